@@ -1,0 +1,1 @@
+"""What the machine is: formats, fields, registers and instructions as data. No behaviour."""

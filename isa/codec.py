@@ -1,0 +1,154 @@
+"""Encode, decode and describe words and structures; all of it derived from the tables."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from isa.kinds import OperandError
+from isa.model import Core, Instruction, Operand, Structure
+
+
+class DecodeError(ValueError):
+    """A word that is no instruction of the core.
+
+    `kind` is the fault it causes, "illegal instruction" or "reserved bit set".
+    """
+
+    def __init__(self, core: str, word: int, kind: str, detail: str, address: int | None) -> None:
+        where = "" if address is None else f" at {address:#010x}"
+        super().__init__(f"{core}: {kind}: {word:#x}{where}{detail}")
+        self.core, self.word, self.kind, self.address = core, word, kind, address
+
+
+class StructureError(ValueError):
+    """A record in memory that cannot be: too short, a reserved member set, a value out of kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """An instruction found in a word, with its operands' field values by name."""
+
+    row: Instruction
+    values: Mapping[str, int]
+
+
+def encode(row: Instruction, values: Mapping[str, int]) -> int:
+    """The word of `row` with field `values` by operand name; defaults fill what is absent.
+
+    Relative operands are given as the distance from the instruction. Raises
+    `OperandError` with the operand's name and range.
+    """
+    word = row.match
+    for operand in row.operands:
+        value = values.get(operand.name, operand.default)
+        if value is None:
+            raise OperandError(f"{row.mnemonic} needs the operand {operand.name}")
+        try:
+            operand.kind.check(value)
+        except OperandError as error:
+            raise OperandError(f"{operand.name}: {error}") from None
+        word |= operand.field.insert(value)
+    return word
+
+
+@cache
+def _index(core: Core, width: int) -> tuple[tuple[int, dict[int, Instruction]], ...]:
+    """Rows of one word width by mask, most specific mask first."""
+    masks: dict[int, dict[int, Instruction]] = {}
+    for row in core.instructions:
+        if row.format.width == width:
+            masks.setdefault(row.mask, {})[row.match] = row
+    return tuple(sorted(masks.items(), key=lambda item: -item[0].bit_count()))
+
+
+def decode(core: Core, word: int, width: int = 32, address: int | None = None) -> Decoded:
+    """The instruction that `word` of `width` bits is on `core`.
+
+    Raises `DecodeError`, which names the core, the word and the address.
+    """
+    for mask, rows in _index(core, width):
+        row = rows.get(word & mask)
+        if row is None or word >> width:
+            continue
+        if word & row.reserved:
+            detail = f": bits {word & row.reserved:#x} of {row.mnemonic} must be zero"
+            raise DecodeError(core.name, word, "reserved bit set", detail, address)
+        values = {operand.name: operand.field.extract(word) for operand in row.operands}
+        for operand in row.operands:
+            try:
+                operand.kind.check(values[operand.name])
+            except OperandError as error:
+                detail = f": {row.mnemonic} {operand.name}: {error}"
+                raise DecodeError(core.name, word, "illegal instruction", detail, address) from None
+        return Decoded(row, values)
+    raise DecodeError(core.name, word, "illegal instruction", "", address)
+
+
+def format_operand(operand: Operand, value: int, target: str | None = None) -> str:
+    """The source text of one operand; `target` replaces a relative one's address."""
+    text = target if target is not None else operand.kind.format(value)
+    return f"{operand.name}={text}" if operand.named else text
+
+
+def describe(
+    decoded: Decoded,
+    address: int = 0,
+    symbol: Callable[[int], str | None] | None = None,
+) -> str:
+    """The source text of an instruction at `address`; `symbol` names jump targets."""
+    texts: list[str] = []
+    for operand in decoded.row.operands:
+        value, target = decoded.values[operand.name], None
+        if operand.kind.relative:
+            place = address + value & 0xFFFF_FFFF
+            target = (symbol(place) if symbol else None) or hex(place)
+        text = format_operand(operand, value, target)
+        if operand.inside:
+            texts[-1] += f"({text})"
+        elif text:
+            texts.append(text)
+    return f"{decoded.row.mnemonic} {', '.join(texts)}".rstrip()
+
+
+_CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}
+
+
+@cache
+def _layout(structure: Structure) -> struct.Struct:
+    return struct.Struct("<" + "".join(_CODES[member.type] for member in structure.members))
+
+
+def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
+    """The bytes of a record; absent members take their default. Raises `StructureError`."""
+    unknown = set(values) - set(structure.offsets)
+    if unknown:
+        raise StructureError(f"{structure.name} has no member {', '.join(sorted(unknown))}")
+    numbers = [values.get(member.name, member.default) for member in structure.members]
+    _check_members(structure, numbers)
+    try:
+        return _layout(structure).pack(*numbers)
+    except struct.error as error:
+        raise StructureError(f"{structure.name}: {error}") from None
+
+
+def unpack(structure: Structure, data: bytes | memoryview, offset: int = 0) -> dict[str, int]:
+    """The members of the record at `offset` of `data`. Raises `StructureError`."""
+    if offset < 0 or offset + structure.size > len(data):
+        raise StructureError(f"{structure.name} at offset {offset:#x} is cut off")
+    numbers = _layout(structure).unpack_from(data, offset)
+    _check_members(structure, numbers)
+    return {m.name: n for m, n in zip(structure.members, numbers, strict=True)}
+
+
+def _check_members(structure: Structure, numbers: list[int] | tuple[int, ...]) -> None:
+    for member, number in zip(structure.members, numbers, strict=True):
+        if member.name.startswith("reserved") and number:
+            raise StructureError(f"{structure.name}: {member.name} must be zero, not {number:#x}")
+        if member.kind is not None:
+            try:
+                member.kind.check(number)
+            except OperandError as error:
+                raise StructureError(f"{structure.name}: {member.name}: {error}") from None

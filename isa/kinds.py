@@ -1,0 +1,234 @@
+"""Operand kinds: what a source operand may be, and how it is printed.
+
+Each kind is a small class shared by both directions: the assembler asks it what
+to accept, the disassembler how to print. A kind whose `by_name` is true reads
+the operand's text itself (`parse`); any other takes the value of an expression.
+`check` raises `OperandError` with a message that states the range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+class OperandError(ValueError):
+    """An operand does not fit its kind; the message is fit for a user."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Base of all operand kinds: an unsigned number of any size."""
+
+    by_name = False  # the text is a word that the kind knows, not an expression
+    relative = False  # the source names an address, the field holds the distance to it
+    optional = False  # may be left out of the source (a flag)
+
+    def parse(self, text: str) -> int | None:
+        """The value of a word that this kind knows, None for any other text."""
+        return None
+
+    def check(self, value: int) -> None:
+        """Raise `OperandError` unless `value` may stand in the field."""
+
+    def format(self, value: int) -> str:
+        """The source text of `value`."""
+        return str(value)
+
+    def describe(self) -> str:
+        """What is accepted, for the manual and for error messages."""
+        return "a number"
+
+    def words(self) -> tuple[str, ...]:
+        """Words that this kind knows, for completion and did-you-mean."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Immediate(Kind):
+    """A number of `bits` bits, `signed` or not, a multiple of `step`.
+
+    `also` widens the accepted range downwards for fields that GNU as lets one
+    write in either signedness (the stored bits are the same).
+    """
+
+    bits: int
+    signed: bool = False
+    step: int = 1
+    low_limit: int | None = None
+    high_limit: int | None = None
+
+    @property
+    def low(self) -> int:
+        natural = -(1 << (self.bits - 1)) if self.signed else 0
+        return natural if self.low_limit is None else self.low_limit
+
+    @property
+    def high(self) -> int:
+        natural = (1 << (self.bits - (1 if self.signed else 0))) - self.step
+        return natural if self.high_limit is None else self.high_limit
+
+    def check(self, value: int) -> None:
+        if not self.low <= value <= self.high:
+            raise OperandError(f"{value} is out of range, {self.low} to {self.high}")
+        if value % self.step:
+            raise OperandError(f"{value} is not a multiple of {self.step}")
+
+    def describe(self) -> str:
+        text = f"{self.low} to {self.high}"
+        return text if self.step == 1 else f"{text}, a multiple of {self.step}"
+
+
+@dataclass(frozen=True)
+class Hexadecimal(Immediate):
+    """An immediate that is printed in hexadecimal (upper immediates, masks)."""
+
+    def format(self, value: int) -> str:
+        return hex(value)
+
+
+@dataclass(frozen=True)
+class Relative(Immediate):
+    """An address in the source; the field holds its distance from the instruction."""
+
+    relative = True
+
+    def describe(self) -> str:
+        return f"an address {super().describe()} bytes away"
+
+
+@dataclass(frozen=True)
+class Register(Kind):
+    """A register of a file, by any of its names."""
+
+    names: tuple[tuple[str, ...], ...]  # for each number: the printed name, then aliases
+    file: str = "register"
+    by_name = True
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, names in enumerate(self.names) for name in names}
+
+    def parse(self, text: str) -> int | None:
+        return self._numbers.get(text)
+
+    def check(self, value: int) -> None:
+        if not 0 <= value < len(self.names):
+            raise OperandError(f"no {self.file} has the number {value}, 0 to {len(self.names) - 1}")
+
+    def format(self, value: int) -> str:
+        return self.names[value][0]
+
+    def describe(self) -> str:
+        return f"a {self.file}, {self.names[0][0]} to {self.names[-1][0]}"
+
+    def words(self) -> tuple[str, ...]:
+        return tuple(self._numbers)
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One word of a short list; its place is its value."""
+
+    choices: tuple[str, ...]  # an empty string is a value that has no word
+    by_name = True
+
+    def parse(self, text: str) -> int | None:
+        return self.choices.index(text) if text and text in self.choices else None
+
+    def check(self, value: int) -> None:
+        if not 0 <= value < len(self.choices) or not self.choices[value]:
+            raise OperandError(f"no choice has the number {value}; {self.describe()}")
+
+    def format(self, value: int) -> str:
+        return self.choices[value]
+
+    def describe(self) -> str:
+        return "one of " + ", ".join(word for word in self.choices if word)
+
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for word in self.choices if word)
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """A bit that is set by writing its word and clear without it."""
+
+    word: str
+    by_name = True
+    optional = True
+
+    def parse(self, text: str) -> int | None:
+        return 1 if text == self.word else None
+
+    def check(self, value: int) -> None:
+        if value not in (0, 1):
+            raise OperandError(f"{value} is out of range, 0 to 1")
+
+    def format(self, value: int) -> str:
+        return self.word if value else ""
+
+    def describe(self) -> str:
+        return f"the word {self.word}, or nothing"
+
+    def words(self) -> tuple[str, ...]:
+        return (self.word,)
+
+
+@dataclass(frozen=True)
+class Letters(Kind):
+    """A set of one-letter flags, first letter the highest bit (`iorw` of fence)."""
+
+    letters: str
+    by_name = True
+
+    def parse(self, text: str) -> int | None:
+        if text == "0":
+            return 0
+        value = 0
+        for letter in text:
+            if letter not in self.letters:
+                return None
+            bit = 1 << (len(self.letters) - 1 - self.letters.index(letter))
+            if value & bit:
+                return None
+            value |= bit
+        return value if text else None
+
+    def check(self, value: int) -> None:
+        if not 0 <= value < 1 << len(self.letters):
+            raise OperandError(f"{value} is out of range, 0 to {(1 << len(self.letters)) - 1}")
+
+    def format(self, value: int) -> str:
+        top = len(self.letters) - 1
+        return "".join(x for i, x in enumerate(self.letters) if value >> (top - i) & 1) or "0"
+
+    def describe(self) -> str:
+        return f"letters of {self.letters}"
+
+
+@dataclass(frozen=True)
+class Named(Immediate):
+    """A number that has names for some values (a CSR): a name or an expression."""
+
+    names: tuple[tuple[str, int], ...] = field(default=())
+
+    @cached_property
+    def _values(self) -> dict[str, int]:
+        return dict(self.names)
+
+    @cached_property
+    def _texts(self) -> dict[int, str]:
+        return {value: name for name, value in reversed(self.names)}
+
+    def parse(self, text: str) -> int | None:
+        return self._values.get(text)
+
+    def format(self, value: int) -> str:
+        return self._texts.get(value, hex(value))
+
+    def describe(self) -> str:
+        return f"a name or {super().describe()}"
+
+    def words(self) -> tuple[str, ...]:
+        return tuple(self._values)

@@ -1,0 +1,310 @@
+"""pe: the sparse PE array (seed 000): commands, instructions, packets, sequences.
+
+Bit 7 of a command and bit 11 of an instruction are the seed's first bits
+(Table 1, ¶116; Table 2, ¶121). Opcode values, the ld destination, the sequence
+header and the packet are ours where the seed is silent.
+"""
+
+from __future__ import annotations
+
+from isa.kinds import Choice, Flag, Immediate
+from isa.model import (
+    Core,
+    Counter,
+    Directive,
+    Fault,
+    Field,
+    Format,
+    Instruction,
+    Member,
+    Queue,
+    RegisterFile,
+    Setting,
+    Structure,
+    checked,
+)
+
+BUFFERS = 32  # instruction buffers of a cluster
+SEQUENCE_LENGTH = 16  # instructions of a sequence at most
+BLOCKS = 16  # blocks of an input buffer or an output queue
+ACCUMULATORS = 4
+END_OF_LIST = 0x20  # the byte after the last packet of a list
+UNITS = 16  # on-chip memory units, and so rows, at most: core numbers 16 to 31 of a 32-bit mask
+CLUSTERS = 32  # clusters of a row at most: a packet's mask has 32 bits
+
+_BUFFER = Immediate(5)
+_BLOCK = Immediate(4)
+
+COMMAND = Format(
+    "command",
+    8,
+    (
+        Field("op", "7"),
+        Field("marker", "6"),
+        Field("reserved", "5"),
+        Field("ib", "4:0", _BUFFER),
+    ),
+    size=1,
+)
+EXE = Format(
+    "exe",
+    8,
+    (
+        Field("op", "7"),
+        Field("shift", "6", Flag("shift")),
+        Field("last", "5", Flag("last")),
+        Field("ib", "4:0", _BUFFER),
+    ),
+    size=1,
+)
+MARKER = Format(
+    "marker",
+    8,
+    (Field("op", "7"), Field("marker", "6"), Field("begin", "5"), Field("g", "4:0", _BUFFER)),
+    size=1,
+)
+MAC = Format(
+    "mac",
+    12,
+    (
+        Field("op", "11:10"),
+        Field("balance", "9", Flag("balance")),
+        Field("sfu", "8", Flag("sfu")),
+        Field("base", "7:4", _BLOCK),
+        Field("acc", "3:2", Immediate(2)),
+        Field("reserved", "1:0"),
+    ),
+    size=2,
+)
+DESTINATIONS = ("weights", "activations", "psums", "both")
+LD = Format(
+    "ld",
+    12,
+    (
+        Field("op", "11:10"),
+        Field("destination", "9:8", Choice(DESTINATIONS)),
+        Field("base", "7:4", _BLOCK),
+        Field("reserved", "3:0"),
+    ),
+    size=2,
+)
+ST = Format(
+    "st",
+    12,
+    (
+        Field("op", "11:10"),
+        Field("reserved_high", "9:8"),
+        Field("base", "7:4", _BLOCK),
+        Field("reserved_low", "3:0"),
+    ),
+    size=2,
+)
+FUNCTIONS = ("nonsf", "activation", "reduce", "requantise")
+SPU = Format(
+    "spu",
+    12,
+    (
+        Field("op", "11:10"),
+        Field("function", "9:8", Choice(FUNCTIONS)),
+        Field("src", "7:4", _BLOCK),
+        Field("dst", "3:0", _BLOCK),
+    ),
+    size=2,
+)
+
+I = Instruction  # noqa: E741  one short name keeps a row on a line
+
+# fmt: off
+COMMANDS = (
+    I("config",      COMMAND, {"op": 0, "marker": 0},             "ib=",                    "Store the instruction sequence that comes with the command in an instruction buffer, and its operands in the register file.", "payload",     "ib register-file",   "command", "its beats, an instruction a cycle, one more", "config ib=0, layer",             "seed 000 ¶115-117"),
+    I("exe",         EXE,     {"op": 1},                          "ib=, [shift], [last]",   "Run the sequence of an instruction buffer over the operand data that come with the command.",                               "payload ib",  "accumulators unit",  "command", "its beats and its sequence",                  "exe ib=0, last, data=(x, w[0]), out=y", "seed 000 ¶115-117"),
+    I("trace_begin", MARKER,  {"op": 0, "marker": 1, "begin": 1}, "g",                      "Begin to record a register group.",                                                                                         "",            "trace",              "command", "1 byte of its beat",                          "trace_begin 0",                         "seed 001"),
+    I("trace_end",   MARKER,  {"op": 0, "marker": 1, "begin": 0}, "g",                      "End the recording of a register group.",                                                                                    "",            "trace",              "command", "1 byte of its beat",                          "trace_end 0",                           "seed 001"),
+)
+INSTRUCTIONS = (
+    I("mac", MAC, {"op": 0}, "base=0, acc=0, [balance], [sfu]", "Multiply each weight of the segment by the activation at its index plus base and add the products to an accumulator; zeros on either side are skipped.", "weights activations base acc", "acc",            "sequence", "two weights examined and one product a cycle a PE; ends with the last PE", "mac base=0, acc=1, balance, sfu",     "seed 000 ¶94-96, ¶99-102, ¶121"),
+    I("ld",  LD,  {"op": 1}, "destination, base=0",             "Take the next segment of the exe command into the weight queue, the input buffer (with its bitmask), the accumulators, or weights and activations both.", "segment",                      "destination",    "sequence", "as the beats arrive, one more",                                            "ld activations, base=0",              "seed 000 ¶90-92, ¶121"),
+    I("st",  ST,  {"op": 2}, "base=0",                          "Write elements of the output queue, from a block on, to the memory unit.",                                                                               "output-queue",                 "unit",           "sequence", "a beat a cycle on the row's return bus, clusters in turn",                 "st base=3",                           "seed 000 ¶96, ¶121"),
+    I("spu", SPU, {"op": 3}, "function, src=0, dst=0",          "Move an accumulator (nonsf), or an output-queue block through the special-function unit, to an output-queue block.",                                     "src",                          "output-queue",   "sequence", "nonsf: one result a cycle a PE; else sfu.rate results a cycle and sfu.latency", "spu activation, src=0, dst=1",    "seed 000 ¶97, ¶121"),
+)
+# fmt: on
+
+STATES = ("sq", "rq", "sw")
+ACTIVATIONS = ("none", "relu", "sigmoid", "tanh")
+REDUCTIONS = ("none", "add", "max", "scalar_add", "scalar_max")
+
+SEQUENCE = Structure(
+    "sequence",
+    (
+        Member("count", "u8", "instructions", Immediate(8, low_limit=1, high_limit=SEQUENCE_LENGTH)),
+        Member("state", "u8", "scalar pipeline state: behaviour of the weight queue", Choice(STATES)),
+        Member("pipeline", "u8", "stages of the instruction pipeline", Choice(("", "", "2", "", "4")), 2),
+        Member("activation", "u8", "function of spu activation", Choice(ACTIVATIONS)),
+        Member("reduction", "u8", "function of spu reduce, and where it goes", Choice(REDUCTIONS)),
+        Member("shift", "u8", "bits that spu requantise shifts right", Immediate(8, high_limit=63)),
+        Member("then", "u8", "0, or 128 + the instruction buffer to trigger afterwards"),
+        Member("steps", "u8", "records of the kind step that follow"),
+        Member("inner", "u16", "loopbacks of the inner loop", Immediate(16, low_limit=1), 1),
+        Member("outer", "u16", "loopbacks of the outer loop", Immediate(16, low_limit=1), 1),
+        Member("window", "u16", "entries of a sliding window (sw)"),
+        Member("pop", "u16", "entries popped at a loopback (sw)"),
+    ),
+    "An instruction sequence as config carries it.",
+    then="steps, then count instructions, a halfword each",
+)
+STEP = Structure(
+    "step",
+    (
+        Member("instruction", "u8", "place in the sequence", Immediate(8, high_limit=15)),
+        Member("operand", "u8", "0: base or src; 1: acc or dst", Immediate(1)),
+        Member("inner", "i16", "elements added at each inner loopback"),
+        Member("outer", "i16", "elements added at each outer loopback"),
+        Member("reserved", "u16", "zero"),
+    ),
+    "How the scalar unit changes an operand at a loopback.",
+)
+SEGMENT_TYPES = ("weights", "activations", "psums", "sequence")
+# Which clusters and PEs get what: all the same, a slice a PE, a slice a cluster
+# (its PEs the same), a slice a PE (each cluster the same).
+MODES = ("broadcast", "sliced", "by_cluster", "by_pe")
+ELEMENTS = ("int8", "int16", "int32", "int64", "fp16", "fp32")
+
+PACKET = Structure(
+    "packet",
+    (
+        Member("command", "u8", "the command byte"),
+        Member("segments", "u8", "segments that follow"),
+        Member("reserved", "u16", "zero"),
+        Member("clusters", "u32", "mask of the row's clusters that take the packet"),
+    ),
+    "A command in a memory unit; aligned to 4 bytes.",
+    then="segments, and after those of an exe its out record",
+)
+SEGMENT = Structure(
+    "segment",
+    (
+        Member("type", "u8", "what it holds", Choice(SEGMENT_TYPES)),
+        Member("mode", "u8", "who gets which part", Choice(MODES)),
+        Member("compress", "u8", "1: made index + value by the distribution unit", Immediate(1)),
+        Member("reserved", "u8", "zero"),
+        Member("offset", "u32", "bytes from the start of the unit's half"),
+        Member("length", "u32", "bytes"),
+    ),
+    "A run of payload bytes of a packet.",
+)
+OUT = Structure(
+    "out",
+    (
+        Member("offset", "u32", "where element 0 of PE 0 goes, bytes from the start of the half"),
+        Member("stride", "u32", "bytes from a PE to the next; the PE index is cluster * K + PE"),
+        Member("step", "u32", "bytes from an element of a PE to its next"),
+        Member("count", "u16", "elements a PE that one st or stream writes; 0: no output"),
+        Member("pes", "u16", "PEs that write, counted by PE index; 0: all"),
+        Member("element", "u8", "element type in memory", Choice(ELEMENTS)),
+        Member("reserved", "u8", "zero"),
+        Member("reserved_high", "u16", "zero"),
+    ),
+    "Where the results of an exe go. The stores of one exe continue one another.",
+)
+
+_REGISTERS = RegisterFile(
+    "accumulators",
+    64,
+    tuple((f"acc{i}",) for i in range(ACCUMULATORS)),
+    "A PE's accumulation buffers 5063.",
+)
+
+DIRECTIVES = (
+    Directive(".seq", ".seq NAME, state=sq, pipeline=2, activation=none, reduction=none, shift=0, window=0, pop=0", "Begin an instruction sequence."),
+    Directive(".loop", ".loop inner=1, outer=1", "How often the sequence loops back."),
+    Directive(".step", ".step MNEMONIC[N].OPERAND, inner=0, outer=0", "Change an operand at each loopback."),
+    Directive(".then", ".then ib=N", "Trigger another instruction buffer afterwards."),
+    Directive(".endseq", ".endseq", "End an instruction sequence."),
+    Directive(".list", ".list NAME", "Begin a packet list."),
+    Directive(".endlist", ".endlist", "End a packet list."),
+)
+
+QUEUES = (
+    Queue("weights", "pe.weight_queue", "503: index and value of the weights of a segment"),
+    Queue("input", "pe.input_buffer", "504: activations and their bitmask"),
+    Queue("q1", "pe.load_queue_1", "518: effectual loads, double width"),
+    Queue("q2", "pe.load_queue_2", "519: effectual loads, one a cycle"),
+    Queue("output", "pe.output_queue", "513: results, 16 blocks"),
+)
+
+# The class of a PE's cycle, by what its MAC does; they add up to the cycles.
+CYCLE_CLASSES = (
+    Counter("cycles_mac", "cycles in which the MAC took a load", "cycles"),
+    Counter("cycles_filling", "cycles of a mac before the first load reached the MAC", "cycles"),
+    Counter("cycles_no_load", "cycles of a mac in which no load was ready", "cycles"),
+    Counter("cycles_queue", "cycles that waited for a queue, a buffer or the SFU", "cycles"),
+    Counter("cycles_handing", "cycles of handing partial sums over", "cycles"),
+    Counter("cycles_early", "cycles after this PE's mac was done and others' were not", "cycles"),
+    Counter("cycles_idle", "cycles without a running sequence", "cycles"),
+)
+COUNTERS = (
+    *CYCLE_CLASSES,
+    Counter("macs", "products added to an accumulator", "products"),
+    Counter("weights_examined", "weight entries that the index comparator looked at", "entries"),
+    Counter("effectual_loads", "weights whose activation was not zero", "loads"),
+    Counter("loads_given", "loads that went to the left neighbour", "loads"),
+    Counter("loads_taken", "loads that came from the right neighbour", "loads"),
+    Counter("q1_high", "high-water mark of load queue 1", "loads"),
+    Counter("q2_high", "high-water mark of load queue 2", "loads"),
+    Counter("weights_high", "high-water mark of the weight queue", "entries"),
+)
+
+FAULTS = (
+    Fault("uninitialised instruction buffer", "An exe named a buffer that no config has filled."),
+    Fault("segment mismatch", "An ld found a segment of another type, or none."),
+    Fault("slice mismatch", "A sliced segment does not divide among its PEs."),
+    Fault("queue overflow", "More entries than a queue or buffer holds."),
+    Fault("queue underflow", "An instruction read an entry that nothing had written."),
+    Fault("index out of range", "A weight index plus its base lies past the loaded activations."),
+    Fault("accumulator overflow", "A sum left the accumulator's range (pe.overflow = fault)."),
+    Fault("store overflow", "A result does not fit the element type it is stored as."),
+    Fault("malformed packet", "A packet, segment or sequence that cannot be."),
+    Fault("not available", "A mode or function that this configuration or version does not have."),
+)
+
+# fmt: off
+SETTINGS = (
+    Setting("pe.rows",               4,       "rows: memory units, distribution units and cluster groups",            "",          1, UNITS),
+    Setting("pe.clusters",           4,       "clusters of a row",                                                     "",          1, CLUSTERS),
+    Setting("pe.pes",                16,      "PEs of a cluster",                                                      "",          1, 1024),
+    Setting("pe.divider",            1,       "device cycles to a cycle of the rows",                                  "cycles",    1, 64),
+    Setting("pe.design",             "5b",    "cluster design: 5b, or 5a without load queues",                         "",          choices=("5a", "5b")),
+    Setting("pe.element",            "int8",  "type of weights and activations",                                       "",          choices=("int8", "int16", "fp16", "fp32")),
+    Setting("pe.overflow",           "fault", "what an accumulator does past its range",                               "",          choices=("fault", "wrap", "saturate")),
+    Setting("pe.weight_queue",       1024,    "weight queue 503",                                                      "entries",   16, 65536),
+    Setting("pe.input_buffer",       4096,    "input buffer 504, 16 blocks",                                           "elements",  16, 65536),
+    Setting("pe.output_queue",       256,     "output queue 513, 16 blocks",                                           "elements",  64, 65536),
+    Setting("pe.load_queue_1",       8,       "load queue 518",                                                        "loads",     2, 256),
+    Setting("pe.load_queue_2",       2,       "load queue 519",                                                        "loads",     1, 256),
+    Setting("pe.balance_threshold",  2,       "loads more than the left neighbour before one is given",                "loads",     1, 256),
+    Setting("dist.bus_bytes",        32,      "width of a row's bus and of its return bus",                            "bytes",     1, 4096),
+    Setting("dist.dispatch_latency", 4,       "from cp's dispatch to the first packet",                                "cycles",    0, 1024),
+    Setting("sfu.rate",              4,       "results of a cluster's special-function unit",                          "a cycle",   1, 1024),
+    Setting("sfu.latency",           3,       "depth of the special-function unit",                                    "cycles",    1, 1024),
+)
+# fmt: on
+
+CORE = checked(
+    Core(
+        name="pe",
+        title="sparse PE array",
+        number=16,
+        section=".pe.{}",
+        executable=False,
+        instructions=COMMANDS + INSTRUCTIONS,
+        structures=(SEQUENCE, STEP, PACKET, SEGMENT, OUT),
+        directives=DIRECTIVES,
+        files=(_REGISTERS,),
+        queues=QUEUES,
+        counters=COUNTERS,
+        faults=FAULTS,
+        settings=SETTINGS,
+        index="row",
+        order=("command", "sequence"),
+    )
+)
