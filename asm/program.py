@@ -1,0 +1,225 @@
+"""A program as the assembler makes it and the device loads it: plain data, nothing else.
+
+Addresses are 32-bit. An object file holds all of it except what is marked
+`compare=False` (`asm/elf.py`): two programs are equal if their files are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+NOTE_VERSION = 1  # of the note that this version writes
+
+# Bytes of an element, by the element type of a named tensor.
+DTYPE_SIZES = {
+    "int8": 1,
+    "uint8": 1,
+    "int16": 2,
+    "uint16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "int64": 8,
+    "float16": 2,
+    "float32": 4,
+    "float64": 8,
+}
+DIRECTIONS = ("input", "output")
+SYMBOL_KINDS = ("notype", "object", "func")
+SECTION_FLAGS = ("ax", "aw", "a")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A run of memory. `size` bytes; `data` holds them all, or is empty (zeros, no file space)."""
+
+    name: str
+    core: str | None  # the core whose part it is; None: data of no core
+    index: int | None  # row or island of the core
+    address: int  # where the core sees it
+    load_address: int  # where the loader puts it
+    data: bytes
+    size: int
+    align: int
+    flags: str  # "ax" instructions, "aw" data, "a" neither fetched nor written by cp
+
+    @property
+    def end(self) -> int:
+        """The first address behind the section."""
+        return self.address + self.size
+
+    @property
+    def load_end(self) -> int:
+        """The first load address behind the section."""
+        return self.load_address + self.size
+
+    @property
+    def nobits(self) -> bool:
+        """Whether the section is zeros that take no room in the file."""
+        return self.size > len(self.data)
+
+    def holds(self, address: int) -> bool:
+        """Whether `address` lies in the section as its core sees it."""
+        return self.address <= address < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name for a value. `section` None: a number (`.equ`), not an address."""
+
+    name: str
+    value: int  # 32 bits, unsigned
+    size: int  # bytes
+    section: str | None
+    kind: str  # "func", "object", "notype"
+    is_global: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The source place of the bytes from `address` to the section's next line."""
+
+    section: str
+    address: int
+    file: str
+    line: int  # from 1
+    column: int  # from 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A named input or output: C order, little-endian."""
+
+    name: str
+    direction: str  # "input", "output"
+    dtype: str  # a key of DTYPE_SIZES
+    shape: tuple[int, ...]
+    address: int
+    at: str = ""  # where it lies; empty: external memory
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        count = 1
+        for length in self.shape:
+            count *= length
+        return count
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.elements * DTYPE_SIZES[self.dtype]
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything of an executable: sections, names, tensors, its device."""
+
+    sections: tuple[Section, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
+    tensors: tuple[Tensor, ...] = ()
+    lines: tuple[Line, ...] = field(default=(), compare=False)
+    config_toml: str = ""  # the complete effective configuration; empty: not known
+    device: str = ""  # its name
+    entry: int | None = None
+    source_files: tuple[str, ...] = field(default=(), compare=False)
+    note_version: int = NOTE_VERSION  # 0: an executable without our note
+    warnings: tuple[object, ...] = field(default=(), compare=False)  # asm.diagnostics.Diagnostic
+
+    @cached_property
+    def _sections_by_address(self) -> tuple[list[int], list[Section]]:
+        found = sorted((item for item in self.sections if item.size), key=lambda x: x.address)
+        return [item.address for item in found], found
+
+    @cached_property
+    def _symbols_by_address(self) -> dict[str, tuple[list[int], list[Symbol]]]:
+        groups: dict[str, list[Symbol]] = {}
+        for symbol in self.symbols:
+            if symbol.section is not None:
+                groups.setdefault(symbol.section, []).append(symbol)
+        for group in groups.values():
+            # The last of equal values is found first: a global one before a local one.
+            group.sort(key=lambda symbol: (symbol.value, symbol.is_global))
+        return {name: ([x.value for x in group], group) for name, group in groups.items()}
+
+    @cached_property
+    def _lines_by_address(self) -> tuple[list[int], list[Line]]:
+        found = sorted(self.lines, key=lambda line: line.address)
+        return [line.address for line in found], found
+
+    @cached_property
+    def _tensors_by_name(self) -> dict[str, Tensor]:
+        return {tensor.name: tensor for tensor in self.tensors}
+
+    @cached_property
+    def _symbols_by_name(self) -> dict[str, Symbol]:
+        return {item.name: item for item in sorted(self.symbols, key=lambda x: x.is_global)}
+
+    def section(self, name: str) -> Section:
+        """The section of that name; KeyError if there is none."""
+        for section in self.sections:
+            if section.name == name:
+                return section
+        raise KeyError(name)
+
+    def section_at(self, address: int) -> Section | None:
+        """The section that a core sees at `address`."""
+        starts, sections = self._sections_by_address
+        place = bisect_right(starts, address) - 1
+        return sections[place] if place >= 0 and sections[place].holds(address) else None
+
+    def symbol(self, name: str) -> Symbol:
+        """The symbol of that name, a global one before a local one; KeyError if there is none."""
+        return self._symbols_by_name[name]
+
+    def symbol_at(self, address: int) -> tuple[Symbol, int] | None:
+        """The nearest symbol at or before `address` in its section, and the distance to it."""
+        section = self.section_at(address)
+        if section is None or section.name not in self._symbols_by_address:
+            return None
+        values, symbols = self._symbols_by_address[section.name]
+        place = bisect_right(values, address) - 1
+        return (symbols[place], address - values[place]) if place >= 0 else None
+
+    def line_at(self, address: int) -> Line | None:
+        """The source place of the bytes at `address`."""
+        section = self.section_at(address)
+        starts, lines = self._lines_by_address
+        place = bisect_right(starts, address) - 1
+        if section is None or place < 0 or lines[place].section != section.name:
+            return None
+        return lines[place]
+
+    def tensor(self, name: str) -> Tensor:
+        """The named input or output; KeyError if there is none."""
+        return self._tensors_by_name[name]
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """Named inputs, in the order of the source."""
+        return tuple(item for item in self.tensors if item.direction == "input")
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """Named outputs, in the order of the source."""
+        return tuple(item for item in self.tensors if item.direction == "output")
+
+    def parts(self, core: str) -> tuple[Section, ...]:
+        """The sections of a core's parts, by index."""
+        found = (item for item in self.sections if item.core == core)
+        return tuple(sorted(found, key=lambda item: (item.index or 0, item.address)))
+
+
+def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[tuple[str, int], int]:
+    """Sizes of a section's symbols by (name, value): each reaches to the next one or the end.
+
+    The assembler gives a label this size unless `.size` says another; the
+    disassembler writes `.size` where a symbol's size is not this. Symbols at
+    the same address have the same size.
+    """
+    inside = [item for item in symbols if item.section == section.name]
+    starts = sorted({item.value for item in inside})
+    ends = dict(zip(starts, [*starts[1:], section.end], strict=True)) if starts else {}
+    return {(item.name, item.value): max(0, ends[item.value] - item.value) for item in inside}
