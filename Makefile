@@ -1,0 +1,46 @@
+# Every target sets up what it needs. Another Python gets an environment of its own:
+#   make test PYTHON=python3.13
+PYTHON ?= python3
+VENV   ?= .venv$(if $(filter-out python3,$(notdir $(PYTHON))),-$(notdir $(PYTHON)))
+RUN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+PYTEST_ARGS ?= -n 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint check picture clean
+
+help:
+	@echo "make demo     the digits classifier on the emulated device"
+	@echo "make test     all tests (PYTEST_ARGS=... to choose)"
+	@echo "make lint     ruff, mypy --strict, import-linter"
+	@echo "make check    what CI does: lint and test"
+	@echo "make picture  the README's picture, from a real run"
+	@echo "PYTHON=python3.13 chooses another Python"
+
+setup: $(READY)
+
+$(READY): pyproject.toml
+	@test -x $(RUN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing what Macaw needs into $(VENV)"
+	@$(RUN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+demo: $(READY)
+	@$(RUN)/python programs/digits_mlp/demo.py
+
+test: $(READY)
+	@$(RUN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(READY)
+	@$(RUN)/ruff check .
+	@$(RUN)/ruff format --check .
+	@$(RUN)/mypy
+	@$(RUN)/lint-imports --no-logo --no-timings
+
+check: lint test
+
+picture: $(READY)
+	@$(RUN)/python docs/picture.py
+
+clean:
+	rm -rf .venv* build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Macaw: assembler, disassembler and emulator of one neural-network device."""

@@ -1,0 +1,1 @@
+"""Golden folders as pytest tests."""

@@ -1,0 +1,35 @@
+"""What holds for all tests: in CI a skipped test is a failure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
+
+
+def _fail_instead(report: pytest.TestReport | pytest.CollectReport) -> None:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+    report.outcome = "failed"
+    report.longrepr = f"{report.nodeid}: in CI a skipped test is a failure\n{reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    expected = hasattr(report, "wasxfail") or item.get_closest_marker("may_skip_in_ci")
+    if IN_CI and report.skipped and not expected:
+        _fail_instead(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if IN_CI and report.skipped:
+        _fail_instead(report)
+    return report
