@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from isa.kinds import OperandError
-from isa.model import Core, Instruction, Operand, Structure
+from isa.model import Core, Instruction, Operand, Row, Structure
 
 
 class DecodeError(ValueError):
@@ -111,6 +111,42 @@ def describe(
         elif text:
             texts.append(text)
     return f"{decoded.row.mnemonic} {', '.join(texts)}".rstrip()
+
+
+def syntax(row: Row) -> str:
+    """How a row is written: `lw rd, imm(rs1)`."""
+    return f"{row.mnemonic} {row.syntax}".rstrip()
+
+
+def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tuple[Row, bool]:
+    """Which of a mnemonic's rows the written operands ask for, and whether they fit it.
+
+    Each written operand is its text and the text in brackets behind it, or None
+    (`8(sp)` is `("8", "sp")`). The first row wins whose operands have this number
+    and shape, and whose by-name operands know their words. If there is none, the
+    row that comes nearest is given, so that an error can be said about it.
+    """
+
+    def score(row: Row) -> tuple[bool, int]:
+        outer = [operand for operand in row.operands if not operand.inside]
+        inner = {operand.inside: operand for operand in row.operands if operand.inside}
+        fitting = 0
+        for operand, (text, bracket) in zip(outer, written, strict=False):
+            base = inner.get(operand.name)
+            if (base is None) != (bracket is None):
+                continue
+            if not operand.kind.by_name or operand.kind.parse(text) is not None:
+                fitting += base is None or bracket is None or base.kind.parse(bracket) is not None
+        return len(outer) == len(written), fitting
+
+    nearest, best = rows[0], (False, -1)
+    for row in rows:
+        result = score(row)
+        if result == (True, len(written)):
+            return row, True
+        if result > best:
+            nearest, best = row, result
+    return nearest, False
 
 
 _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}

@@ -10,7 +10,7 @@ duplicate names before anybody uses it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -126,6 +126,7 @@ class Operand:
 
 
 _SYNTAX = re.compile(r"(\[)?(\w+)(?:(=)(-?\w+)?)?\]?(?:\((\w+)\))?$")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +160,8 @@ class Instruction:
             if not match:
                 raise TableError(f"{self.mnemonic}: '{item}' is not an operand's syntax")
             _flag, name, equals, default, inner = match.groups()
+            if inner and default is None:
+                default = "0"  # `lw a0, (a1)`
             found.append(self._operand(name, named=bool(equals), default=default))
             if inner:
                 found.append(self._operand(inner, inside=name))
@@ -236,21 +239,81 @@ class Alternative:
     when: Callable[[int], bool] | None = None  # of the operand `choose`; None: always
 
 
+@dataclass(frozen=True)
+class PseudoOperand:
+    """An operand of a pseudo-instruction: as `Operand`, but of no word."""
+
+    name: str
+    kind: Kind
+    default: int | None = None
+    inside: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Pseudo:
-    """A mnemonic that stands for others: `li`, `mv`, `call`.
+    """A mnemonic that stands for other rows: `li`, `mv`, `call`.
 
-    `operands` are names only; the expansion's instructions check them. With
-    several alternatives the one is taken whose `when` accepts the value of the
-    operand `choose`, which must be known when the line is laid out.
+    `syntax` is written as an instruction's, `kinds` says what each of its names
+    may be. Each line of the expansion has its own address, `.`. With several
+    alternatives the first is taken whose `when` accepts the value of the operand
+    `choose`, which must be known when the line is laid out.
+
+    A row that `overloads` shares its mnemonic with an instruction or with other
+    such rows (`jal f`, `lw a0, symbol`); number and shape of the written
+    operands choose among them (`codec.select`).
     """
 
     mnemonic: str
-    operands: tuple[str, ...]
+    syntax: str
+    kinds: Mapping[str, Kind]
     alternatives: tuple[Alternative, ...]
     meaning: str
     choose: str = ""
     example: str = ""
+    overloads: bool = False
+
+    @cached_property
+    def operands(self) -> tuple[PseudoOperand, ...]:
+        found = []
+        for item in filter(None, (text.strip() for text in self.syntax.split(","))):
+            match = _SYNTAX.match(item)
+            if not match or match[1] or match[3]:
+                raise TableError(f"{self.mnemonic}: '{item}' is not an operand's syntax")
+            name, inner = match[2], match[5]
+            for word in filter(None, (name, inner)):
+                if word not in self.kinds:
+                    raise TableError(f"{self.mnemonic}: the operand {word} has no kind")
+            found.append(PseudoOperand(name, self.kinds[name], 0 if inner else None))
+            if inner:
+                found.append(PseudoOperand(inner, self.kinds[inner], inside=name))
+        return tuple(found)
+
+    def check(self, mnemonics: Collection[str]) -> None:
+        """Raise `TableError` unless the expansions use just its operands and known mnemonics."""
+        names = {operand.name for operand in self.operands}
+        if not self.alternatives:
+            raise TableError(f"{self.mnemonic}: has no expansion")
+        if self.choose and self.choose not in names:
+            raise TableError(f"{self.mnemonic}: cannot choose by {self.choose}, no operand")
+        if not self.choose and any(item.when for item in self.alternatives):
+            raise TableError(f"{self.mnemonic}: does not say by which operand to choose")
+        for alternative in self.alternatives:
+            used = set()
+            for line in alternative.lines:
+                used |= set(_PLACEHOLDER.findall(line))
+                if line.split()[0] not in mnemonics:
+                    raise TableError(f"{self.mnemonic}: expands to '{line}', no instruction")
+            if used - names:
+                raise TableError(
+                    f"{self.mnemonic}: has no operand {', '.join(sorted(used - names))}"
+                )
+            if names - used:
+                raise TableError(f"{self.mnemonic}: forgets {', '.join(sorted(names - used))}")
+        if not self.meaning:
+            raise TableError(f"{self.mnemonic}: has no meaning")
+
+
+Row = Instruction | Pseudo
 
 
 @dataclass(frozen=True)
@@ -403,8 +466,13 @@ class Core:
         return {row.mnemonic: row for row in self.instructions}
 
     @cached_property
-    def pseudo_by_mnemonic(self) -> Mapping[str, Pseudo]:
-        return {row.mnemonic: row for row in self.pseudos}
+    def rows(self) -> Mapping[str, tuple[Row, ...]]:
+        """Every row of a mnemonic, the instruction first; most have just one."""
+        found: dict[str, list[Row]] = {}
+        everything: tuple[Row, ...] = self.instructions + self.pseudos
+        for row in everything:
+            found.setdefault(row.mnemonic, []).append(row)
+        return {mnemonic: tuple(rows) for mnemonic, rows in found.items()}
 
     def structure(self, name: str) -> Structure:
         """The structure of that name; KeyError if there is none."""
@@ -412,6 +480,21 @@ class Core:
             if item.name == name:
                 return item
         raise KeyError(name)
+
+
+def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
+    """Raise `TableError` if two rows of a mnemonic take the same shape of operands."""
+    if len(rows) == 1 and isinstance(rows[0], Pseudo) and rows[0].overloads:
+        raise TableError(f"{core.name}: {mnemonic} overloads no other row")
+    shapes = set()
+    for row in rows:
+        shape = tuple(
+            (bool(operand.inside), operand.kind if operand.kind.by_name else None)
+            for operand in row.operands
+        )
+        if shape in shapes:
+            raise TableError(f"{core.name}: two rows of {mnemonic} take the same operands")
+        shapes.add(shape)
 
 
 def checked(core: Core) -> Core:
@@ -424,8 +507,8 @@ def checked(core: Core) -> Core:
                 raise TableError(f"{core.name}: {what} {name} is declared twice")
             seen.add(name)
 
-    mnemonics = [row.mnemonic for row in core.instructions] + [row.mnemonic for row in core.pseudos]
-    unique("mnemonic", mnemonics)
+    alone = [row.mnemonic for row in core.pseudos if not row.overloads]
+    unique("mnemonic", [row.mnemonic for row in core.instructions] + alone)
     unique("structure", (row.name for row in core.structures))
     unique("queue", (row.name for row in core.queues))
     unique("counter", (row.name for row in core.counters))
@@ -441,13 +524,23 @@ def checked(core: Core) -> Core:
             row.check()
         except TableError as error:
             raise TableError(f"{core.name}: {error}") from None
+    for pseudo in core.pseudos:
+        try:
+            pseudo.check(core.by_mnemonic)
+        except TableError as error:
+            raise TableError(f"{core.name}: {error}") from None
+    for mnemonic, rows in core.rows.items():
+        _check_forms(core, mnemonic, rows)
     for structure in core.structures:
         structure.check()
     for first, second in combinations(core.instructions, 2):
         common = first.mask & second.mask
         if first.format.width == second.format.width and not (first.match ^ second.match) & common:
             raise TableError(f"{core.name}: {first.mnemonic} and {second.mnemonic} overlap")
-    for counted in (*core.queues, *core.counters, *core.faults, *core.settings):
+    declared: tuple[Queue | Counter | Fault | Setting, ...] = (
+        core.queues + core.counters + core.faults + core.settings
+    )
+    for counted in declared:
         if not counted.meaning:
             raise TableError(f"{core.name}: {counted.name} has no meaning")
     return core

@@ -1,0 +1,125 @@
+"""cp: the command processor 238 (seed 000): RV32IM with Zicsr, and Xcp in custom-0.
+
+Encodings of Xcp are ours: opcode 0x0B, register forms in the R layout, funct3
+chooses the instruction, funct7 and the register fields that an instruction does
+not name are 0. Markers hold begin (1) or end (0) in rd and the group in rs1.
+"""
+
+from __future__ import annotations
+
+from isa import scalar
+from isa.kinds import Immediate
+from isa.model import (
+    Core,
+    Counter,
+    Fault,
+    Field,
+    Format,
+    Instruction,
+    Member,
+    Setting,
+    Structure,
+    checked,
+)
+
+_CUSTOM_0 = 0x0B
+
+# funct3 6: the group stands where R has rs1.
+MARKER_TYPE = Format(
+    "marker",
+    32,
+    (
+        Field("zero", "31:20"),
+        Field("g", "19:15", Immediate(5)),
+        Field("funct3", "14:12"),
+        Field("begin", "11:7"),
+        Field("opcode", "6:0"),
+    ),
+    4,
+)
+
+
+def _x(funct3: int, **zeros: int) -> dict[str, int]:
+    return {"opcode": _CUSTOM_0, "funct3": funct3, "funct7": 0, **zeros}
+
+
+def _marker(begin: int) -> dict[str, int]:
+    return {"opcode": _CUSTOM_0, "funct3": 6, "begin": begin, "zero": 0}
+
+
+I, R = Instruction, scalar.R_TYPE  # noqa: E741  one short name keeps a row on a line
+
+# fmt: off
+XCP = (
+    I("dma.copy",    R,           _x(0, rs2=0),       "rd, rs1",  "Start the transfer described at rs1; rd gets its ticket. Waits while the queue of the DMA is full.",      "rs1 memory dma", "rd dma", "xcp", "alu_cycles, and the reading of the description", "dma.copy a0, a1", "ours"),
+    I("dma.wait",    R,           _x(1, rd=0, rs2=0), "rs1",      "Wait for the transfer with the ticket in rs1; 0 waits for all.",                                          "rs1 dma",        "",       "xcp", "alu_cycles, and the wait",                       "dma.wait a0",     "ours"),
+    I("mem.swap",    R,           _x(2, rd=0, rs2=0), "rs1",      "Exchange ping and pong of the memory units in the mask rs1. Waits until their rows are done.",            "rs1",            "unit",   "xcp", "alu_cycles, and the wait",                       "mem.swap a0",     "seed 000 ¶146"),
+    I("dispatch",    R,           _x(3, rd=0),        "rs1, rs2", "The rows in the mask rs1 run the packet list at rs2 (low 19 bits) of their unit's feeding half. Waits until they are done with an earlier one.", "rs1 rs2", "pe", "xcp", "alu_cycles, and the wait", "dispatch a0, a1", "seed 000 ¶146"),
+    I("core.start",  R,           _x(4, rd=0),        "rs1, rs2", "Start the core with the number rs1 at the entry rs2.",                                                    "rs1 rs2",        "core",   "xcp", "alu_cycles",                                     "core.start a0, a1", "ours"),
+    I("core.wait",   R,           _x(5, rd=0, rs2=0), "rs1",      "Wait until none of the cores in the mask rs1 (bit = core number) runs.",                                  "rs1 core",       "",       "xcp", "alu_cycles, and the wait",                       "core.wait a0",    "ours"),
+    I("trace_begin", MARKER_TYPE, _marker(1),         "g",        "Begin to record a register group.",                                                                       "",               "trace",  "xcp", "alu_cycles",                                     "trace_begin 0",   "seed 001"),
+    I("trace_end",   MARKER_TYPE, _marker(0),         "g",        "End the recording of a register group.",                                                                  "",               "trace",  "xcp", "alu_cycles",                                     "trace_end 0",     "seed 001"),
+)
+# fmt: on
+
+TRANSFER = Structure(
+    "transfer",
+    (
+        Member("dst", "u32", "address of the first byte written"),
+        Member("src", "u32", "address of the first byte read"),
+        Member("row_bytes", "u32", "bytes of a row"),
+        Member("rows", "u32", "rows"),
+        Member("dst_stride", "i32", "bytes from a row to the next where it is written"),
+        Member("src_stride", "i32", "bytes from a row to the next where it is read"),
+    ),
+    "What dma.copy starts; aligned to 4 bytes.",
+)
+
+COUNTERS = (
+    Counter("instructions", "instructions done", "instructions"),
+    Counter("cycles_waiting", "cycles that waited for memory, the DMA or another core", "cycles"),
+)
+
+FAULTS = (
+    Fault(
+        "illegal instruction",
+        "A word that is no instruction, or a register that cannot be read or written so.",
+    ),
+    Fault(
+        "misaligned access", "A load, store or jump to an address that its size does not divide."
+    ),
+    Fault("out-of-range access", "An address where no memory is."),
+    Fault("unknown call", "An ecall other than exit (93) and write (64)."),
+    Fault("bad mask", "A mask, core number or ticket that names nothing."),
+)
+
+# fmt: off
+SETTINGS = (
+    Setting("cp.divider",             1, "device cycles to a cycle of cp",      "cycles", 1,  64),
+    Setting("cp.alu_cycles",          1, "an instruction without more to do",   "cycles", 1,  64),
+    Setting("cp.mul_cycles",          3, "a multiplication",                    "cycles", 1,  64),
+    Setting("cp.div_cycles",         20, "a division or remainder",             "cycles", 1, 256),
+    Setting("cp.branch_taken_cycles", 2, "a taken branch or a jump",            "cycles", 1,  64),
+    Setting("cp.local_cycles",        2, "a load from local memory",            "cycles", 1,  64),
+    Setting("cp.csr_cycles",          1, "an access to a control and status register", "cycles", 1, 64),
+)
+# fmt: on
+
+CORE = checked(
+    Core(
+        name="cp",
+        title="command processor",
+        number=0,
+        section=".text.cp",
+        executable=True,
+        instructions=scalar.INSTRUCTIONS + XCP,
+        pseudos=scalar.PSEUDOS,
+        structures=(TRANSFER,),
+        files=(scalar.REGISTERS,),
+        specials=scalar.SPECIALS,
+        counters=COUNTERS,
+        faults=FAULTS,
+        settings=SETTINGS,
+        order=(*scalar.FAMILIES, "xcp"),
+    )
+)
