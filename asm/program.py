@@ -115,7 +115,11 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Program:
-    """Everything of an executable: sections, names, tensors, its device."""
+    """Everything of an executable: sections, names, tensors, its device.
+
+    Symbols take one order, whatever order they are given in: local ones first,
+    by section, value and name; so the order of definitions leaves no trace.
+    """
 
     sections: tuple[Section, ...] = ()
     symbols: tuple[Symbol, ...] = ()
@@ -127,6 +131,15 @@ class Program:
     source_files: tuple[str, ...] = field(default=(), compare=False)
     note_version: int = NOTE_VERSION  # 0: an executable without our note
     warnings: tuple[object, ...] = field(default=(), compare=False)  # asm.diagnostics.Diagnostic
+
+    def __post_init__(self) -> None:
+        places = {section.name: place for place, section in enumerate(self.sections)}
+
+        def order(symbol: Symbol) -> tuple[bool, int, int, str, int, str]:
+            place = places.get(symbol.section or "", len(places))
+            return symbol.is_global, place, symbol.value, symbol.name, symbol.size, symbol.kind
+
+        object.__setattr__(self, "symbols", tuple(sorted(self.symbols, key=order)))
 
     @cached_property
     def _sections_by_address(self) -> tuple[list[int], list[Section]]:

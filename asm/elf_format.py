@@ -1,0 +1,148 @@
+"""The records of an ELF32 little-endian file, as the System V ABI lays them out."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NamedTuple
+
+MAGIC = b"\x7fELF"
+CLASS_32 = 1
+DATA_LITTLE = 1
+VERSION = 1
+EM_RISCV = 243
+
+ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
+PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
+PF_X, PF_W, PF_R = 1, 2, 4
+SHT_NULL, SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB = 0, 1, 2, 3
+SHT_NOTE, SHT_NOBITS = 7, 8
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS = 1, 2, 4, 0x400
+SHN_UNDEF, SHN_LORESERVE, SHN_ABS = 0, 0xFF00, 0xFFF1
+STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
+STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_SECTION, STT_FILE, STT_TLS = 0, 1, 2, 3, 4, 6
+EF_RISCV_RVC, EF_RISCV_FLOAT_ABI = 0x1, 0x6
+
+
+# The bytes of the records below, in the same order of members.
+FILE_HEADER = struct.Struct("<4sBBBB8xHHIIIIIHHHHHH")
+SEGMENT = struct.Struct("<IIIIIIII")
+SECTION_HEADER = struct.Struct("<IIIIIIIIII")
+SYMBOL = struct.Struct("<IIIBBH")
+NOTE_HEADER = struct.Struct("<III")  # sizes of name and description, type
+
+
+class ElfError(ValueError):
+    """A file that is no executable we can take, or a program no file can hold."""
+
+
+class FileHeader(NamedTuple):
+    """Elf32_Ehdr."""
+
+    magic: bytes
+    file_class: int
+    data: int
+    ident_version: int
+    abi: int
+    kind: int
+    machine: int
+    version: int
+    entry: int
+    segments_at: int
+    sections_at: int
+    flags: int
+    size: int
+    segment_size: int
+    segments: int
+    section_size: int
+    sections: int
+    names: int
+
+
+class Segment(NamedTuple):
+    """Elf32_Phdr."""
+
+    kind: int
+    offset: int
+    address: int
+    load_address: int
+    file_size: int
+    size: int
+    flags: int
+    align: int
+
+
+class SectionHeader(NamedTuple):
+    """Elf32_Shdr."""
+
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    align: int
+    entry_size: int
+
+
+class SymbolEntry(NamedTuple):
+    """Elf32_Sym."""
+
+    name: int
+    value: int
+    size: int
+    info: int
+    other: int
+    section: int
+
+    @property
+    def binding(self) -> int:
+        """STB_*."""
+        return self.info >> 4
+
+    @property
+    def kind(self) -> int:
+        """STT_*."""
+        return self.info & 15
+
+
+class Strings:
+    """A string table that grows; equal strings share a place."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {"": 0}
+        self._data = bytearray(b"\0")
+
+    def add(self, text: str) -> int:
+        """The offset of `text`. Raises `ElfError` if no table can hold it."""
+        if text not in self._places:
+            if "\0" in text:
+                raise ElfError(f"the name {text!r} holds a zero byte")
+            self._places[text] = len(self._data)
+            self._data += text.encode("utf-8", "strict") + b"\0"
+        return self._places[text]
+
+    def bytes(self) -> bytes:
+        """The table."""
+        return bytes(self._data)
+
+
+def string_at(table: bytes, offset: int, what: str) -> str:
+    """The string at `offset` of a string table. Raises `ElfError` that says `what` has it."""
+    if not 0 <= offset < len(table):
+        raise ElfError(
+            f"the name of {what} is at {offset:#x} of a string table of {len(table):#x} bytes"
+        )
+    end = table.find(b"\0", offset)
+    if end < 0:
+        raise ElfError(f"the name of {what} has no end in its string table")
+    try:
+        return table[offset:end].decode()
+    except UnicodeDecodeError:
+        raise ElfError(f"the name of {what} is not UTF-8: {table[offset:end]!r}") from None
+
+
+def whole(value: Any, low: int, high: int) -> bool:
+    """Whether `value` is an integer (and no bool) from `low` to `high`."""
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high

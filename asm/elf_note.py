@@ -1,0 +1,162 @@
+"""The note of our executables: what ELF has no place for, as JSON in `.note.macaw`.
+
+The description is a UTF-8 JSON object: `version`, `device` (name), `config`
+(the complete effective configuration as TOML), `tensors` (name, direction,
+dtype, shape, address, at; in the order of the source) and `parts` (section,
+core, index; one for each section that is a core's).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from asm.elf_format import NOTE_HEADER, ElfError, whole
+from asm.program import DIRECTIONS, DTYPE_SIZES, NOTE_VERSION, Program, Tensor
+
+SECTION = ".note.macaw"
+OWNER = b"Macaw\0"
+TYPE = 1
+LIMIT = 1 << 24  # bytes of a description that we read
+TOP = 1 << 32  # one past the last address
+_MAX_DIMENSIONS = 32  # as NumPy had for long; more is a mistake
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the description says. `parts`: (core, index) by section name."""
+
+    version: int
+    device: str
+    config_toml: str
+    tensors: tuple[Tensor, ...]
+    parts: Mapping[str, tuple[str, int | None]]
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)
+
+
+def write(program: Program) -> bytes:
+    """The note section's bytes."""
+    description = {
+        "version": program.note_version,
+        "device": program.device,
+        "config": program.config_toml,
+        "tensors": [
+            {
+                "name": tensor.name,
+                "direction": tensor.direction,
+                "dtype": tensor.dtype,
+                "shape": list(tensor.shape),
+                "address": tensor.address,
+                "at": tensor.at,
+            }
+            for tensor in program.tensors
+        ],
+        "parts": [
+            {"section": section.name, "core": section.core, "index": section.index}
+            for section in program.sections
+            if section.core is not None
+        ],
+    }
+    try:
+        text = json.dumps(description, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        raise ElfError("a name or the configuration holds what UTF-8 cannot") from None
+    header = NOTE_HEADER.pack(len(OWNER), len(text), TYPE)
+    note = header + _padded(OWNER) + _padded(text)
+    _check(_parse(text))  # what cannot be read back is not written
+    return note
+
+
+def read(data: bytes) -> Note | None:
+    """Our note in a note section's bytes, or None if there is none. Raises `ElfError`."""
+    place = 0
+    while place < len(data):
+        if place + NOTE_HEADER.size > len(data):
+            raise ElfError(f"{SECTION}: a note is cut off at offset {place:#x}")
+        owner_size, size, kind = NOTE_HEADER.unpack_from(data, place)
+        owner_at = place + NOTE_HEADER.size
+        text_at = owner_at + owner_size + -owner_size % 4
+        place = text_at + size + -size % 4
+        if place > len(data):
+            raise ElfError(f"{SECTION}: a note's {size:#x} bytes reach behind its section")
+        if data[owner_at : owner_at + owner_size] == OWNER and kind == TYPE:
+            if size > LIMIT:
+                raise ElfError(f"{SECTION}: {size} bytes are more than the limit of {LIMIT}")
+            return _check(_parse(data[text_at : text_at + size]))
+    return None
+
+
+def _parse(text: bytes) -> Any:
+    try:
+        return json.loads(text.decode())
+    except (ValueError, RecursionError) as error:
+        raise ElfError(f"{SECTION}: not UTF-8 JSON: {error}") from None
+
+
+def _check(found: Any) -> Note:
+    version = _member(found, "the note", "version", int)
+    if not 1 <= version <= NOTE_VERSION:
+        raise ElfError(
+            f"{SECTION}: version {version}; this program reads version {NOTE_VERSION}"
+            + (", a newer one made the file" if version > NOTE_VERSION else "")
+        )
+    tensors: dict[str, Tensor] = {}
+    for item in _member(found, "the note", "tensors", list):
+        tensor = _tensor(item)
+        if tensor.name in tensors:
+            raise ElfError(f"{SECTION}: the tensor {tensor.name} stands twice")
+        tensors[tensor.name] = tensor
+    parts: dict[str, tuple[str, int | None]] = {}
+    for item in _member(found, "the note", "parts", list):
+        section = _member(item, "a part", "section", str)
+        core = _member(item, "a part", "core", str)
+        index = _member(item, "a part", "index", int | None)
+        if section in parts:
+            raise ElfError(f"{SECTION}: the section {section} is two parts")
+        if not core or (index is not None and not 0 <= index < TOP):
+            raise ElfError(f"{SECTION}: the section {section} is no part of core {core!r} {index}")
+        parts[section] = (core, index)
+    config = _member(found, "the note", "config", str)
+    if any("\ud800" <= letter <= "\udfff" for letter in config):
+        raise ElfError(f"{SECTION}: the config of the note is not UTF-8")
+    return Note(
+        version,
+        _member(found, "the note", "device", str),
+        config,
+        tuple(tensors.values()),
+        parts,
+    )
+
+
+def _member(found: Any, what: str, name: str, kind: Any) -> Any:
+    """The member `name` of a JSON object, of type `kind`."""
+    if not isinstance(found, dict) or name not in found:
+        raise ElfError(f"{SECTION}: {what} has no {name}")
+    value = found[name]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ElfError(f"{SECTION}: the {name} of {what} has the wrong type")
+    if isinstance(value, str) and name != "config" and not value.isprintable():
+        raise ElfError(f"{SECTION}: the {name} of {what} holds {value!r}")
+    return value
+
+
+def _tensor(found: Any) -> Tensor:
+    name = _member(found, "a tensor", "name", str)
+    what = f"tensor {name}"
+    direction = _member(found, what, "direction", str)
+    dtype = _member(found, what, "dtype", str)
+    shape = _member(found, what, "shape", list)
+    address = _member(found, what, "address", int)
+    if not name or direction not in DIRECTIONS or dtype not in DTYPE_SIZES:
+        raise ElfError(f"{SECTION}: {what} cannot be: {direction!r}, {dtype!r}")
+    if len(shape) > _MAX_DIMENSIONS or not all(whole(length, 1, TOP) for length in shape):
+        raise ElfError(f"{SECTION}: {what} has a shape that cannot be")
+    tensor = Tensor(name, direction, dtype, tuple(shape), address, _member(found, what, "at", str))
+    if not (0 <= address < TOP and address + tensor.size <= TOP):
+        raise ElfError(f"{SECTION}: {what} lies outside the 32-bit address space")
+    return tensor

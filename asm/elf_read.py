@@ -1,0 +1,451 @@
+"""Reads an ELF executable: ours in full, other tools' freestanding RV32 ones as far as they go.
+
+Nothing in the file is trusted: every offset, size, count, link and string is
+checked before it is used, and what is wrong is said with its place.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from asm import elf_format as elf
+from asm import elf_note
+from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, SymbolEntry, string_at
+from asm.elf_note import Note
+from asm.program import Program, Section, Symbol
+from isa import registry
+
+_TOP = 1 << 32  # one past the last address
+_MOST_HEADERS = 4096  # far more than any program needs; bounds the time a mad file takes
+_KINDS = {elf.STT_NOTYPE: "notype", elf.STT_OBJECT: "object", elf.STT_FUNC: "func"}
+_OUR_FLAGS = {
+    elf.SHF_ALLOC | elf.SHF_EXECINSTR: "ax",
+    elf.SHF_ALLOC | elf.SHF_WRITE: "aw",
+    elf.SHF_ALLOC: "a",
+}
+_REFUSED_KINDS = {
+    elf.ET_REL: "a relocatable object: link it into an executable first",
+    elf.ET_DYN: "a shared object or position-independent executable: link it with -static -no-pie",
+    elf.ET_CORE: "a core dump",
+}
+
+
+def read(data: bytes) -> Program:
+    """The program in an ELF executable. Raises `ElfError` that says what is wrong, and where."""
+    header = _header(data)
+    segments = tuple(
+        Segment(*record)
+        for record in _records(
+            data,
+            "program header",
+            elf.SEGMENT,
+            header.segments_at,
+            header.segments,
+            header.segment_size,
+        )
+    )
+    for number, segment in enumerate(segments):
+        _check_segment(data, number, segment)
+    headers = tuple(
+        SectionHeader(*record)
+        for record in _records(
+            data,
+            "section header",
+            elf.SECTION_HEADER,
+            header.sections_at,
+            header.sections,
+            header.section_size,
+        )
+    )
+    _check_amount(data, segments, headers)
+    names = _section_names(data, header, headers)
+    note = _note(data, headers, names)
+    sections = _sections(data, headers, names, segments, ours=note is not None)
+    if note is None:
+        sections = _with_bare_segments(data, sections, segments)
+        base = base_core()
+        sections = {
+            number: replace(section, core=base if section.flags == "ax" else None)
+            for number, section in sections.items()
+        }
+    else:
+        sections = _with_parts(sections, note)
+    symbols = _symbols(data, headers, names, sections, ours=note is not None)
+    found = tuple(sections.values())
+    check_overlaps(found)
+    check_entry(header.entry or None, found)
+    return Program(
+        sections=found,
+        symbols=tuple(symbols),
+        tensors=note.tensors if note else (),
+        config_toml=note.config_toml if note else "",
+        device=note.device if note else "",
+        entry=header.entry or None,
+        note_version=note.version if note else 0,
+    )
+
+
+def base_core() -> str:
+    """The core that runs executables which name none: the first that fetches instructions."""
+    return next(name for name in registry.names() if registry.core(name).executable)
+
+
+def check_overlaps(sections: Iterable[Section]) -> None:
+    """Raise `ElfError` if two sections share an address, or a load address."""
+
+    def check(what: str, place: Callable[[Section], int]) -> None:
+        ordered = sorted((item for item in sections if item.size), key=place)
+        for first, second in pairwise(ordered):
+            if place(first) + first.size > place(second):
+                raise ElfError(
+                    f"sections {first.name} and {second.name} overlap at {what} {place(second):#x}"
+                )
+
+    sections = tuple(sections)
+    check("address", lambda section: section.address)
+    check("load address", lambda section: section.load_address)
+
+
+def check_entry(entry: int | None, sections: Iterable[Section]) -> None:
+    """Raise `ElfError` unless `entry` is a word of an executable section."""
+    if entry is None:
+        return
+    if not any(item.flags == "ax" and item.holds(entry) for item in sections):
+        raise ElfError(f"the entry {entry:#x} is in no section that can be executed")
+    if entry % 4:
+        raise ElfError(f"the entry {entry:#x} is not a multiple of 4")
+
+
+def _header(data: bytes) -> FileHeader:
+    if data[:4] != elf.MAGIC:
+        raise ElfError("not an ELF file: it does not begin with 7f 45 4c 46")
+    if len(data) < elf.FILE_HEADER.size:
+        raise ElfError(
+            f"the file is cut off: {len(data)} bytes, {elf.FILE_HEADER.size} are its header alone"
+        )
+    header = FileHeader(*elf.FILE_HEADER.unpack_from(data, 0))
+    if header.file_class != elf.CLASS_32:
+        what = "a 64-bit" if header.file_class == 2 else f"of class {header.file_class}, no 32-bit"
+        raise ElfError(f"the file is {what} ELF file; only 32-bit ones can run")
+    if header.data != elf.DATA_LITTLE:
+        what = "big-endian" if header.data == 2 else f"of byte order {header.data}"
+        raise ElfError(f"the file is {what}; only little-endian ones can run")
+    if header.machine != elf.EM_RISCV:
+        raise ElfError(f"the file is for machine {header.machine}, not RISC-V ({elf.EM_RISCV})")
+    if header.ident_version != elf.VERSION or header.version != elf.VERSION:
+        raise ElfError(f"ELF version {header.version}, {header.ident_version}; only 1 is known")
+    if header.kind != elf.ET_EXEC:
+        what = _REFUSED_KINDS.get(header.kind, f"of type {header.kind}")
+        raise ElfError(f"the file is no executable but {what}")
+    if header.flags & elf.EF_RISCV_RVC:
+        raise ElfError("the code has compressed instructions; compile with -march=rv32im_zicsr")
+    if header.flags & elf.EF_RISCV_FLOAT_ABI:
+        raise ElfError("the code has a floating-point ABI; compile with -mabi=ilp32")
+    return header
+
+
+def _records(
+    data: bytes, what: str, layout: struct.Struct, start: int, count: int, size: int
+) -> Iterator[tuple[int, ...]]:
+    """The `count` records of a table of program headers or section headers."""
+    if count == 0:
+        return
+    if count > _MOST_HEADERS:
+        raise ElfError(f"{count} {what}s are more than the limit of {_MOST_HEADERS}")
+    if size != layout.size:
+        raise ElfError(f"a {what} has {size} bytes; {layout.size} are known")
+    if start % 4 or start < elf.FILE_HEADER.size:
+        raise ElfError(f"the {what}s cannot be at offset {start:#x}")
+    if start + count * size > len(data):
+        raise ElfError(
+            f"{count} {what}s at offset {start:#x} reach behind the file's {len(data):#x} bytes"
+        )
+    for number in range(count):
+        yield layout.unpack_from(data, start + number * size)
+
+
+def _check_segment(data: bytes, number: int, segment: Segment) -> None:
+    what = f"segment {number}"
+    if segment.kind in (elf.PT_DYNAMIC, elf.PT_INTERP):
+        raise ElfError("the file is dynamically linked; link it with -static -nostdlib")
+    if segment.kind != elf.PT_LOAD:
+        return
+    if segment.offset + segment.file_size > len(data) and segment.file_size:
+        raise ElfError(
+            f"{what}: {segment.file_size:#x} bytes at offset {segment.offset:#x}"
+            f" reach behind the file's {len(data):#x} bytes"
+        )
+    if segment.file_size > segment.size:
+        raise ElfError(
+            f"{what}: {segment.file_size:#x} bytes in the file, {segment.size:#x} in memory"
+        )
+    for address in (segment.address, segment.load_address):
+        if address + segment.size > _TOP:
+            raise ElfError(f"{what}: {address:#x} + {segment.size:#x} is more than 32 bits")
+    align = segment.align
+    if align > 1 and (align & (align - 1) or (segment.offset - segment.address) % align):
+        raise ElfError(
+            f"{what}: offset {segment.offset:#x} and address {segment.address:#x}"
+            f" do not agree with the alignment {align:#x}"
+        )
+
+
+def _check_amount(
+    data: bytes, segments: tuple[Segment, ...], headers: tuple[SectionHeader, ...]
+) -> None:
+    """Refuse a file that loads the same bytes many times over: it would fill the memory."""
+    loaded = sum(segment.file_size for segment in segments if segment.kind == elf.PT_LOAD)
+    held = sum(
+        header.size
+        for header in headers
+        if header.flags & elf.SHF_ALLOC and header.kind not in (elf.SHT_NULL, elf.SHT_NOBITS)
+    )
+    if max(loaded, held) > len(data):
+        raise ElfError(
+            f"{max(loaded, held):#x} bytes are to be loaded, the file has {len(data):#x}"
+        )
+
+
+def _contents(data: bytes, header: SectionHeader, what: str) -> bytes:
+    """The bytes of a section in the file."""
+    if header.offset + header.size > len(data):
+        raise ElfError(
+            f"{what}: {header.size:#x} bytes at offset {header.offset:#x}"
+            f" reach behind the file's {len(data):#x} bytes"
+        )
+    return data[header.offset : header.offset + header.size]
+
+
+def _section_names(
+    data: bytes, header: FileHeader, headers: tuple[SectionHeader, ...]
+) -> tuple[str, ...]:
+    if not headers:
+        return ()
+    if headers[0].kind != elf.SHT_NULL:
+        raise ElfError(f"section 0 is of type {headers[0].kind}, not empty")
+    if not 0 < header.names < len(headers) or headers[header.names].kind != elf.SHT_STRTAB:
+        raise ElfError(f"section {header.names} should be the sections' names, but is not")
+    table = _contents(data, headers[header.names], "the sections' names")
+    names = [string_at(table, item.name, f"section {i}") for i, item in enumerate(headers)]
+    for number, name in enumerate(names[1:], 1):
+        if not name or not name.isprintable():
+            raise ElfError(f"section {number} is called {name!r}")
+    return tuple(names)
+
+
+def _note(data: bytes, headers: tuple[SectionHeader, ...], names: tuple[str, ...]) -> Note | None:
+    places = [number for number, name in enumerate(names) if name == elf_note.SECTION]
+    if not places:
+        return None
+    if len(places) > 1 or headers[places[0]].kind != elf.SHT_NOTE:
+        raise ElfError(f"{elf_note.SECTION}: it stands {len(places)} times, or is no note")
+    note = elf_note.read(_contents(data, headers[places[0]], elf_note.SECTION))
+    if note is None:
+        raise ElfError(f"{elf_note.SECTION}: holds no note of ours")
+    return note
+
+
+def _sections(
+    data: bytes,
+    headers: tuple[SectionHeader, ...],
+    names: tuple[str, ...],
+    segments: tuple[Segment, ...],
+    *,
+    ours: bool,
+) -> dict[int, Section]:
+    """The sections that are loaded, by their number in the file."""
+    found: dict[int, Section] = {}
+    for number, header in enumerate(headers):
+        if not header.flags & elf.SHF_ALLOC or header.kind == elf.SHT_NULL:
+            if ours and header.kind in (elf.SHT_PROGBITS, elf.SHT_NOBITS):
+                raise ElfError(f"section {names[number]}: it is not loaded")
+            continue
+        if not ours and (header.size == 0 or header.flags & elf.SHF_TLS):
+            continue
+        what = f"section {names[number]}"
+        flags = _OUR_FLAGS.get(header.flags) if ours else _foreign_flags(header.flags)
+        if flags is None or (ours and header.kind not in (elf.SHT_PROGBITS, elf.SHT_NOBITS)):
+            raise ElfError(f"{what}: type {header.kind} with flags {header.flags:#x} cannot be")
+        align = max(header.align, 1)
+        if align & (align - 1) or header.address % align:
+            raise ElfError(f"{what}: {header.address:#x} is not aligned to {header.align:#x}")
+        if header.address + header.size > _TOP:
+            raise ElfError(f"{what}: {header.address:#x} + {header.size:#x} is more than 32 bits")
+        contents = b"" if header.kind == elf.SHT_NOBITS else _contents(data, header, what)
+        load_address = header.address + _load_distance(header, segments, what)
+        if not 0 <= load_address <= _TOP - header.size or (ours and load_address % align):
+            raise ElfError(f"{what}: it cannot be loaded at {load_address:#x}")
+        found[number] = Section(
+            names[number],
+            None,
+            None,
+            header.address,
+            load_address,
+            contents,
+            header.size,
+            align,
+            flags,
+        )
+    loaded = [section.name for section in found.values()]
+    if ours and len(set(loaded)) != len(loaded):
+        raise ElfError(f"two sections have the same name: {', '.join(loaded)}")
+    return found
+
+
+def _foreign_flags(flags: int) -> str:
+    if flags & elf.SHF_EXECINSTR:
+        return "ax"
+    return "aw" if flags & elf.SHF_WRITE else "a"
+
+
+def _load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
+    """What to add to a section's address for its load address: its segment says."""
+    if header.size == 0:
+        return 0
+    for segment in segments:
+        inside = header.address - segment.address
+        if segment.kind != elf.PT_LOAD or not 0 <= inside <= segment.size - header.size:
+            continue
+        if header.kind != elf.SHT_NOBITS:
+            if inside + header.size > segment.file_size or header.offset != segment.offset + inside:
+                raise ElfError(
+                    f"{what}: offset {header.offset:#x} is not where its segment has it in the file"
+                )
+        elif inside < segment.file_size:
+            raise ElfError(f"{what}: it should be zeros, but its segment has bytes there")
+        return segment.load_address - segment.address
+    raise ElfError(f"{what}: no segment loads {header.size:#x} bytes at {header.address:#x}")
+
+
+def _with_bare_segments(
+    data: bytes, sections: dict[int, Section], segments: tuple[Segment, ...]
+) -> dict[int, Section]:
+    """`sections`, and more for what segments load and no section says (a stripped file has none).
+
+    Of bytes between sections only those that are not all zero count: the rest is padding.
+    """
+    found = dict(sections)
+    covered = sorted((item.address, item.end) for item in sections.values())
+    for number, segment in enumerate(segments):
+        if segment.kind != elf.PT_LOAD:
+            continue
+        flags = "ax" if segment.flags & elf.PF_X else "aw" if segment.flags & elf.PF_W else "a"
+        filled = segment.address + segment.file_size
+        for start, end in _gaps(segment.address, segment.address + segment.size, covered):
+            # The parts of the gap that the file fills, and that it leaves zero.
+            for low, high in ((start, min(end, filled)), (max(start, filled), end)):
+                offset = low - segment.address + segment.offset
+                contents = data[offset : offset + high - low] if low < filled else b""
+                if low >= high or (sections and not any(contents)):
+                    continue
+                found[-len(found) - 1] = Section(
+                    f".segment.{number}.{low:x}",
+                    None,
+                    None,
+                    low,
+                    low - segment.address + segment.load_address,
+                    contents,
+                    high - low,
+                    1,
+                    flags,
+                )
+    return found
+
+
+def _gaps(start: int, end: int, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The parts of `start` to `end` that none of the sorted ranges covers."""
+    for low, high in covered:
+        if high <= start or low >= end:
+            continue
+        if low > start:
+            yield start, low
+        start = max(start, high)
+    if start < end:
+        yield start, end
+
+
+def _with_parts(sections: dict[int, Section], note: Note) -> dict[int, Section]:
+    """`sections` with the cores that the note gives them."""
+    names = {section.name for section in sections.values()}
+    for name, (core, _) in note.parts.items():
+        if name not in names:
+            raise ElfError(f"{elf_note.SECTION}: the part {name} of {core} is no section")
+    return {
+        number: replace(
+            section, core=note.parts[section.name][0], index=note.parts[section.name][1]
+        )
+        if section.name in note.parts
+        else section
+        for number, section in sections.items()
+    }
+
+
+def _symbols(
+    data: bytes,
+    headers: tuple[SectionHeader, ...],
+    names: tuple[str, ...],
+    sections: dict[int, Section],
+    *,
+    ours: bool,
+) -> Iterator[Symbol]:
+    tables = [number for number, header in enumerate(headers) if header.kind == elf.SHT_SYMTAB]
+    if len(tables) > 1:
+        raise ElfError(f"{len(tables)} symbol tables; one is the most")
+    for number in tables:
+        header = headers[number]
+        what = f"section {names[number]}"
+        size = elf.SYMBOL.size
+        if header.entry_size != size or header.size % size or header.size == 0:
+            raise ElfError(f"{what}: {header.size:#x} bytes in entries of {header.entry_size}")
+        if not 0 < header.link < len(headers) or headers[header.link].kind != elf.SHT_STRTAB:
+            raise ElfError(f"{what}: section {header.link} should hold its names, but does not")
+        strings = _contents(data, headers[header.link], f"section {names[header.link]}")
+        table = _contents(data, header, what)
+        for place in range(1, header.size // size):
+            entry = SymbolEntry(*elf.SYMBOL.unpack_from(table, place * size))
+            if (entry.binding == elf.STB_LOCAL) != (place < header.info):
+                raise ElfError(
+                    f"symbol {place}: binding {entry.binding}; local ones end at {header.info}"
+                )
+            symbol = _symbol(place, entry, strings, sections, len(headers), ours=ours)
+            if symbol is not None:
+                yield symbol
+
+
+def _symbol(
+    place: int,
+    entry: SymbolEntry,
+    strings: bytes,
+    sections: dict[int, Section],
+    count: int,
+    *,
+    ours: bool,
+) -> Symbol | None:
+    """One symbol, or None for what is no name for a loaded address or a number."""
+    name = string_at(strings, entry.name, f"symbol {place}")
+    what = f"symbol {place} ({name})"
+    if entry.section != elf.SHN_ABS and (
+        entry.section >= elf.SHN_LORESERVE or entry.section >= count
+    ):
+        raise ElfError(f"{what}: there is no section {entry.section:#x}")
+    known = entry.kind in _KINDS and entry.binding <= elf.STB_WEAK
+    if ours:
+        loaded = entry.section == elf.SHN_ABS or entry.section in sections
+        if not (known and loaded and name and entry.binding != elf.STB_WEAK and not entry.other):
+            raise ElfError(f"{what}: cannot be in a file of ours")
+    if entry.kind in (elf.STT_SECTION, elf.STT_FILE, elf.STT_TLS) or entry.section == elf.SHN_UNDEF:
+        return None
+    if not known:
+        raise ElfError(f"{what}: binding {entry.binding} and type {entry.kind} are not known")
+    if not name or name.startswith("$"):  # `$x`, `$d`: marks of the linker, not names
+        return None
+    if not name.isprintable():
+        raise ElfError(f"symbol {place} is called {name!r}")
+    if entry.section != elf.SHN_ABS and entry.section not in sections:
+        return None  # of a section that is empty or not loaded
+    section = None if entry.section == elf.SHN_ABS else sections[entry.section].name
+    is_global = entry.binding != elf.STB_LOCAL
+    return Symbol(name, entry.value, entry.size, section, _KINDS[entry.kind], is_global)
