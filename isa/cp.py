@@ -7,7 +7,7 @@ not name are 0. Markers hold begin (1) or end (0) in rd and the group in rs1.
 
 from __future__ import annotations
 
-from isa import scalar
+from isa import common, scalar
 from isa.kinds import Immediate
 from isa.model import (
     Core,
@@ -16,9 +16,7 @@ from isa.model import (
     Field,
     Format,
     Instruction,
-    Member,
     Setting,
-    Structure,
     checked,
 )
 
@@ -47,7 +45,7 @@ def _marker(begin: int) -> dict[str, int]:
     return {"opcode": _CUSTOM_0, "funct3": 6, "begin": begin, "zero": 0}
 
 
-I, R = Instruction, scalar.R_TYPE  # noqa: E741  one short name keeps a row on a line
+I, R = Instruction, scalar.R_TYPE
 
 # fmt: off
 XCP = (
@@ -62,35 +60,15 @@ XCP = (
 )
 # fmt: on
 
-TRANSFER = Structure(
-    "transfer",
-    (
-        Member("dst", "u32", "address of the first byte written"),
-        Member("src", "u32", "address of the first byte read"),
-        Member("row_bytes", "u32", "bytes of a row"),
-        Member("rows", "u32", "rows"),
-        Member("dst_stride", "i32", "bytes from a row to the next where it is written"),
-        Member("src_stride", "i32", "bytes from a row to the next where it is read"),
-    ),
-    "What dma.copy starts; aligned to 4 bytes.",
-)
-
 COUNTERS = (
     Counter("instructions", "instructions done", "instructions"),
     Counter("cycles_waiting", "cycles that waited for memory, the DMA or another core", "cycles"),
+    *common.TRAFFIC,
 )
 
 FAULTS = (
-    Fault(
-        "illegal instruction",
-        "A word that is no instruction, or a register that cannot be read or written so.",
-    ),
-    Fault(
-        "misaligned access", "A load, store or jump to an address that its size does not divide."
-    ),
-    Fault("out-of-range access", "An address where no memory is."),
-    Fault("unknown call", "An ecall other than exit (93) and write (64)."),
-    Fault("bad mask", "A mask, core number or ticket that names nothing."),
+    *common.FAULTS,
+    Fault("unknown call", "An ecall other than exit (93) and write (64) to file 1 or 2."),
 )
 
 # fmt: off
@@ -114,7 +92,6 @@ CORE = checked(
         executable=True,
         instructions=scalar.INSTRUCTIONS + XCP,
         pseudos=scalar.PSEUDOS,
-        structures=(TRANSFER,),
         files=(scalar.REGISTERS,),
         specials=scalar.SPECIALS,
         counters=COUNTERS,

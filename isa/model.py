@@ -418,7 +418,7 @@ class Setting:
     """A field of a device configuration: dotted name, default, unit, legal range.
 
     `default` gives the type: bool, int, float or str. `low` and `high` bound a
-    number, `choices` a word.
+    number, which is a multiple of `step`; `choices` are the words of a str.
     """
 
     name: str
@@ -428,6 +428,7 @@ class Setting:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    step: int = 1
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ def _fence(fm: int, **more: int) -> dict[str, int]:
     return {"opcode": 0x0F, "funct3": 0, "fm": fm, "rs1": 0, "rd": 0, **more}
 
 
-I = Instruction  # noqa: E741  one short name keeps a row on a line
+I = Instruction
 R, S, B, U, J = R_TYPE, S_TYPE, B_TYPE, U_TYPE, J_TYPE
 _BRANCHED = "alu_cycles; branch_taken_cycles if taken"
 _LOADED = "local_cycles from local memory, else what the port says"

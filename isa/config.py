@@ -1,0 +1,250 @@
+"""A device's configuration: every number of the machine, by dotted name.
+
+The fields are the `Setting` rows below and those of every core's table. A file
+is TOML whose tables nest to the dotted names; it gives what differs from the
+defaults. `name` alone is no setting: it says what the device is called.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from isa import registry
+from isa.model import Setting
+
+Value = bool | int | float | str
+
+# The memory; a core's own settings stand in its table.
+# fmt: off
+COMMON = (
+    Setting("mem.local_bytes",      16 << 20, "cp's local memory",                                   "bytes",         128 << 10, 256 << 20,          step=4096),
+    Setting("mem.unit_half_bytes", 512 << 10, "half of an on-chip memory unit, ping or pong",        "bytes",              1024, 512 << 10,          step=1024),
+    Setting("mem.banks",                  16, "banks of a half; one access a bank a cycle",          "",                      1, 1024),
+    Setting("mem.bank_width",              8, "width of a bank",                                     "bytes",                 4, 64,                 step=4),
+    Setting("mem.onchip_latency",          2, "from the grant of a bank to the data",                "cycles",                1, 64),
+    Setting("mem.external_bytes",  256 << 20, "external memory",                                     "bytes",           1 << 20, 2 << 30,            step=4096),
+    Setting("mem.external_latency",       20, "from a request to the first data",                    "cycles",                1, 1024),
+    Setting("mem.external_width",         32, "width of external memory",                            "bytes a cycle",         4, 1024,               step=4),
+)
+# fmt: on
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
+_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be; the message names field, value and range."""
+
+
+class Configuration(Mapping[str, Any]):
+    """Every field of a device by its dotted name: `config["pe.clusters"]`. Immutable."""
+
+    def __init__(self, name: str, values: Mapping[str, Value]) -> None:
+        """`values` give what differs from the defaults. Raises `ConfigError`."""
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"name: {name!r} is not letters, digits and . _ + -, 64 at most")
+        known = settings()
+        for field, value in values.items():
+            if field not in known:
+                raise ConfigError(f"{_shown(field)}: no such field{_near(field, known)}")
+            _check(known[field], value)
+        self.name = name
+        self._values = MappingProxyType(
+            {field: values.get(field, setting.default) for field, setting in known.items()}
+        )
+
+    def __getitem__(self, field: str) -> Any:
+        return self._values[field]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Configuration):
+            return NotImplemented
+        return self.name == other.name and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(self._values.items())))
+
+    def __repr__(self) -> str:
+        return f"<configuration {self.name}>"
+
+    def changed(self, values: Mapping[str, Value]) -> Configuration:
+        """A copy with other values for some fields. Raises `ConfigError`."""
+        return Configuration(self.name, {**self._values, **values})
+
+    def to_toml(self) -> str:
+        """The whole configuration as TOML; each field's comment is its meaning, unit and range."""
+        lines = [f"name = {_toml(self.name)}"]
+        table = ""
+        for field, setting in settings().items():
+            head, _, key = field.rpartition(".")
+            if head != table:
+                lines += ["", f"[{head}]"]
+                table = head
+            lines.append(f"{f'{key} = {_toml(self[field])}':<32}# {describe(setting)}")
+        return "\n".join(lines) + "\n"
+
+
+@cache
+def settings() -> Mapping[str, Setting]:
+    """Every field by name, those of one TOML table together."""
+    rows = [*COMMON, *(row for core in registry.cores() for row in core.settings)]
+    tables = {row.name.rpartition(".")[0]: None for row in rows}
+    ordered = {
+        row.name: row for table in tables for row in rows if row.name.rpartition(".")[0] == table
+    }
+    if len(ordered) != len(rows):
+        raise ConfigError("two tables declare the same setting")
+    return MappingProxyType(ordered)
+
+
+def describe(setting: Setting) -> str:
+    """Meaning, unit and legal range of a field, in a line."""
+    what = f" [{setting.unit}]" if setting.unit else ""
+    legal = _legal(setting)
+    return f"{setting.meaning}{what}" + (f"; {legal}" if legal else "")
+
+
+@cache
+def presets() -> tuple[str, ...]:
+    """The names of the devices that are shipped."""
+    found = (file.name for file in (files("isa") / "presets").iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+
+
+def load(name_or_path: str | Path) -> Configuration:
+    """The configuration of a preset's name, or of a TOML file. Raises `ConfigError`."""
+    text = str(name_or_path)
+    if text in presets():
+        return parse((files("isa") / "presets" / f"{text}.toml").read_text("utf-8"), text)
+    path = Path(text)
+    if not text.endswith(".toml") and not path.is_file():
+        near = _near(text, presets())
+        raise ConfigError(
+            f"no device is called '{text}', there are {', '.join(presets())}"
+            f" and any file that ends with .toml{near}"
+        )
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ConfigError(f"{text}: cannot be read: {reason}") from None
+    try:
+        return parse(data.decode("utf-8"), re.sub(r"[^A-Za-z0-9_.+-]", "_", path.stem) or "device")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{text}: is not UTF-8 text") from None
+    except ConfigError as error:
+        raise ConfigError(f"{text}: {error}") from None
+
+
+def parse(text: str, name: str = "device") -> Configuration:
+    """The configuration that TOML `text` gives; its own `name` wins. Raises `ConfigError`."""
+    try:
+        tree = tomllib.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"is not TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError("is not TOML: nested too deeply") from None
+    own = tree.pop("name", name)
+    if not isinstance(own, str):
+        raise ConfigError(f"name: {_text(own)} is not a word")
+    return Configuration(own, dict(_flat(tree, "")))
+
+
+def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
+    """The dotted names and values of nested tables."""
+    known = settings()
+    for key, value in tree.items():
+        field = prefix + key
+        inside = any(name.startswith(f"{field}.") for name in known)
+        if isinstance(value, dict) and field not in known and (value or inside):
+            yield from _flat(value, f"{field}.")
+        elif inside:
+            raise ConfigError(f"{_shown(field)}: {_text(value)} is not a table of fields")
+        else:
+            yield field, value
+
+
+def _check(setting: Setting, value: object) -> None:
+    """Raise `ConfigError` unless `value` has the type and range of the field."""
+    kind = type(setting.default)
+    if kind is float and type(value) is int:
+        return _check(setting, float(value)) if abs(value) < 1 << 1000 else _refuse(setting, value)
+    if type(value) is not kind:
+        raise ConfigError(
+            f"{setting.name}: {_text(value)} is not {_TYPES[kind]}; {_legal(setting)}"
+        )
+    if isinstance(value, str):
+        if value not in setting.choices:
+            raise ConfigError(
+                f"{setting.name}: {_text(value)} is not {_legal(setting)}"
+                f"{_near(value, setting.choices)}"
+            )
+    elif isinstance(value, int | float) and kind is not bool:
+        low = -math.inf if setting.low is None else setting.low
+        high = math.inf if setting.high is None else setting.high
+        if not low <= value <= high or not math.isfinite(value) or value % setting.step:
+            _refuse(setting, value)
+    return None
+
+
+def _refuse(setting: Setting, value: object) -> None:
+    raise ConfigError(f"{setting.name}: {_text(value)} is out of range, {_legal(setting)}")
+
+
+def _legal(setting: Setting) -> str:
+    """The legal values of a field in words."""
+    if setting.choices:
+        return "one of " + ", ".join(setting.choices)
+    if isinstance(setting.default, bool):
+        return "true or false"
+    text = f"{_bound(setting.low)} to {_bound(setting.high)}"
+    return text if setting.step == 1 else f"{text}, a multiple of {setting.step}"
+
+
+def _bound(number: float | None) -> str:
+    return "any" if number is None else f"{number:g}" if isinstance(number, float) else str(number)
+
+
+def _toml(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _text(value: object) -> str:
+    """A value as an error message shows it, cut short."""
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) >= 1 << 64:
+        return "a number of more than 64 bits"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _shown(field: str) -> str:
+    text = field if re.fullmatch(r"[\w.-]+", field) else repr(field)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _near(word: str, words: Iterable[str]) -> str:
+    near = get_close_matches(word[:80], list(words), 1)
+    return f"; did you mean '{near[0]}'?" if near else ""
