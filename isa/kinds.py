@@ -94,7 +94,8 @@ class Relative(Immediate):
     relative = True
 
     def describe(self) -> str:
-        return f"an address {super().describe()} bytes away"
+        text = f"an address {self.low} to {self.high} bytes away"
+        return text if self.step == 1 else f"{text}, a multiple of {self.step}"
 
 
 @dataclass(frozen=True)
