@@ -1,1 +1,67 @@
-"""Macaw: assembler, disassembler and emulator of one neural-network device."""
+"""Macaw: assembler, disassembler and emulator of one neural-network device.
+
+The public Python API. Names load what they need when they are first used, so
+that `import macaw` and `macaw --help` cost nothing:
+
+    program = macaw.assemble("digits.s")
+    run = macaw.run(program, x=image)
+    run.outputs["y"], run.cycles, run.counters
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from asm.assembler import Source as Source
+    from asm.diagnostics import AssemblyError as AssemblyError
+    from asm.elf import ElfError as ElfError
+    from asm.program import Program as Program
+    from emu.device import Device as Device
+    from isa.config import ConfigError as ConfigError
+    from isa.config import Configuration as Configuration
+    from macaw.api import assemble as assemble
+    from macaw.api import configuration as configuration
+    from macaw.api import disassemble as disassemble
+    from macaw.api import load as load
+    from macaw.api import save as save
+    from macaw.errors import InputError as InputError
+    from macaw.errors import MacawError as MacawError
+    from macaw.errors import RunError as RunError
+    from macaw.running import Run as Run
+    from macaw.running import run as run
+
+_HOMES = {
+    "AssemblyError": "asm.diagnostics",
+    "ConfigError": "isa.config",
+    "Configuration": "isa.config",
+    "Device": "emu.device",
+    "ElfError": "asm.elf",
+    "InputError": "macaw.errors",
+    "MacawError": "macaw.errors",
+    "Program": "asm.program",
+    "Run": "macaw.running",
+    "RunError": "macaw.errors",
+    "Source": "asm.assembler",
+    "assemble": "macaw.api",
+    "configuration": "macaw.api",
+    "disassemble": "macaw.api",
+    "load": "macaw.api",
+    "run": "macaw.running",
+    "save": "macaw.api",
+}
+
+__version__ = "0.1.0"
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the home of a public name when it is first asked for (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'macaw' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,94 @@
+"""Programs: from source or file to object, and back to text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from asm.program import Program
+from macaw.errors import InputError
+from macaw.files import read_bytes, write_bytes
+
+if TYPE_CHECKING:
+    from asm.assembler import Source
+    from isa.config import Configuration
+
+FilePath: TypeAlias = "str | os.PathLike[str]"
+DeviceLike: TypeAlias = "str | os.PathLike[str] | Configuration"
+
+ELF_MAGIC = b"\x7fELF"
+DEFAULT_DEVICE = "base"
+
+
+def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
+    """A device's configuration, by preset name or TOML file. Raises `ConfigError`."""
+    from isa import config
+
+    if isinstance(device, config.Configuration):
+        return device
+    return config.load(os.fspath(device))
+
+
+def assemble(
+    *sources: FilePath | Source,
+    device: DeviceLike | None = None,
+    defines: Mapping[str, str | int] | None = None,
+    include_dirs: Iterable[FilePath] = (),
+) -> Program:
+    """One executable from one or several sources: paths, or `Source(text, name)`.
+
+    `device` overrides the source's `.device`. Raises `AssemblyError` with every
+    error found, `InputError` for a file that cannot be read and `ConfigError`
+    for a device that cannot be. Warnings are in the program's `warnings`.
+    """
+    from asm import assembler
+
+    if not sources:
+        raise InputError("nothing to assemble")
+    return assembler.assemble(
+        [item if isinstance(item, assembler.Source) else os.fspath(item) for item in sources],
+        device=None if device is None else configuration(device),
+        defines=defines,
+        include_dirs=[os.fspath(folder) for folder in include_dirs],
+    )
+
+
+def is_object(path: FilePath) -> bool:
+    """Whether the file starts as an ELF file does. Raises `InputError`."""
+    return read_bytes(path)[:4] == ELF_MAGIC
+
+
+def load_object(path: FilePath) -> Program:
+    """The program of an ELF file. Raises `ElfError` and `InputError`."""
+    from asm import elf
+
+    data = read_bytes(path)
+    if data[:4] != ELF_MAGIC:
+        raise InputError(f"{path} is no ELF file", "`macaw asm` makes one from a source")
+    return elf.read(data)
+
+
+def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
+    """The program of an ELF file, or of a source (`device` as in `assemble`).
+
+    Raises what `assemble` and `load_object` raise.
+    """
+    return load_object(path) if is_object(path) else assemble(path, device=device)
+
+
+def save(program: Program, path: FilePath) -> None:
+    """Write the program as an ELF file. Raises `InputError` if it cannot be written."""
+    from asm import elf
+
+    write_bytes(path, elf.write(program))
+
+
+def disassemble(program: Program | FilePath, *, core: str | None = None) -> str:
+    """Source that assembles to the same bytes; with `core`, the text of its parts alone."""
+    from asm import disassembler
+
+    if not isinstance(program, Program):
+        program = load_object(Path(program))
+    return disassembler.disassemble(program)

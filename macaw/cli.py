@@ -1,0 +1,150 @@
+"""The `macaw` command: its subcommands load on demand, and no traceback reaches a user."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from macaw.errors import INTERRUPTED, WRONG, MacawError
+
+# Each is `command` in macaw/commands/<name>.py; these modules import nothing heavy themselves.
+COMMANDS = ("asm", "dis", "run", "test", "isa", "device")
+
+# Errors of the rooms below whose text is fit for a user.
+_CLEAR_ERRORS = (
+    ("asm.elf", "ElfError"),
+    ("isa.config", "ConfigError"),
+    ("isa.registry", "UnknownCoreError"),
+    ("emu.faults", "DeviceError"),
+)
+
+EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2 wrong input."
+
+
+class LazyGroup(click.Group):
+    """Commands are imported when they are named (click's manual, "Complex Applications")."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"macaw.commands.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from macaw.words import did_you_mean
+
+            hint = did_you_mean(name, COMMANDS)
+            ctx.fail(f"no command '{name}'{'; ' + hint if hint else ''}")
+        return super().resolve_command(ctx, args)
+
+
+def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from macaw import __version__
+
+        click.echo(f"macaw {__version__}")
+        ctx.exit()
+
+
+@click.command(
+    cls=LazyGroup,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error (also MACAW_DEBUG=1).")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version and stop.",
+)
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
+    """Assemble, run and inspect programs for the Macaw neural-network device."""
+    ctx.ensure_object(dict)["debug"] = debug
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and leave with its exit status."""
+    sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run the command line `arguments`; the exit status. Every error is reported here."""
+    debug = "--debug" in arguments[:1] or os.environ.get("MACAW_DEBUG", "") not in {"", "0"}
+    try:
+        status = cli.main(arguments, prog_name="macaw", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("macaw: interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone (`macaw dis x | head`): nothing to say to anybody.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if debug:
+            raise
+        return _report(error)
+
+
+def _report(error: Exception) -> int:
+    """Say what is wrong; the exit status that it means."""
+    from macaw import console
+
+    if isinstance(error, MacawError):
+        console.error(error.message, error.hint)
+        return error.status
+    known = _known(error)
+    if known is None:
+        console.error(
+            f"internal error: {type(error).__name__}: {error}",
+            "this is a mistake in Macaw, not in your program; `macaw --debug ...` shows where. "
+            "Please report that text together with the source.",
+        )
+        return WRONG
+    return known
+
+
+def _known(error: Exception) -> int | None:
+    """Report an error of the rooms below as what it is; None for one that they did not intend.
+
+    Their modules are looked up, not imported: an error of a module that was
+    never loaded cannot have been raised.
+    """
+    from macaw import console
+
+    loaded = sys.modules.get
+    diagnostics = loaded("asm.diagnostics")
+    if diagnostics is not None and isinstance(error, diagnostics.AssemblyError):
+        console.diagnostics(error.diagnostics)
+        return WRONG
+    for module, name in _CLEAR_ERRORS:
+        home = loaded(module)
+        if home is not None and isinstance(error, getattr(home, name)):
+            console.error(str(error.args[0] if error.args else error))
+            return WRONG
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        console.error(f"{place}{error.strerror or error}")
+        return WRONG
+    if isinstance(error, MemoryError):
+        console.error("out of memory")
+        return WRONG
+    return None

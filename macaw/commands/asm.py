@@ -1,0 +1,58 @@
+"""`macaw asm`: source to ELF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from macaw.errors import WRONG
+
+
+@click.command("asm", short_help="Assemble source files into an executable.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.option(
+    "-o", "output", type=click.Path(), metavar="OUT", help="The executable; default FILE.elf."
+)
+@click.option(
+    "-I", "folders", multiple=True, type=click.Path(), metavar="DIR", help="Also read files below."
+)
+@click.option("--device", metavar="NAME|FILE", help="Assemble for this device, not .device's.")
+@click.option("--format", type=click.Choice(["elf"]), default="elf", show_default=True)
+@click.option(
+    "--diagnostics",
+    "style",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How errors and warnings are printed, on standard error.",
+)
+@click.option("-Werror", "strict", is_flag=True, help="Treat warnings as errors.")
+def command(
+    files: tuple[str, ...],
+    output: str | None,
+    folders: tuple[str, ...],
+    device: str | None,
+    format: str,  # noqa: A002
+    style: str,
+    strict: bool,
+) -> int:
+    """Assemble FILEs together into one ELF executable.
+
+    All errors are reported, each with its place; then nothing is written.
+    """
+    from asm.diagnostics import AssemblyError
+    from macaw import api, console
+
+    try:
+        program = api.assemble(*files, device=device, include_dirs=folders)
+    except AssemblyError as error:
+        console.diagnostics(error.diagnostics, style)
+        return WRONG
+    if strict and program.warnings:
+        console.diagnostics([console.as_error(item) for item in program.warnings], style)
+        return WRONG
+    if program.warnings or style == "json":
+        console.diagnostics(program.warnings, style)
+    api.save(program, output or Path(files[0]).with_suffix(".elf"))
+    return 0

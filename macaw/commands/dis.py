@@ -1,0 +1,19 @@
+"""`macaw dis`: ELF to source."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("dis", short_help="Disassemble an executable into source.")
+@click.argument("file", type=click.Path(), metavar="FILE")
+@click.option("--core", metavar="C", help="Only the parts of this core.")
+def command(file: str, core: str | None) -> int:
+    """Print source that assembles to the same bytes as FILE, an ELF executable.
+
+    With --core the text of that core's parts alone, which is not the whole program.
+    """
+    from macaw import api
+
+    click.echo(api.disassemble(file, core=core), nl=False)
+    return 0

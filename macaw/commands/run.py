@@ -1,0 +1,113 @@
+"""`macaw run`: a program on the emulated device."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from macaw.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    from macaw.running import Run
+
+
+def _pairs(_ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """NAME=FILE options as a mapping."""
+    pairs: dict[str, str] = {}
+    for value in values:
+        name, equals, path = value.partition("=")
+        if not (name and equals and path):
+            raise click.BadParameter(f"'{value}' is not NAME=FILE")
+        if name in pairs:
+            raise click.BadParameter(f"{name} is given twice")
+        if path in pairs.values() and option.name == "results":
+            raise click.BadParameter(f"two outputs cannot both go to {path}")
+        pairs[name] = path
+    return pairs
+
+
+@click.command("run", short_help="Run a program (source or executable) on the emulated device.")
+@click.argument("file", type=click.Path(), metavar="FILE")
+@click.option(
+    "-i",
+    "inputs",
+    multiple=True,
+    callback=_pairs,
+    metavar="NAME=FILE",
+    help="Bind an input to a .npy file; one more leading axis runs once an item.",
+)
+@click.option(
+    "-o",
+    "results",
+    multiple=True,
+    callback=_pairs,
+    metavar="NAME=FILE",
+    help="Write an output to a .npy file; without any, outputs are printed.",
+)
+@click.option("--device", metavar="NAME|FILE", help="Run on this device, not the program's.")
+@click.option(
+    "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop each run after N cycles."
+)
+@click.option("--stats", is_flag=True, help="Print cycles and counters, on standard error.")
+@click.option("--json", "as_json", is_flag=True, help="Print all results as one JSON object.")
+def command(
+    file: str,
+    inputs: dict[str, str],
+    results: dict[str, str],
+    device: str | None,
+    max_cycles: int | None,
+    stats: bool,
+    as_json: bool,
+) -> int:
+    """Run FILE, an assembly source or an ELF executable, to its end.
+
+    Exit status 1: the program faulted, met its cycle limit, or exited with another
+    code than 0.
+    """
+    from macaw import api, binding, console, files, report, running
+    from macaw.errors import RunError
+    from macaw.progress import Bar
+
+    program = api.load(file, device=device)
+    console.diagnostics(program.warnings)
+    binding.check_outputs(program, results)
+    arrays = {name: files.read_array(path) for name, path in inputs.items()}
+    streams = None if as_json else running.Streams(console.write_stdout, console.write_stderr)
+    try:
+        with Bar("running", binding.bind(program, arrays).items) as bar:
+            run = running.run(
+                program,
+                arrays,
+                device=device,
+                max_cycles=max_cycles,
+                streams=streams,
+                on_item=lambda _index, machine: bar.advance(1, f"{machine.cycle:,} cycles"),
+            )
+    except RunError as error:
+        if as_json:
+            click.echo(report.failure_json(error))
+        else:
+            report.print_failure(error, program)
+        return error.status
+    for name, path in results.items():
+        files.write_array(path, run.outputs[name])
+    if as_json:
+        click.echo(report.run_json(run, results))
+    elif not results:
+        report.print_outputs(run)
+    if stats and not as_json:
+        report.print_stats(run)
+    return _status(run, quiet=as_json)
+
+
+def _status(run: Run, *, quiet: bool) -> int:
+    from macaw import console
+
+    if not run.exit_code:
+        return DONE
+    if not quiet:
+        sys.stdout.flush()
+        console.warning(f"the program exited with code {run.exit_code}")
+    return FAILED

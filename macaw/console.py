@@ -1,0 +1,108 @@
+"""Messages on standard error, and tables. Colour only on a terminal, never with NO_COLOR."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from asm.diagnostics import Diagnostic
+
+STYLES = {
+    "error": "bold red",
+    "warning": "bold yellow",
+    "hint": "cyan",
+    "place": "bold",
+    "caret": "green",
+    "chain": "dim",
+}
+
+
+def stderr() -> Console:
+    """A console on standard error."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def stdout() -> Console:
+    """A console on standard output."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def error(message: str, hint: str = "") -> None:
+    """`macaw: error: message`, and the hint on a line of its own."""
+    _say("error", message, hint)
+
+
+def warning(message: str, hint: str = "") -> None:
+    """`macaw: warning: message`, and the hint on a line of its own."""
+    _say("warning", message, hint)
+
+
+def _say(severity: str, message: str, hint: str) -> None:
+    from rich.text import Text
+
+    text = Text("macaw: ").append(f"{severity}: ", STYLES[severity]).append(message)
+    if hint:
+        text.append("\n").append("hint: ", STYLES["hint"]).append(hint)
+    _show(text)
+
+
+def _show(text: Text, end: str = "\n") -> None:
+    """Print without folding: the terminal folds long lines, and a pipe wants them whole."""
+    sys.stdout.flush()
+    if sys.stderr.isatty():
+        stderr().print(text, soft_wrap=True, end=end)
+    else:
+        print(text.plain, file=sys.stderr, end=end)
+
+
+def diagnostics(found: Sequence[Diagnostic], style: str = "text") -> None:
+    """Each diagnostic with its line and carets, or (style "json") all as one list."""
+    from asm.diagnostics import pieces, to_json
+
+    sys.stdout.flush()
+    if style == "json":
+        print(to_json(found), file=sys.stderr)
+        return
+    from rich.text import Text
+
+    for item in found:
+        text = Text()
+        for name, piece in pieces(item):
+            text.append(piece, STYLES.get(name, ""))
+        _show(text, end="")
+
+
+def as_error(item: Diagnostic) -> Diagnostic:
+    """A warning as -Werror takes it."""
+    return replace(item, severity="error", message=f"{item.message} [-Werror]")
+
+
+def write_stdout(data: bytes) -> None:
+    """What the program wrote to its standard output, to ours."""
+    _pass_on(sys.stdout, data)
+
+
+def write_stderr(data: bytes) -> None:
+    """What the program wrote to its standard error, to ours."""
+    _pass_on(sys.stderr, data)
+
+
+def _pass_on(stream: TextIO, data: bytes) -> None:
+    """The bytes as they are, where the stream takes bytes."""
+    buffer = getattr(stream, "buffer", None)
+    if buffer is None:
+        stream.write(data.decode("utf-8", errors="replace"))
+    else:
+        stream.flush()
+        buffer.write(data)
+    stream.flush()

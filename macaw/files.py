@@ -1,0 +1,100 @@
+"""Files: read with clear errors, written to a temporary name and renamed.
+
+An output that already exists is replaced in one step, or left as it was: a run
+that fails half way leaves no half file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from macaw.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The whole file. Raises `InputError` that names it and says why not."""
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = _reason(error) if isinstance(error, OSError) else str(error)
+        raise InputError(f"cannot read {path}: {reason}") from None
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file open for writing that takes the name `path` when the block ends well.
+
+    Anything that is no plain file (`/dev/stdout`, a pipe) is written as it is.
+    Raises `InputError` if the file cannot be written.
+    """
+    target = Path(path)
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as stream:
+                yield stream
+            return
+        target = target.resolve()  # a symbolic link stays one
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                yield stream
+            temporary.chmod(_mode(target))
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as error:
+        reason = _reason(error) if isinstance(error, OSError) else str(error)
+        raise InputError(f"cannot write {path}: {reason}") from None
+
+
+def _mode(target: Path) -> int:
+    """The permissions that the file has, or that a new file gets."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Replace the file at `path` by `data`. Raises `InputError`."""
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
+    """The array of a .npy file; pickled objects are refused. Raises `InputError`."""
+    import numpy as np
+
+    data = read_bytes(path)
+    if not data.startswith(b"\x93NUMPY"):
+        raise InputError(f"{path} is no .npy file", "write it with numpy.save")
+    try:
+        array = np.load(Path(path), allow_pickle=False)
+    except Exception as error:  # numpy raises many kinds on a damaged file
+        raise InputError(f"{path} is no .npy file that can be read: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{path} holds no array")
+    return array
+
+
+def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
+    """Write `array` as .npy. Raises `InputError`."""
+    import numpy as np
+
+    with replacing(path) as stream:
+        np.save(stream, array, allow_pickle=False)

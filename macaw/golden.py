@@ -1,0 +1,296 @@
+"""Golden tests: folders with a program, its inputs and what it is known to do.
+
+`golden.toml` names them (`docs/golden-tests.md`); `expected/` holds what was
+recorded: a .npy file an output and `run.json` for the rest. A comparison is
+exact, element for element. What is missing is a difference, never a pass.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asm.diagnostics import AssemblyError
+from asm.elf import ElfError
+from emu.faults import DeviceError
+from isa.config import ConfigError
+from macaw import api, report, running
+from macaw.binding import shape_text
+from macaw.errors import InputError, RunError
+from macaw.files import read_array, read_bytes, write_array, write_bytes
+from macaw.words import did_you_mean, plural
+
+DESCRIPTION = "golden.toml"
+EXPECTED = "expected"
+RECORD = "run.json"
+PARTS = ("outputs", "registers", "cycles", "counters", "stdout")
+DEFAULT_PARTS = ("outputs", "cycles")
+PROGRAM_ERRORS = (AssemblyError, ElfError, ConfigError, DeviceError)
+SHOWN = 8  # differing elements or values listed of one kind
+
+
+@dataclass(frozen=True)
+class Golden:
+    """A golden folder as its golden.toml describes it; paths are absolute."""
+
+    folder: Path
+    sources: tuple[Path, ...]
+    inputs: Mapping[str, Path]
+    device: str | None
+    max_cycles: int | None
+    record: tuple[str, ...]
+
+
+@dataclass
+class Result:
+    """What a run did, as far as it is recorded."""
+
+    record: dict[str, Any]
+    outputs: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def find(paths: Iterable[Path]) -> Iterator[Path]:
+    """The golden folders at and below `paths`, in order, each once.
+
+    Raises `InputError` for a path that does not exist or has none below it.
+    """
+    seen: set[Path] = set()
+    for path in paths:
+        start = path.parent if path.name == DESCRIPTION else path
+        if not start.is_dir():
+            raise InputError(f"{path}: no such folder")
+        folders = sorted(found.parent for found in start.rglob(DESCRIPTION))
+        if not folders:
+            raise InputError(
+                f"{path}: no golden test here or below",
+                f"a golden test is a folder with a {DESCRIPTION}",
+            )
+        for folder in folders:
+            if folder.resolve() not in seen:
+                seen.add(folder.resolve())
+                yield folder
+
+
+def check(folder: Path, *, update: bool = False) -> list[str]:
+    """Run a golden folder; what differs from its recording, a line each.
+
+    With `update` the result is recorded where it differs. Raises `InputError`
+    and `PROGRAM_ERRORS` where the folder cannot be run.
+    """
+    golden = read(folder)
+    result = execute(golden)
+    differences = compare(golden, result)
+    if update and differences:
+        save(golden, result)
+    return differences
+
+
+# The description -------------------------------------------------------------------------------
+
+
+def read(folder: Path) -> Golden:
+    """The description of a golden folder. Raises `InputError` that names the field."""
+    place = folder / DESCRIPTION
+    try:
+        data = tomllib.loads(read_bytes(place).decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{place}: {error}") from None
+    known = ("source", "inputs", "device", "max_cycles", "record")
+    for name in data:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"the fields are {', '.join(known)}"
+            raise InputError(f"{place}: unknown field '{name}'", hint)
+    sources = data.get("source")
+    sources = [sources] if isinstance(sources, str) else sources
+    if not _is_words(sources) or not sources:
+        raise InputError(f"{place}: source must name the program's file, or a list of files")
+    inputs = data.get("inputs", {})
+    if not isinstance(inputs, dict) or not _is_words(list(inputs.values())):
+        raise InputError(f"{place}: inputs must be a table of NAME = FILE")
+    device = data.get("device")
+    if device is not None and not isinstance(device, str):
+        raise InputError(f"{place}: device must be a name or a file")
+    cycles = data.get("max_cycles")
+    if cycles is not None and (type(cycles) is not int or cycles < 1):
+        raise InputError(f"{place}: max_cycles must be a whole number from 1")
+    parts = data.get("record", list(DEFAULT_PARTS))
+    if not _is_words(parts) or not parts or not set(parts) <= set(PARTS):
+        raise InputError(f"{place}: record must be a list of {', '.join(PARTS)}")
+    return Golden(
+        folder,
+        tuple(folder / name for name in sources),
+        {name: folder / path for name, path in inputs.items()},
+        str(folder / device) if device and device.endswith(".toml") else device,
+        cycles,
+        tuple(part for part in PARTS if part in parts),
+    )
+
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+# Running, recording ----------------------------------------------------------------------------
+
+
+def execute(golden: Golden) -> Result:
+    """Run the program of a golden folder.
+
+    A program that faults is a result like another: its stop is recorded.
+    Raises what `macaw.load` and the binding of inputs raise.
+    """
+    if len(golden.sources) == 1:
+        program = api.load(golden.sources[0], device=golden.device)
+    else:
+        program = api.assemble(*golden.sources, device=golden.device)
+    inputs = {name: read_array(path) for name, path in golden.inputs.items()}
+    try:
+        run = running.run(program, inputs, device=golden.device, max_cycles=golden.max_cycles)
+    except RunError as error:
+        return _failed(golden, error)
+    record: dict[str, Any] = {"stop": "exit", "exit_code": run.exit_code}
+    if run.items is not None:
+        record["items"] = run.items
+    if "cycles" in golden.record:
+        record["cycles"] = run.cycles
+    if "stdout" in golden.record:
+        record["stdout"] = run.stdout
+    if "registers" in golden.record:
+        record["registers"] = running.registers(run.device)
+    if "counters" in golden.record:
+        record["counters"] = run.counters
+    return Result(record, dict(run.outputs) if "outputs" in golden.record else {})
+
+
+def _failed(golden: Golden, error: RunError) -> Result:
+    record = report.stop_json(error.stop)
+    cycle = record.pop("cycle")
+    if error.item is not None:
+        record["item"] = error.item
+    if "cycles" in golden.record:
+        record["cycles"] = cycle
+    if "registers" in golden.record:
+        record["registers"] = running.registers(error.device)
+    if "counters" in golden.record:
+        record["counters"] = error.device.counters()
+    return Result(record)
+
+
+def save(golden: Golden, result: Result) -> None:
+    """Make `expected/` hold `result` and nothing else that an earlier recording left."""
+    folder = golden.folder / EXPECTED
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise InputError(f"{folder} is no folder")
+    folder.mkdir(exist_ok=True)
+    for stale in folder.glob("*.npy"):
+        if stale.stem not in result.outputs:
+            stale.unlink()
+    for name, array in result.outputs.items():
+        write_array(folder / f"{name}.npy", array)
+    text = json.dumps(_plain(result.record), indent=1, ensure_ascii=False) + "\n"
+    write_bytes(folder / RECORD, text.encode())
+
+
+def _plain(record: dict[str, Any]) -> Any:
+    """The record as JSON gives it back."""
+    return json.loads(json.dumps(record))
+
+
+# Comparing -------------------------------------------------------------------------------------
+
+
+def compare(golden: Golden, result: Result) -> list[str]:
+    """The differences between the recording and `result`, a line each; none if they are equal."""
+    folder = golden.folder / EXPECTED
+    if not (folder / RECORD).is_file():
+        return [f"nothing is recorded: {folder / RECORD} is missing (`--update` records)"]
+    try:
+        expected = json.loads(read_bytes(folder / RECORD).decode("utf-8"))
+    except ValueError as error:
+        return [f"{folder / RECORD} cannot be read: {error}"]
+    if not isinstance(expected, dict):
+        return [f"{folder / RECORD} cannot be read: it holds no object"]
+    found = _differences(expected, _plain(result.record))
+    recorded = {path.stem for path in folder.glob("*.npy")}
+    for name in sorted(recorded - set(result.outputs)):
+        found.append(f"output {name}: recorded, but the program gave none")
+    for name, array in result.outputs.items():
+        if name not in recorded:
+            found.append(f"output {name}: not recorded, {folder / name}.npy is missing")
+        else:
+            found += _array_differences(f"output {name}", read_array(folder / f"{name}.npy"), array)
+    return found
+
+
+def _differences(expected: dict[str, Any], got: dict[str, Any]) -> list[str]:
+    flat_expected, flat_got = dict(_flat(expected)), dict(_flat(got))
+    lines: dict[str, list[str]] = {}
+    for name in [*flat_expected, *(name for name in flat_got if name not in flat_expected)]:
+        before, now = flat_expected.get(name, _ABSENT), flat_got.get(name, _ABSENT)
+        if before != now:
+            text = f"{name}: expected {_shown(before)}, got {_shown(now)}"
+            if type(before) is int and type(now) is int:
+                text += f" ({now - before:+,})"
+            lines.setdefault(name.partition(" ")[0], []).append(text)
+    return [line for group in lines.values() for line in _cut(group)]
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+_ABSENT = _Absent()
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """`counters cp instructions`, 12 and so on; lists stay whole."""
+    for name, value in record.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _shown(value: object) -> str:
+    if type(value) is int:
+        return f"{value:,}"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+def _cut(lines: list[str]) -> list[str]:
+    if len(lines) <= SHOWN:
+        return lines
+    return [*lines[:SHOWN], f"... and {len(lines) - SHOWN} more of {lines[0].partition(' ')[0]}"]
+
+
+def _array_differences(what: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
+    if expected.dtype != got.dtype or expected.shape != got.shape:
+        before = f"{expected.dtype.name} {shape_text(expected.shape)}"
+        return [f"{what}: expected {before}, got {got.dtype.name} {shape_text(got.shape)}"]
+    # Bits, not values: a NaN equals the same NaN, and -0.0 is not 0.0.
+    bits = np.dtype(f"u{expected.dtype.itemsize}")
+    differ = np.atleast_1d(
+        np.ascontiguousarray(expected).view(bits) != np.ascontiguousarray(got).view(bits)
+    )
+    if not differ.any():
+        return []
+    places = np.argwhere(differ)
+    lines = [f"{what}: {len(places):,} of {plural(expected.size, 'element')} differ"]
+    for place in places[:SHOWN]:
+        index = tuple(int(number) for number in place)
+        at = "".join(f"[{number}]" for number in index) if expected.ndim else ""
+        if not expected.ndim:
+            index = ()
+        lines.append(f"  {what[7:]}{at}: expected {expected[index]}, got {got[index]}")
+    if len(places) > SHOWN:
+        lines.append(f"  ... and {len(places) - SHOWN:,} more")
+    return lines

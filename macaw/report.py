@@ -1,0 +1,117 @@
+"""Results of a run: arrays and tables for people, JSON (docs/cli.md) for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asm.program import Program
+from macaw import console
+from macaw.binding import shape_text
+from macaw.errors import RunError
+from macaw.running import Run
+from macaw.words import plural
+
+if TYPE_CHECKING:
+    from emu.faults import Stop
+
+
+def print_outputs(run: Run) -> None:
+    """Each output: `y (int32, 10)` and its elements as NumPy prints them."""
+    for name, array in run.outputs.items():
+        print(f"{name} ({array.dtype.name}, {shape_text(array.shape)})")
+        print(np.array2string(array, max_line_width=100, separator=" "))
+    sys.stdout.flush()
+
+
+def print_stats(run: Run) -> None:
+    """Cycles and a table of every core's counters, on standard error."""
+    from rich.table import Table
+
+    sys.stdout.flush()
+    screen = console.stderr()
+    what = "" if run.items is None else f" in {plural(run.items, 'run')}"
+    screen.print(f"{plural(run.cycles, 'cycle')}{what}", soft_wrap=True)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("core", no_wrap=True)
+    table.add_column("counter", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("a cycle", justify="right", no_wrap=True)
+    for core, values in run.counters.items():
+        shown = core
+        for name, value in values.items():
+            rate = f"{value / run.cycles:.3f}" if run.cycles else ""
+            table.add_row(shown, name, f"{value:,}", rate)
+            shown = ""
+    screen.print(table)
+
+
+def print_failure(error: RunError, program: Program) -> None:
+    """Why the program stopped."""
+    console.error(error.message, error.hint)
+
+
+def run_json(run: Run, files: Mapping[str, str]) -> str:
+    """The object of `macaw run --json`; an output in `files` is named, not spelt out."""
+    outputs: dict[str, Any] = {}
+    for name, array in run.outputs.items():
+        entry: dict[str, Any] = {"dtype": array.dtype.name, "shape": list(array.shape)}
+        if name in files:
+            entry["file"] = files[name]
+        else:
+            entry["data"] = plain(array)
+        outputs[name] = entry
+    return json.dumps(
+        {
+            "stop": "exit",
+            "exit_code": run.exit_code,
+            "items": run.items,
+            "cycles": run.cycles,
+            "outputs": outputs,
+            "counters": run.counters,
+            "stdout": run.stdout,
+            "stderr": run.stderr,
+        }
+    )
+
+
+def failure_json(error: RunError) -> str:
+    """The object of `macaw run --json` for a program that did not exit by itself."""
+    return json.dumps({**stop_json(error.stop), "item": error.item})
+
+
+def stop_json(stop: Stop) -> dict[str, Any]:
+    """A stop as plain data: `stop`, `message`, `cycle`, and for a fault what it knows."""
+    found: dict[str, Any] = {"stop": stop.reason, "message": stop.message, "cycle": stop.cycle}
+    if stop.fault is not None:
+        fault = stop.fault
+        found["fault"] = {
+            "kind": fault.kind,
+            "core": fault.core,
+            "address": fault.address,
+            "values": {name: _number(value) for name, value in fault.values.items()},
+        }
+    return found
+
+
+def plain(array: NDArray[Any]) -> Any:
+    """Nested lists of JSON numbers; what JSON has no number for is "nan", "inf" or "-inf"."""
+    if array.dtype.kind != "f" or np.isfinite(array).all():
+        return array.tolist()
+    if array.ndim == 0:
+        return _number(array.item())
+    return [plain(np.asarray(part)) for part in array]
+
+
+def _number(value: object) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, np.generic):
+        return _number(value.item())
+    return value if isinstance(value, int | float | str | bool | None) else str(value)

@@ -1,0 +1,168 @@
+"""Programs run: inputs bound, one run an item of a batch axis, outputs gathered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asm.program import Program
+from emu.device import Device
+from macaw import api
+from macaw.binding import bind
+from macaw.errors import RunError
+
+if TYPE_CHECKING:
+    from emu.faults import Stop
+    from isa.config import Configuration
+
+Counters = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a program did.
+
+    `outputs`: arrays by name, of the declared shape, with one more leading axis
+    if an input had one. `cycles`, `counters` (by core, then by name) and the
+    text are of all items together. `device` is the last item's, as it stopped.
+    """
+
+    outputs: dict[str, NDArray[Any]]
+    cycles: int
+    counters: Counters
+    exit_code: int
+    stdout: str
+    stderr: str
+    items: int | None = None  # length of the batch axis; None without one
+    device: Device = field(repr=False, compare=False, kw_only=True)
+
+
+@dataclass
+class Streams:
+    """Where the program's own output goes, besides into the result."""
+
+    stdout: Callable[[bytes], object] | None = None
+    stderr: Callable[[bytes], object] | None = None
+
+
+def run(
+    program: Program | api.FilePath,
+    inputs: Mapping[str, object] | None = None,
+    *,
+    device: api.DeviceLike | None = None,
+    max_cycles: int | None = None,
+    streams: Streams | None = None,
+    on_item: Callable[[int, Device], object] | None = None,
+    **named: object,
+) -> Run:
+    """Run a program, or the file of one, with arrays for its inputs.
+
+    Inputs come as a mapping, as keywords, or both. `device` overrides the one
+    that the program was made for; `max_cycles` bounds each item's run.
+    `on_item(index, device)` is called after each item.
+
+    Raises `InputError` for inputs that do not fit, `RunError` if an item does
+    not end by itself, and what `load` raises for a file.
+    """
+    if not isinstance(program, Program):
+        program = api.load(os.fspath(program), device=device)
+    binding = bind(program, {**(inputs or {}), **named})
+    config = configuration_of(program, device)
+    gathered: dict[str, list[NDArray[Any]]] = {tensor.name: [] for tensor in program.outputs}
+    counters: Counters = {}
+    cycles = exit_code = 0
+    output, errors = _Collector(streams and streams.stdout), _Collector(streams and streams.stderr)
+    for index in range(1 if binding.items is None else binding.items):
+        # A new device an item: no item sees what another one left behind.
+        machine = Device(config)
+        machine.load(program)
+        machine.stdout, machine.stderr = output, errors
+        for name, array in binding.item(index).items():
+            machine.write_tensor(name, array)
+        stop = machine.run(max_cycles=max_cycles)
+        if stop.reason != "exit":
+            item = None if binding.items is None else index
+            raise RunError(stop_text(stop, item), stop, machine, item)
+        for name, arrays in gathered.items():
+            arrays.append(machine.read_tensor(name))
+        cycles += machine.cycle
+        exit_code = exit_code or stop.exit_code or 0
+        _add(counters, machine.counters())
+        if on_item is not None:
+            on_item(index, machine)
+    outputs = {
+        name: arrays[0] if binding.items is None else np.stack(arrays)
+        for name, arrays in gathered.items()
+    }
+    return Run(
+        outputs,
+        cycles,
+        counters,
+        exit_code,
+        output.text,
+        errors.text,
+        binding.items,
+        device=machine,
+    )
+
+
+def configuration_of(program: Program, device: api.DeviceLike | None = None) -> Configuration:
+    """The configuration to run `program` on: `device`, or what it was made for, or `base`."""
+    from isa import config
+
+    if device is not None:
+        return api.configuration(device)
+    if program.config_toml:
+        return config.parse(program.config_toml, program.device)
+    return api.configuration(program.device or api.DEFAULT_DEVICE)
+
+
+def registers(device: Device) -> dict[str, dict[str, int]]:
+    """The final registers of every core that has register files of plain numbers, by name."""
+    found: dict[str, dict[str, int]] = {}
+    for name, core in device.cores.items():
+        core.sync()
+        for file in core.table.files:
+            values = getattr(core.state, file.name, None)
+            if values is not None and np.shape(values) == (len(file.names),):
+                names = (aliases[0] for aliases in file.names)
+                found.setdefault(name, {}).update(zip(names, map(int, values), strict=True))
+    return found
+
+
+def stop_text(stop: Stop, item: int | None = None) -> str:
+    """One sentence on why a program stopped, for a run that did not exit."""
+    text = stop.message or f"stopped: {stop.reason}"
+    return text if item is None else f"item {item}: {text}"
+
+
+class _Collector:
+    """Keeps what a program wrote, and passes it on."""
+
+    def __init__(self, onward: Callable[[bytes], object] | None) -> None:
+        self._onward, self._pieces = onward, bytearray()
+
+    def __call__(self, data: bytes) -> None:
+        self._pieces += data
+        if self._onward is not None:
+            self._onward(data)
+
+    @property
+    def text(self) -> str:
+        return self._pieces.decode("utf-8", errors="replace")
+
+
+def _add(total: Counters, more: Mapping[str, Mapping[str, int]]) -> None:
+    """Add counters up; a high-water mark stays the highest."""
+    for core, values in more.items():
+        sums = total.setdefault(core, {})
+        for name, value in values.items():
+            if name.endswith("_high"):
+                sums[name] = max(sums.get(name, 0), value)
+            else:
+                sums[name] = sums.get(name, 0) + value

@@ -1,0 +1,17 @@
+"""Words for people: guesses, plurals, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """`did you mean 'x'?`, or nothing if no candidate is near."""
+    near = get_close_matches(word, list(candidates), n=1, cutoff=0.6)
+    return f"did you mean '{near[0]}'?" if near else ""
+
+
+def plural(count: int, word: str) -> str:
+    """`1 cycle`, `2 cycles`, `12,345 cycles`."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
