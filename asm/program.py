@@ -39,7 +39,7 @@ class Section:
     core: str | None  # the core whose part it is; None: data of no core
     index: int | None  # row or island of the core
     address: int  # where the core sees it
-    load_address: int  # where the loader puts it
+    load_address: int  # where the loader puts it; of an empty section its address
     data: bytes
     size: int
     align: int
