@@ -1,0 +1,103 @@
+"""Arithmetic of fixed widths that NumPy has no name for: rounding shifts, saturation, wrapping.
+
+A leaf: nothing of ours is imported, so `lower` and the tests use the same
+functions as the cores. All functions take arrays (or scalars) of any shape and
+return new arrays; integers are signed, of at most 64 bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+Ints = NDArray[np.signedinteger[Any]]
+Bools = NDArray[np.bool_]
+Numbers = NDArray[Any]
+
+
+def signed_range(bits: int) -> tuple[int, int]:
+    """Least and greatest number of `bits` bits in two's complement."""
+    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+
+def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
+    """`values` / 2**shift, rounded to the nearest integer, a tie to the even one.
+
+    `shift` is 0 to 63; no step leaves 64 bits. (`spu requantise`, spec pe.md.)
+    """
+    if not 0 <= shift <= 63:
+        raise ValueError(f"a shift of {shift} is out of range, 0 to 63")
+    wide = np.asarray(values).astype(np.int64)
+    if shift == 0:
+        return wide
+    floor = wide >> shift
+    rest = wide & ((1 << shift) - 1)
+    half = 1 << (shift - 1)
+    up = (rest > half) | ((rest == half) & (floor & 1 == 1))
+    return np.asarray(floor + up)
+
+
+def saturate(values: ArrayLike, bits: int) -> NDArray[np.int64]:
+    """`values` clamped to signed numbers of `bits` bits."""
+    low, high = signed_range(bits)
+    return np.clip(np.asarray(values).astype(np.int64), low, high)
+
+
+def wrap(values: ArrayLike, bits: int) -> NDArray[np.int64]:
+    """The low `bits` bits of `values`, read as two's complement."""
+    unused = 64 - bits
+    return np.asarray(np.asarray(values).astype(np.int64) << unused >> unused)
+
+
+def fits(values: ArrayLike, bits: int) -> Bools:
+    """Where `values` are signed numbers of `bits` bits."""
+    low, high = signed_range(bits)
+    wide = np.asarray(values).astype(np.int64)
+    return np.asarray((wide >= low) & (wide <= high))
+
+
+def sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
+    """Where `total`, the wrapped sum of two signed integers of its own width, is not the sum.
+
+    A sum leaves the range if and only if both terms have one sign and it has the other.
+    """
+    return np.asarray(((left ^ total) & (right ^ total)) < 0)
+
+
+def float_sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
+    """Where the floating `total` of two finite terms is not finite."""
+    return np.asarray(~np.isfinite(total) & np.isfinite(left) & np.isfinite(right))
+
+
+def saturated_sum(left: Numbers, right: Numbers) -> Numbers:
+    """The sum of two arrays of one type, clamped to the type's finite range.
+
+    Integers are clamped to the type's ends. A floating sum of finite terms becomes
+    at most the greatest finite number; infinities and NaN that come in stay.
+    """
+    if left.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = left + right
+        greatest = np.finfo(total.dtype).max
+        over = float_sum_overflows(left, right, total)
+        return np.where(over, np.copysign(greatest, total), total)
+    total = left + right
+    ends = np.iinfo(total.dtype)
+    over = sum_overflows(left, right, total)
+    limit = np.where(left < 0, ends.min, ends.max).astype(total.dtype)
+    return np.where(over, limit, total)
+
+
+def saturate_float(values: ArrayLike, dtype: DTypeLike) -> Numbers:
+    """Floating `values` rounded (half to even) to the narrower `dtype`; its finite range clamps.
+
+    Infinities clamp too; NaN stays.
+    """
+    narrow = np.dtype(dtype)
+    greatest = float(np.finfo(narrow).max)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.asarray(values).astype(narrow)
+    clamped = np.clip(rounded.astype(np.float64), -greatest, greatest)
+    return clamped.astype(narrow)
