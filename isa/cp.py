@@ -16,7 +16,9 @@ from isa.model import (
     Field,
     Format,
     Instruction,
+    Member,
     Setting,
+    Structure,
     checked,
 )
 
@@ -60,6 +62,19 @@ XCP = (
 )
 # fmt: on
 
+TRANSFER = Structure(
+    "transfer",
+    (
+        Member("dst", "u32", "address of the first row's destination"),
+        Member("src", "u32", "address of the first row's source"),
+        Member("row_bytes", "u32", "bytes of a row"),
+        Member("rows", "u32", "rows"),
+        Member("dst_stride", "i32", "bytes from a row's destination to the next one's"),
+        Member("src_stride", "i32", "bytes from a row's source to the next one's"),
+    ),
+    "What dma.copy starts; aligned to 4 bytes, read when dma.copy executes.",
+)
+
 COUNTERS = (
     Counter("instructions", "instructions done", "instructions"),
     Counter("cycles_waiting", "cycles that waited for memory, the DMA or another core", "cycles"),
@@ -92,6 +107,7 @@ CORE = checked(
         executable=True,
         instructions=scalar.INSTRUCTIONS + XCP,
         pseudos=scalar.PSEUDOS,
+        structures=(TRANSFER,),
         files=(scalar.REGISTERS,),
         specials=scalar.SPECIALS,
         counters=COUNTERS,

@@ -216,6 +216,7 @@ class Instruction:
         for name in self.fixed:
             if name not in self.format.by_name:
                 raise TableError(f"{self.mnemonic}: format {self.format.name} has no field {name}")
+        for name in self.fixed:
             if name in names:
                 raise TableError(f"{self.mnemonic}: field {name} is fixed and an operand")
             if self.format.by_name[name].extract(self.match) != self.fixed[name]:
