@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 STYLES = {
     "error": "bold red",
+    "fault": "bold red",
     "warning": "bold yellow",
     "hint": "cyan",
     "place": "bold",

@@ -172,6 +172,11 @@ def execute(golden: Golden) -> Result:
 def _failed(golden: Golden, error: RunError) -> Result:
     record = report.stop_json(error.stop)
     cycle = record.pop("cycle")
+    if error.stop.fault is not None:
+        # The texts and the place hold the path that the source had on this machine.
+        del record["message"]
+        place = record["fault"].pop("place")
+        record["fault"]["line"] = place and place["line"]
     if error.item is not None:
         record["item"] = error.item
     if "cycles" in golden.record:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from asm.diagnostics import Diagnostic, Span
 from asm.program import Program
 from macaw import console
 from macaw.binding import shape_text
@@ -53,8 +56,38 @@ def print_stats(run: Run) -> None:
 
 
 def print_failure(error: RunError, program: Program) -> None:
-    """Why the program stopped."""
-    console.error(error.message, error.hint)
+    """Why the program stopped; of a fault the source line too, where it can be had."""
+    fault = error.stop.fault
+    item = "" if error.item is None else f" (item {error.item} of the batch)"
+    if fault is None or fault.place is None:
+        where = "" if fault is None else _near_symbol(program, fault.address)
+        console.error(f"{error.stop}{item}", where)
+        return
+    file, line, column = fault.place
+    address = "" if fault.address is None else f" at {fault.address:#010x}"
+    text = f"{fault.core}: {fault.kind}{address}, cycle {fault.cycle}: {fault.message}{item}"
+    source = _source_line(file, line)
+    word = re.match(r"[\w.]+", source[column - 1 :])
+    end = column + (len(word.group()) if word else 1)
+    console.diagnostics([Diagnostic("fault", text, Span(file, line, column, end), source=source)])
+
+
+def _near_symbol(program: Program, address: int | None) -> str:
+    """`0x00010008 is main+0x8`, or nothing."""
+    found = None if address is None else program.symbol_at(address)
+    if found is None:
+        return ""
+    symbol, distance = found
+    return f"{address:#010x} is {symbol.name}{f'+{distance:#x}' if distance else ''}"
+
+
+def _source_line(file: str, line: int) -> str:
+    """The line of the file as it is now; empty if it cannot be had."""
+    try:
+        lines = Path(file).read_text("utf-8", errors="replace").splitlines()
+    except (OSError, ValueError):
+        return ""
+    return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
 def run_json(run: Run, files: Mapping[str, str]) -> str:
@@ -95,9 +128,14 @@ def stop_json(stop: Stop) -> dict[str, Any]:
             "kind": fault.kind,
             "core": fault.core,
             "address": fault.address,
+            "place": _place(fault.place),
             "values": {name: _number(value) for name, value in fault.values.items()},
         }
     return found
+
+
+def _place(place: tuple[str, int, int] | None) -> dict[str, Any] | None:
+    return None if place is None else dict(zip(("file", "line", "column"), place, strict=True))
 
 
 def plain(array: NDArray[Any]) -> Any:

@@ -137,7 +137,7 @@ def registers(device: Device) -> dict[str, dict[str, int]]:
 
 def stop_text(stop: Stop, item: int | None = None) -> str:
     """One sentence on why a program stopped, for a run that did not exit."""
-    text = stop.message or f"stopped: {stop.reason}"
+    text = str(stop)
     return text if item is None else f"item {item}: {text}"
 
 

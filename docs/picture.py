@@ -1,0 +1,89 @@
+"""The README's picture: real commands, run now, drawn as a terminal. `make picture` calls it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import shlex
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs" / "picture.svg"
+WIDTH = 100  # columns
+COMMANDS = ("macaw run programs/layer/layer.s -i x=programs/layer/x.npy --stats",)
+
+# As rich's own, less the web fonts that it would fetch, and without a window's frame buttons.
+FORMAT = """\
+<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{
+    font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
+    font-size: {char_height}px;
+    line-height: {line_height}px;
+}}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
+</clipPath>
+{lines}
+</defs>
+<rect fill="#16181d" width="{width}" height="{height}" rx="8" />
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix" xml:space="preserve">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def screen(command: str) -> str:
+    """What `command` prints on a terminal of WIDTH columns, escape sequences included."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, WIDTH, 0, 0))
+    places = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    environment = {**os.environ, "PATH": places, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    environment.pop("NO_COLOR", None)
+    process = subprocess.Popen(
+        shlex.split(command), cwd=ROOT, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    pieces = []
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # how Linux says that the other end is closed
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    os.close(ours)
+    if process.wait():
+        sys.exit(f"{command}: exit status {process.returncode}\n{b''.join(pieces).decode()}")
+    return b"".join(pieces).decode().replace("\r\n", "\n")
+
+
+def main() -> None:
+    with Path(os.devnull).open("w") as nowhere:
+        console = Console(record=True, width=WIDTH, file=nowhere, force_terminal=True)
+        for command in COMMANDS:
+            console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))
+            console.print(Text.from_ansi(screen(command)))
+        svg = console.export_svg(title="", code_format=FORMAT, unique_id="macaw")
+    PICTURE.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n")
+    print(f"wrote {PICTURE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

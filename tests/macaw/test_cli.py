@@ -1,0 +1,219 @@
+"""The command: help, wrong command lines, errors, exit statuses. No traceback reaches a user."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from macaw import cli
+from macaw.errors import InputError
+
+
+def macaw(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "macaw", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def test_help_names_every_command() -> None:
+    done = macaw("--help")
+    assert done.returncode == 0
+    for name in cli.COMMANDS:
+        assert f"\n  {name} " in done.stdout
+    assert "Exit status: 0 done" in done.stdout
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    done = macaw(name, "-h")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"Usage: macaw {name} ")
+
+
+def test_without_a_command_the_help_is_shown() -> None:
+    done = macaw()
+    assert done.returncode == 2
+    assert "Commands:" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["assm"], "no command 'assm'; did you mean 'asm'?"),
+        (["nothing"], "no command 'nothing'"),
+        (["--nothing"], "No such option '--nothing'"),
+        (["device"], "Missing argument 'NAME|FILE'"),
+        (["asm"], "Missing argument 'FILE...'"),
+        (["asm", "a.s", "--format", "coff"], "'coff' is not"),
+        (["run", "a.s", "-i", "x"], "'x' is not NAME=FILE"),
+        (["run", "a.s", "-i", "x="], "'x=' is not NAME=FILE"),
+        (["run", "a.s", "-i", "x=a", "-i", "x=b"], "x is given twice"),
+        (["run", "a.s", "-o", "x=a", "-o", "y=a"], "two outputs cannot both go to a"),
+        (["run", "a.s", "--max-cycles", "0"], "0 is not in the range"),
+        (["run", "a.s", "--max-cycles", "many"], "'many' is not a valid integer"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_command_line(arguments: list[str], message: str) -> None:
+    done = macaw(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["asm", "none.s"], "none.s"),
+        (["dis", "none.elf"], "cannot read none.elf: No such file or directory"),
+        (["run", "none.s"], "cannot read none.s: No such file or directory"),
+        (["test", "none"], "none: no such folder"),
+        (["isa", "nothing-like-it"], "no core has an instruction 'nothing-like-it'"),
+        (["isa", "--core", "cq"], "no core is called 'cq'"),
+        (["device", "tinny"], "no device is called 'tinny'"),
+        (["device", "none.toml"], "none.toml: cannot be read: No such file or directory"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_input(arguments: list[str], message: str) -> None:
+    done = macaw(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "internal error" not in done.stderr
+
+
+class Failing(click.Command):
+    """A command that raises what the test wants."""
+
+    error: BaseException = RuntimeError("the cat is on the mat")
+
+    def invoke(self, ctx: click.Context) -> int:
+        raise self.error
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
+    command = Failing("isa")
+    monkeypatch.setattr(cli.LazyGroup, "get_command", lambda *_: command)
+    monkeypatch.delenv("MACAW_DEBUG", raising=False)
+    return command
+
+
+def status_of(failing: Failing, error: BaseException) -> int:
+    failing.error = error
+    return cli.run_command(["isa"])
+
+
+def test_an_unforeseen_error_is_one_sentence(
+    failing: Failing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of(failing, RuntimeError("the cat is on the mat")) == 2
+    text = capsys.readouterr().err
+    assert text.startswith(
+        "macaw: error: internal error: RuntimeError: the cat is on the mat\nhint:"
+    )
+    assert "macaw --debug" in text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("arguments", [["--debug", "isa"], ["isa"]])
+def test_debug_shows_the_traceback(
+    failing: Failing, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    if "--debug" not in arguments:
+        monkeypatch.setenv("MACAW_DEBUG", "1")
+    with pytest.raises(RuntimeError, match="the cat is on the mat"):
+        cli.run_command(arguments)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "text"),
+    [
+        (KeyboardInterrupt(), 130, "\nmacaw: interrupted\n"),
+        (InputError("bad", "better"), 2, "macaw: error: bad\nhint: better\n"),
+        (
+            OSError(28, "No space left on device", "out"),
+            2,
+            "macaw: error: out: No space left on device\n",
+        ),
+        (MemoryError(), 2, "macaw: error: out of memory\n"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_foreseen_errors(
+    failing: Failing,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    status: int,
+    text: str,
+) -> None:
+    assert status_of(failing, error) == status
+    assert capsys.readouterr().err == text
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    done = subprocess.run(
+        f"'{sys.executable}' -m macaw device base | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == 'name = "base"\n'
+    assert done.stderr == ""
+
+
+def test_isa_describes_an_instruction() -> None:
+    done = macaw("isa", "mac")
+    assert done.returncode == 0
+    assert done.stdout.startswith("mac base=0, acc=0, [balance], [sfu]")
+    assert macaw("isa", "MAC").stdout == done.stdout
+
+
+def test_isa_without_a_name_lists_every_core() -> None:
+    done = macaw("isa")
+    for text in ("cp: ", "pe: sparse PE array", " remu", " dispatch", " beqz", " packet"):
+        assert text in done.stdout
+
+
+def test_isa_of_one_core() -> None:
+    assert "pe.load_queue_2" in macaw("isa", "--core", "pe").stdout
+    done = macaw("isa", "mac", "--core", "cp")
+    assert done.returncode == 2
+    assert done.stderr == "macaw: error: core cp has no instruction 'mac'\nhint: pe has it\n"
+
+
+def test_isa_guesses() -> None:
+    assert "hint: did you mean 'remu'?" in macaw("isa", "remuu").stderr
+
+
+@pytest.mark.parametrize("name", ["tiny", "base", "large"])
+def test_device_prints_a_file_that_gives_the_same_device(tmp_path: Path, name: str) -> None:
+    done = macaw("device", name)
+    assert done.returncode == 0
+    (tmp_path / "copy.toml").write_text(done.stdout)
+    assert macaw("device", str(tmp_path / "copy.toml")).stdout == done.stdout
+
+
+def test_device_file_with_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "d.toml").write_text("[pe]\nclusters = 99\n")
+    done = macaw("device", str(tmp_path / "d.toml"))
+    assert done.returncode == 2
+    assert done.stderr.endswith("d.toml: pe.clusters: 99 is out of range, 1 to 32\n")
+
+
+def test_completion_for_shells() -> None:
+    for shell in ("bash", "zsh", "fish"):
+        done = macaw(_MACAW_COMPLETE=f"{shell}_source")
+        assert done.returncode == 0
+        assert "_MACAW_COMPLETE" in done.stdout
+    done = macaw(_MACAW_COMPLETE="bash_complete", COMP_WORDS="macaw isa trace_", COMP_CWORD="2")
+    assert done.stdout == "plain,trace_begin\nplain,trace_end\n"

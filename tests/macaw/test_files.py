@@ -1,0 +1,113 @@
+"""Output files appear whole or not at all; input files that cannot be used are named."""
+
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from macaw import files
+from macaw.errors import InputError
+
+
+def test_a_file_is_written(tmp_path: Path) -> None:
+    files.write_bytes(tmp_path / "a", b"one")
+    assert (tmp_path / "a").read_bytes() == b"one"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "usual").write_bytes(b"")
+    files.write_bytes(tmp_path / "a", b"")
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_bytes(b"")
+    target.chmod(0o640)
+    files.write_bytes(target, b"new")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_bytes(b"old")
+    with pytest.raises(RuntimeError), files.replacing(target) as stream:  # noqa: PT012
+        stream.write(b"half")
+        raise RuntimeError
+    assert target.read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    files.write_bytes(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_what_is_no_plain_file_is_written_in_place() -> None:
+    files.write_bytes(os.devnull, b"gone")
+    assert not Path(os.devnull).is_file()
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [("missing/a", "No such file or directory"), ("folder", "Is a directory")],
+)
+def test_a_place_that_cannot_be_written(tmp_path: Path, path: str, reason: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match=f"cannot write .*{path}: {reason}"):
+        files.write_bytes(tmp_path / path, b"")
+
+
+def test_a_missing_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot read .*a\.s: No such file or directory"):
+        files.read_bytes(tmp_path / "a.s")
+
+
+def test_a_name_with_a_zero_byte() -> None:
+    with pytest.raises(InputError, match="cannot read"):
+        files.read_bytes("a\0b")
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 0, 3)])
+def test_arrays_come_back(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    array = np.arange(np.prod(shape, dtype=int), dtype=np.int16).reshape(shape)
+    files.write_array(tmp_path / "a.npy", array)
+    back = files.read_array(tmp_path / "a.npy")
+    assert back.dtype == array.dtype
+    np.testing.assert_array_equal(back, array)
+
+
+def test_a_text_is_no_array(tmp_path: Path) -> None:
+    (tmp_path / "a.npy").write_text("1 2 3")
+    with pytest.raises(InputError, match=r"is no \.npy file") as caught:
+        files.read_array(tmp_path / "a.npy")
+    assert caught.value.hint == "write it with numpy.save"
+
+
+def test_a_pickle_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match=r"is no \.npy file that can be read"):
+        files.read_array(tmp_path / "a.npy")
+
+
+def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros(100))
+    data = (tmp_path / "a.npy").read_bytes()
+    for length in (7, 20, 100, len(data) - 1):
+        (tmp_path / "a.npy").write_bytes(data[:length])
+        with pytest.raises(InputError, match=r"is no \.npy file that can be read"):
+            files.read_array(tmp_path / "a.npy")
+
+
+def test_a_header_that_promises_too_much(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros(100, dtype=np.int8))
+    data = (tmp_path / "a.npy").read_bytes().replace(b"(100,), }    ", b"(10000000000000,), }"[:20])
+    (tmp_path / "a.npy").write_bytes(data.replace(b"(100,)", b"(1<<9)"))
+    with pytest.raises(InputError, match=r"is no \.npy file that can be read"):
+        files.read_array(tmp_path / "a.npy")

@@ -1,0 +1,63 @@
+"""What the light commands load: a person who asks for help waits for no numpy."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import macaw
+
+HEAVY = ("numpy", "lark", "prompt_toolkit", "rich")
+
+PROBE = """
+import json, sys
+from macaw.cli import run_command
+status = run_command(sys.argv[1:])
+print(json.dumps([status, [name for name in sys.modules if "." not in name]]), file=sys.stderr)
+"""
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True
+    )
+    status, names = json.loads(done.stderr.splitlines()[-1])
+    assert status == 0, done.stderr
+    return set(names)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["run", "--help"],
+        ["asm", "--help"],
+        ["test", "--help"],
+        ["isa", "add"],
+        ["device", "tiny"],
+    ],
+    ids=" ".join,
+)
+def test_light_commands_load_nothing_heavy(arguments: list[str]) -> None:
+    assert not loaded_by(*arguments).intersection(HEAVY)
+
+
+def test_import_macaw_loads_nothing_of_its_own_rooms() -> None:
+    code = (
+        "import sys, macaw; print([n for n in ('isa', 'asm', 'emu', 'numpy') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", macaw.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(macaw, name) is not None
+    assert name in dir(macaw)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'macaw' has no attribute 'asemble'"):
+        macaw.asemble  # noqa: B018
