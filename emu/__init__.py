@@ -1,0 +1,1 @@
+"""The emulator: state, time, memory and what instructions do."""

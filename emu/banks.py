@@ -1,0 +1,210 @@
+"""The arbiter of the on-chip memory: one access a bank a cycle, in each half of each unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from emu.core import NEVER
+from emu.faults import Fault
+
+if TYPE_CHECKING:
+    from emu.memory import Memory
+    from emu.ports import Port, Range
+
+
+class Request:
+    """A beat that is not granted, or not all of it."""
+
+    __slots__ = ("at", "data", "half", "pieces", "port", "ranges")
+
+    def __init__(
+        self,
+        port: Port,
+        ranges: tuple[Range, ...],
+        data: bytes | None,
+        half: int,
+        pieces: tuple[int, ...],
+    ) -> None:
+        self.port = port
+        self.ranges = ranges  # offset in the half, bytes
+        self.data = data
+        self.half = half
+        self.pieces = pieces  # the banks that each piece needs, as masks
+        self.at = 0  # pieces that were granted
+
+
+class Banks:
+    """Requests for on-chip memory and who gets what.
+
+    After all cores of a cycle, in each half: requesters go in the order in which
+    they were last granted something there, longest ago first (who was served goes to the end of the line;
+    those never served, and ties, by port), and each is granted if all banks of its next piece are still free in this cycle. The others
+    wait, count as blocked, and are there again in the next cycle. So n requesters of a
+    bank are served in turn, and nobody waits longer than the others' turns.
+    """
+
+    def __init__(self, memory: Memory, banks: int, width: int, latency: int) -> None:
+        self.memory = memory
+        self.count = banks
+        self.width = width  # bytes
+        self.latency = latency  # cycles from grant to data
+        self.time = NEVER  # the cycle at whose end the arbiter acts
+        self._requests: list[Request] = []
+        self._last: list[list[int]] = []  # [half][port]: the cycle of its last grant, -1: never
+
+    def build(self, halves: int, ports: int) -> None:
+        """Set up for so many halves and ports."""
+        self._last = [[-1] * ports for _ in range(halves)]
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing is pending, nobody was ever served."""
+        self.time = NEVER
+        self._requests = []
+        for line in self._last:
+            line[:] = [-1] * len(line)
+
+    def pending(self, port: Port) -> bool:
+        """Whether a request of `port` waits for its grant."""
+        return any(request.port is port for request in self._requests)
+
+    def post(self, port: Port, time: int, ranges: Sequence[Range], data: bytes | None) -> None:
+        """A request at cycle `time`; see `Port.beat`."""
+        half = -1
+        inside = []
+        for address, length in ranges:
+            index, offset = self.memory.locate_half(
+                address, length, "read" if data is None else "write"
+            )
+            if half not in (-1, index):
+                raise Fault(
+                    "out-of-range access",
+                    f"a beat touches two halves of on-chip memory, one at {address:#010x}",
+                    {"address": address, "length": length},
+                )
+            half = index
+            inside.append((offset, length))
+        pieces = self._pieces(inside)
+        self._requests.append(Request(port, tuple(inside), data, half, pieces))
+        self.time = time
+
+    def _pieces(self, ranges: Sequence[Range]) -> tuple[int, ...]:
+        """Masks of the banks that the ranges need, cut where a bank would be needed twice."""
+        width, count = self.width, self.count
+        if len(ranges) == 1:
+            offset, length = ranges[0]
+            first = offset // width
+            words = (offset + length - 1) // width - first + 1
+            if 0 < words <= count:
+                mask = ((1 << words) - 1) << first % count
+                return ((mask | mask >> count) & (1 << count) - 1,)
+        pieces: list[int] = []
+        taken: dict[int, int] = {}
+        for offset, length in ranges:
+            for word in range(offset // width, (offset + length - 1) // width + 1):
+                bank = word % count
+                if taken.setdefault(bank, word) != word:
+                    pieces.append(sum(1 << used for used in taken))
+                    taken = {bank: word}
+        if not taken:
+            raise ValueError("a beat of no bytes")
+        return (*pieces, sum(1 << used for used in taken))
+
+    def arbitrate(self) -> None:
+        """Grant at the end of cycle `self.time`; the requesters learn it by `granted`."""
+        time = self.time
+        requests = self._requests
+        if len(requests) == 1:
+            request = requests[0]
+            self._last[request.half][request.port.place] = time
+            request.at += 1
+            if request.at < len(request.pieces):
+                self.time = time + 1
+                return
+            self._requests = []
+            self.time = NEVER
+            self._answer(request, time)
+            return
+        requests.sort(key=lambda x: (self._last[x.half][x.port.place], x.port.place))
+        busy: dict[int, int] = {}
+        waiting, done = [], []
+        for request in requests:
+            needed = request.pieces[request.at]
+            used = busy.get(request.half, 0)
+            if used & needed:
+                self._lost(request)
+                waiting.append(request)
+                continue
+            busy[request.half] = used | needed
+            self._last[request.half][request.port.place] = time
+            request.at += 1
+            (done if request.at == len(request.pieces) else waiting).append(request)
+        self._requests = waiting
+        self.time = time + 1 if waiting else NEVER
+        done.sort(key=lambda x: x.port.place)
+        for request in done:
+            self._answer(request, time)
+
+    def _lost(self, request: Request) -> None:
+        port = request.port
+        if request.data is None:
+            port.reads_blocked += 1
+        else:
+            port.writes_blocked += 1
+        if port.core.listeners:
+            port.core.announce("blocked", address=self._address(request))
+
+    def _answer(self, request: Request, time: int) -> None:
+        """Move the bytes and tell the requester."""
+        port = request.port
+        pages = self.memory.halves[request.half]
+        data = b""
+        if request.data is None:
+            port.reads += 1
+            if len(request.ranges) == 1:
+                offset, length = request.ranges[0]
+                data = pages.bytes[offset : offset + length].tobytes()
+            else:
+                data = b"".join(pages.read(offset, length) for offset, length in request.ranges)
+            ready = time + self.latency
+        else:
+            port.writes += 1
+            place = 0
+            for offset, length in request.ranges:
+                pages.write(offset, request.data[place : place + length])
+                place += length
+            ready = time + 1
+        core = port.core
+        if core.listeners:
+            kind = "read" if request.data is None else "write"
+            base = self._address(request) - request.ranges[0][0]
+            for offset, length in request.ranges:
+                core.announce(kind, address=base + offset, size=length)
+        try:
+            core.granted(port, data, time, ready)
+        except Fault as fault:
+            fault.core = fault.core or core.name
+            fault.cycle = time if fault.cycle is None else fault.cycle
+            raise
+
+    def _address(self, request: Request) -> int:
+        return self.memory.half_address(request.half) + request.ranges[0][0]
+
+    def plain(self) -> Any:
+        """What is pending and who was served when, as a plain value."""
+        requests = [
+            (x.port.place, x.ranges, x.data, x.half, x.at)
+            for x in sorted(self._requests, key=lambda x: x.port.place)
+        ]
+        return [self.time, requests, self._last]
+
+    def take(self, value: Any) -> None:
+        """Back to what `plain` returned."""
+        self.time, requests, last = value
+        self._last = [list(line) for line in last]
+        self._requests = []
+        for place, ranges, data, half, at in requests:
+            request = Request(self.memory.ports[place], ranges, data, half, self._pieces(ranges))
+            request.at = at
+            self._requests.append(request)

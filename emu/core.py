@@ -1,0 +1,203 @@
+"""The contract of a core: what the clock, the debugger and the profiler may ask of it.
+
+A folder `emu/<table name>/` offers `build(device) -> list[Core]`; the device
+imports it by the table's name and knows no core by any other means. `build`
+makes the cores (one of cp, one a row of pe), takes their ports
+(`device.memory.port(core)`), and, if a core feeds from an on-chip unit,
+announces that with `device.memory.add_unit(number, core)`.
+
+**Time.** All times are device cycles from reset. `core.time` is the cycle of
+the core's next act; `NEVER` while it waits or idles. The clock always advances
+the core with the least (time, number), and lets it go on to `limit`:
+everything that acts earlier has acted, nothing that acts later has, so inside
+`advance` memory, other cores and registers may be looked at as they are.
+An instruction that executes at cycle t and costs c has all its effects at t,
+and leaves `time = t + c * divider`.
+
+**Returning.** `advance(limit)` acts while `self.time < limit`. It returns
+earlier right after anything that may change when another core acts: a request
+to on-chip memory (`port.beat`, or `port.load`/`store` that returned None) and any
+device service (`swap`, `dispatch`, `start`, `changed`, a transfer). The
+arbiter of the on-chip memory acts after all cores of a cycle, so a core that
+posted a request at t must not act at t + 1 in the same call.
+
+**Waiting.** An instruction that cannot finish because another core is busy calls
+`self.wait(on, cores)` and returns, `next_address` unchanged. When one of `cores`
+announces `device.changed(self)` at cycle t, the waiting core's time becomes
+t + 1 and it tries the same instruction again, which may wait again. When the try
+succeeds it calls `self.proceed()`. So a core that finishes at t lets its waiters
+continue at t + 1, whatever their numbers. A core that waits for its own port
+calls `self.wait(on)`; `granted` then sets its time.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from emu.faults import Fault, Stop
+from emu.state import State, StateField
+
+if TYPE_CHECKING:
+    from emu.device import Device
+    from emu.ports import Port
+    from isa.model import Core as Table
+
+NEVER = 1 << 62  # the time of a core that waits or idles
+
+
+class Waiting(NamedTuple):
+    """What a core waits for: the deadlock report and `why-stalled` are made of it."""
+
+    on: str  # what would end it, in the program's words: `dma.wait 3`, `a read of unit 0`
+    since: int  # the cycle in which it began
+    cores: int  # mask of the core numbers whose change wakes it; 0: its own port or timer
+
+
+@dataclass(frozen=True)
+class Event:
+    """An announcement of a core to its listeners."""
+
+    kind: str  # "instruction", "read", "write", "blocked", "compute", "begin", "end", ...
+    core: Core
+    time: int
+    values: Mapping[str, int | str]
+
+
+Listener = Callable[[Event], None]
+
+# Every core's state begins with these.
+CONTRACT = (
+    StateField("time", "int", meaning="cycle of the next act", initial=NEVER),
+    StateField("running", "bool", meaning="it has a program, list or transfer that is not done"),
+    StateField("waiting", "object", meaning="what it waits for: on, since, cores; or None"),
+    StateField("retired", "int", meaning="instructions (of dma: transfers) that are done"),
+    StateField("waited", "int", meaning="cycles of waits for other cores that are over"),
+)
+
+
+class Core(ABC):
+    """Anything that executes instructions, and the dma.
+
+    A subclass gives `advance`, `next_address`, usually `granted`, `counters`, and
+    `start` or `dispatch` if cp may start it. Fields beside `CONTRACT` are rows that
+    it passes to `__init__`. An engine may hold state in attributes of its own
+    between calls; `sync` writes them into `self.state`, `reload` takes them from
+    there (both call `super()`), and whatever survives neither is lost at a restore.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        table: Table,
+        name: str,
+        number: int,
+        fields: Iterable[StateField] = (),
+    ) -> None:
+        self.device = device
+        self.table = table
+        self.name = name  # "cp", "pe[0]"
+        self.number = number  # of addresses, masks and ties
+        self.divider = 1  # device cycles to a cycle of this core
+        self.state = State((*CONTRACT, *fields))
+        self.listeners: list[Listener] = []  # announce only if there are some
+        self.time = NEVER
+        self.running = False
+        self.waiting: Waiting | None = None
+        self.retired = 0
+        self.waited = 0
+
+    # What a core must offer
+
+    @property
+    @abstractmethod
+    def next_address(self) -> int | None:
+        """Address of the instruction that the core executes next, None if it has none."""
+
+    @abstractmethod
+    def advance(self, limit: int) -> Stop | None:
+        """Act while `self.time < limit`; see the module's text for when to return earlier.
+
+        Called with `self.time < limit` only. Returns a stop (exit, breakpoint) or
+        None. Raises `Fault`.
+        """
+
+    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+        """The beat that `port` requested was done at the end of cycle `time`.
+
+        `data` is what was read (all ranges in their order), empty for a write. `ready` is the
+        first cycle in which the data may be used (`time` + mem.onchip_latency), or
+        in which a write's effect is there (`time` + 1). Set `self.time` here
+        if the core waited; it must be at least `time` + 1. `port` is free again: a new beat may be
+        requested from `time` + 1 on, by the core's next `advance`, not here.
+        """
+        raise NotImplementedError(f"{self.name} takes no answer from memory")
+
+    def start(self, entry: int, time: int) -> None:
+        """`core.start` at cycle `time` of an idle core: set `running` and `self.time` (>= time)."""
+        raise Fault(
+            "bad mask",
+            f"core {self.number}, {self.name}, has no program of its own to start",
+            {"core": self.number, "entry": entry},
+        )
+
+    def dispatch(self, offset: int, time: int) -> None:
+        """`dispatch` at cycle `time` to an idle core: `offset` is in its unit's feeding half."""
+        raise Fault(
+            "bad mask",
+            f"core {self.number}, {self.name}, takes no packet list",
+            {"core": self.number, "offset": offset},
+        )
+
+    def counters(self) -> dict[str, int]:
+        """Values of the table's counters by name; the ports' traffic is added by the device."""
+        return {}
+
+    def reset(self) -> None:
+        """To the state after reset. Calls `reload`."""
+        self.state.reset()
+        self.reload()
+
+    def sync(self) -> None:
+        """Write what the engine holds into `self.state`."""
+        state = self.state
+        state.time = self.time
+        state.running = self.running
+        state.waiting = None if self.waiting is None else tuple(self.waiting)
+        state.retired = self.retired
+        state.waited = self.waited
+
+    def reload(self) -> None:
+        """Take what the engine holds from `self.state`."""
+        state = self.state
+        self.time = state.time
+        self.running = state.running
+        self.waiting = None if state.waiting is None else Waiting(*state.waiting)
+        self.retired = state.retired
+        self.waited = state.waited
+
+    # What a core may use
+
+    def aligned(self, time: int) -> int:
+        """The first cycle of this core's clock that is not before `time`."""
+        return -(-time // self.divider) * self.divider
+
+    def wait(self, on: str, cores: int = 0) -> None:
+        """Wait until one of the cores in the mask changes (or until the own port answers)."""
+        since = self.time if self.waiting is None else self.waiting.since
+        self.waiting = Waiting(on, since, cores)
+        self.time = NEVER
+
+    def proceed(self) -> None:
+        """The wait is over, now (at `self.time`); nothing happens if there was none."""
+        if self.waiting is not None:
+            self.waited += self.time - self.waiting.since
+            self.waiting = None
+
+    def announce(self, kind: str, **values: int | str) -> None:
+        """Tell the listeners. Call it as `if self.listeners: self.announce(...)`."""
+        event = Event(kind, self, min(self.time, self.device.cycle), values)
+        for listener in tuple(self.listeners):
+            listener(event)

@@ -1,0 +1,498 @@
+"""The whole device: its cores, its memory and the clock.
+
+It is built from a configuration and from the tables of `isa`: for each core
+`build(device)` of the folder `emu/<name>` makes the cores. Nothing here names one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from hashlib import blake2b
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asm.program import Program, Tensor
+from emu import plain
+from emu.core import NEVER, Core, Listener
+from emu.faults import DeviceError, Fault, Place, Stop
+from emu.memory import HALF_SHIFT, Memory
+from emu.state import Change, State, StateError, StateField, read_arrays, write_arrays
+from isa import registry
+
+# Cycles that one core may go on for before the clock looks at interrupts again.
+BURST = 4096
+
+Builder = Callable[["Device"], list[Core]]
+
+
+class Copier(Protocol):
+    """The core that moves memory, as the one that commands it sees it."""
+
+    number: int
+
+    def submit(self, time: int, address: int, by: Core) -> int | None:
+        """Queue the transfer described at `address`: its ticket, or None if the queue is full.
+
+        Raises `Fault` for a description that cannot be read or rows outside of memory.
+        """
+
+    def finished(self, ticket: int) -> bool:
+        """Whether the transfer with this ticket is done; 0: whether all are."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A device's whole state at a moment; nothing in it changes. Pages are shared between snapshots."""
+
+    device: Mapping[str, Any]
+    memory: Mapping[str, Any]
+    cores: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def cycle(self) -> int:
+        """The device time."""
+        return int(self.device["cycle"])
+
+
+def builders() -> list[Builder]:
+    """`build` of each folder that models a table's core, by core number."""
+    found = []
+    for name in registry.names():
+        spec = find_spec(f"emu.{name}")
+        if spec is not None and spec.origin is not None:
+            found.append(import_module(f"emu.{name}").build)
+    return found
+
+
+class Device:
+    """A device of a configuration, after reset, without a program.
+
+    `cores` has them by name (`cp`, `pe[0]`) and `by_number` by number. `cycle` is
+    the device time: everything before it has happened. `stdout` and `stderr`
+    get what a program writes. `build` replaces the cores, for tests.
+    """
+
+    def __init__(self, config: Mapping[str, Any], build: Iterable[Builder] | None = None) -> None:
+        self.config = config
+        self.program: Program | None = None
+        self.stdout: Callable[[bytes], object] = _discard
+        self.stderr: Callable[[bytes], object] = _discard
+        self.copier: Copier | None = None
+        self.cycle = 0
+        self.stopped: Stop | None = None  # why no more can run: an exit or a fault
+        self._request: Stop | None = None
+        self.state = State(
+            (
+                StateField("cycle", "int", meaning="device time"),
+                StateField("stopped", "object", meaning="the exit or fault that ended the run"),
+            )
+        )
+        self.memory = Memory(self, config)
+        made = [core for make in (builders() if build is None else build) for core in make(self)]
+        self.order = sorted(made, key=lambda core: core.number)
+        self.cores = {core.name: core for core in self.order}
+        self.by_number = {core.number: core for core in self.order}
+        if len(self.by_number) != len(made) or len(self.cores) != len(made):
+            raise ValueError("two cores have the same number or name")
+        self.memory.build()
+        self.reset()
+
+    def reset(self) -> None:
+        """To the state after reset; the program is forgotten, listeners stay."""
+        self.program = None
+        self.cycle = 0
+        self.stopped = self._request = None
+        self.memory.reset()
+        for core in self.order:
+            core.reset()
+
+    # The host program
+
+    def load(self, program: Program) -> None:
+        """Reset, put the sections where they belong, and start core 0 at the entry.
+
+        Raises `DeviceError` if the program does not fit this device.
+        """
+        self.reset()
+        for section in program.sections:
+            self._fits(f"section {section.name}", section.load_address, section.size)
+            self.memory.poke(section.load_address, section.data)
+        for tensor in program.tensors:
+            self._fits(f"tensor {tensor.name}", tensor.address, tensor.size)
+        if program.entry is None:
+            raise DeviceError("the program has no entry")
+        self.program = program
+        self.by_number[0].start(program.entry, 0)
+
+    def _fits(self, what: str, address: int, size: int) -> None:
+        try:
+            self.memory.locate(address, size, what)
+        except Fault as fault:
+            raise DeviceError(f"the program does not fit this device: {fault.message}") from None
+
+    def write_tensor(self, name: str, array: object) -> None:
+        """Put an array into the named tensor; dtype and shape must be the declared ones.
+
+        Raises `DeviceError`.
+        """
+        tensor = self._tensor(name)
+        values = np.asarray(array)
+        wanted = np.dtype(tensor.dtype)
+        if values.dtype.newbyteorder("=") != wanted:
+            raise DeviceError(f"tensor {name} is {wanted}, the array is {values.dtype}")
+        if values.shape != tensor.shape:
+            raise DeviceError(
+                f"tensor {name} has the shape {_shape(tensor.shape)},"
+                f" the array has {_shape(values.shape)}"
+            )
+        little = np.ascontiguousarray(values, wanted.newbyteorder("<"))
+        self.memory.poke(tensor.address, little.tobytes())
+
+    def read_tensor(self, name: str) -> NDArray[Any]:
+        """A copy of the named tensor, of its declared dtype and shape. Raises `DeviceError`."""
+        tensor = self._tensor(name)
+        data = self.memory.peek(tensor.address, tensor.size)
+        dtype = np.dtype(tensor.dtype)
+        values = np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype)
+        return values.reshape(tensor.shape)
+
+    def _tensor(self, name: str) -> Tensor:
+        if self.program is None:
+            raise DeviceError("no program is loaded")
+        try:
+            tensor = self.program.tensor(name)
+        except KeyError:
+            names = [tensor.name for tensor in self.program.tensors]
+            near = get_close_matches(name, names, 1)
+            there = f"there are {', '.join(names)}" if names else "the program declares none"
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise DeviceError(f"no tensor is called '{name}', {there}{hint}") from None
+        if tensor.at:
+            raise DeviceError(f"tensor {name} lies at {tensor.at}, not in external memory")
+        return tensor
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        """Every core's counters by core, then by name: its table's, then its ports' traffic."""
+        found = {core.name: core.counters() for core in self.order}
+        for port in self.memory.ports:
+            values = found[port.core.name]
+            for name, count in port.counts().items():
+                values[name] = values.get(name, 0) + count
+        return found
+
+    # The clock
+
+    def run(self, max_cycles: int | None = None, until: int | None = None) -> Stop:
+        """Run until something stops the device; at most `max_cycles` more, or to cycle `until`.
+
+        A limit stops it when all that acts before that cycle has acted. Stops are an
+        exit, a fault, a deadlock, the limit, a breakpoint, an interrupt, an event. After an exit
+        or fault the same stop is returned until a reset, load or restore.
+        """
+        limit = NEVER if max_cycles is None else self.cycle + max_cycles
+        return self._run(min(limit, NEVER if until is None else until), None)
+
+    def step_core(self, name: str, max_cycles: int | None = None) -> Stop:
+        """Run until the core has finished one more instruction ("step"), or another stop.
+
+        The others run along, as far as they come before it in time.
+        """
+        limit = NEVER if max_cycles is None else self.cycle + max_cycles
+        return self._run(limit, self.cores[name])
+
+    def interrupt(self, stop: Stop | None = None) -> None:
+        """Stop the run soon (from another thread), or right after this act (from a listener)."""
+        self._request = stop or Stop("interrupt", self.cycle, "interrupted")
+
+    def _run(self, limit: int, focus: Core | None) -> Stop:
+        if self.stopped is not None:
+            return self.stopped
+        self._request = None
+        cores, banks = self.order, self.memory.banks
+        target = 0 if focus is None else focus.retired + 1
+        while self._request is None:
+            # The core with the least (time, number), and when the next one after it acts.
+            chosen, time, horizon = None, NEVER, NEVER
+            for core in cores:
+                at = core.time
+                if at < time:
+                    chosen, time, horizon = core, at, time
+                elif at < horizon - 1:
+                    horizon = at + 1
+            if time > banks.time:
+                if banks.time >= limit:
+                    return self._limited(limit)
+                self.cycle = banks.time
+                try:
+                    banks.arbitrate()
+                except Fault as fault:
+                    return self._faulted(fault, None)
+                continue
+            if chosen is None:
+                return self._stalled()
+            if time >= limit:
+                return self._limited(limit)
+            self.cycle = time
+            horizon = min(horizon, banks.time + 1, limit, time + BURST)
+            if chosen is focus or chosen.listeners:
+                horizon = time + 1
+            try:
+                stop = chosen.advance(horizon)
+            except Fault as fault:
+                return self._faulted(fault, chosen)
+            if stop is not None:
+                return self._stop(stop)
+            if focus is not None and focus.retired >= target:
+                return Stop("step", self.cycle, core=focus.name, address=focus.next_address)
+        return self._request
+
+    def _stop(self, stop: Stop) -> Stop:
+        self.cycle = stop.cycle
+        if stop.reason in ("exit", "fault"):
+            self.stopped = stop
+        return stop
+
+    def _limited(self, limit: int) -> Stop:
+        self.cycle = limit
+        at = [f"{core.name}{self._where(core)}" for core in self.order if core.running]
+        message = f"cycle limit: {limit} cycles are over; running: {', '.join(at) or 'no core'}"
+        return Stop("cycle limit", limit, message)
+
+    def _stalled(self) -> Stop:
+        """No core will ever act again."""
+        stuck = [core for core in self.order if core.running]
+        if not stuck:
+            return self._stop(Stop("exit", self.cycle, "no core runs", exit_code=0))
+        return Stop("deadlock", self.cycle, f"deadlock: {'; '.join(map(self._complaint, stuck))}")
+
+    def _complaint(self, core: Core) -> str:
+        text = f"{core.name}{self._where(core)} waits"
+        if core.waiting is None:
+            return text
+        text += f" for {core.waiting.on} since cycle {core.waiting.since}"
+        awaited = [x for x in self.order if core.waiting.cores >> x.number & 1]
+        states = [f"{x.name} {'waits too' if x.running else 'is idle'}" for x in awaited]
+        if core in awaited:
+            states[awaited.index(core)] = f"{core.name} is the one that waits"
+        return text + (f" ({', '.join(states)})" if states else "")
+
+    def _where(self, core: Core) -> str:
+        """` at 0x00010010 (layer.s:12)` of a core that has an address."""
+        address = core.next_address
+        if address is None:
+            return ""
+        place = self.place(address)
+        source = f" ({place[0]}:{place[1]})" if place else ""
+        return f" at {address:#010x}{source}"
+
+    def place(self, address: int) -> Place | None:
+        """The source place of an instruction, if the program knows it."""
+        line = self.program.line_at(address) if self.program else None
+        return (line.file, line.line, line.column) if line else None
+
+    def _faulted(self, fault: Fault, core: Core | None) -> Stop:
+        core = self.cores.get(fault.core or "", core)
+        if core is not None:
+            fault.core = fault.core or core.name
+            if fault.address is None:
+                fault.address = core.next_address
+        if fault.cycle is None:
+            fault.cycle = self.cycle if core is None else min(core.time, NEVER - 1)
+        if fault.place is None and fault.address is not None:
+            fault.place = self.place(fault.address)
+        return self._stop(
+            Stop("fault", fault.cycle, str(fault), None, fault, fault.core or "", fault.address)
+        )
+
+    # Services that cores call in their own `advance`
+
+    def swap(self, mask: int) -> int:
+        """Exchange ping and pong of the units in `mask`, or return the mask of cores to wait for.
+
+        Waits for the cores that run on these units. Raises `Fault` (bad mask).
+        """
+        users = self._users(mask, "mem.swap")
+        busy = _running(users.values())
+        if not busy:
+            for unit in users:
+                self.memory.feeding[unit] ^= 1
+        return busy
+
+    def dispatch(self, mask: int, offset: int, time: int) -> int:
+        """Let the cores of the units in `mask` run the list at `offset` of their feeding half.
+
+        Of `offset` only the place in the half counts, so an address will do. Returns
+        the mask of cores to wait for first; then none was started. Raises `Fault` (bad mask;
+        out-of-range access; or what the core says of it).
+        """
+        users = self._users(mask, "dispatch")
+        offset &= (1 << HALF_SHIFT) - 1
+        if offset >= self.memory.half_bytes:
+            raise Fault(
+                "out-of-range access",
+                f"dispatch of the list at offset {offset:#x}:"
+                f" half a unit has {self.memory.half_bytes:#x} bytes",
+                {"offset": offset},
+            )
+        busy = _running(users.values())
+        if not busy:
+            for core in users.values():
+                core.dispatch(offset, time)
+        return busy
+
+    def start(self, number: int, entry: int, time: int) -> int:
+        """Start the core `number` at `entry`, or return its bit if it has to be waited for."""
+        core = self.by_number.get(number)
+        if core is None:
+            raise self._no_core(f"core.start of core {number}", number)
+        if core.running:
+            return 1 << number
+        core.start(entry, time)
+        return 0
+
+    def busy(self, mask: int) -> int:
+        """Those cores of `mask` (bit = core number) that run. Raises `Fault` (bad mask)."""
+        known = sum(1 << number for number in self.by_number)
+        if mask & ~known:
+            missing = (mask & ~known).bit_length() - 1
+            raise self._no_core(f"the mask {mask:#x} has bit {missing} set", missing)
+        return mask & _running(self.order)
+
+    def changed(self, core: Core, time: int) -> None:
+        """`core` ended something in cycle `time`: whoever waits for it tries again in the next."""
+        bit = 1 << core.number
+        for other in self.order:
+            waiting = other.waiting
+            if waiting is not None and waiting.cores & bit and other.time > time + 1:
+                other.time = other.aligned(time + 1)
+
+    def _users(self, mask: int, what: str) -> dict[int, Core]:
+        """The cores of the units in a mask, by unit."""
+        users = self.memory.users
+        if mask >> len(users):
+            raise Fault(
+                "bad mask",
+                f"{what} with the mask {mask:#x}: there is no unit {mask.bit_length() - 1},"
+                f" the device has {len(users)}",
+                {"mask": mask},
+            )
+        return {unit: core for unit, core in enumerate(users) if mask >> unit & 1}
+
+    def _no_core(self, what: str, number: int) -> Fault:
+        known = ", ".join(f"{core.number} {core.name}" for core in self.order)
+        return Fault("bad mask", f"{what}: there is no such core, only {known}", {"core": number})
+
+    # State
+
+    def sync(self) -> None:
+        """Bring the declared state of everything up to date."""
+        self.state.cycle = self.cycle
+        self.state.stopped = None if self.stopped is None else self.stopped.plain()
+        self.memory.sync()
+        for core in self.order:
+            core.sync()
+
+    def _reload(self) -> None:
+        self.cycle = self.state.cycle
+        stopped = self.state.stopped
+        self.stopped = None if stopped is None else Stop.from_plain(stopped)
+        self._request = None
+        self.memory.reload()
+        for core in self.order:
+            core.reload()
+
+    def _states(self) -> dict[str, State]:
+        cores = {core.name: core.state for core in self.order}
+        return {"device": self.state, "memory": self.memory.state, **cores}
+
+    def snapshot(self) -> Snapshot:
+        """The whole state; of memory only pages written since the last one are copied."""
+        self.sync()
+        cores = {core.name: core.state.snapshot() for core in self.order}
+        return Snapshot(self.state.snapshot(), self.memory.state.snapshot(), cores)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Back to a snapshot of this device or of one of the same configuration."""
+        if snapshot.cores.keys() != self.cores.keys():
+            raise StateError("the snapshot has other cores than this device")
+        self.state.restore(snapshot.device)
+        self.memory.state.restore(snapshot.memory)
+        for core in self.order:
+            core.state.restore(snapshot.cores[core.name])
+        self._reload()
+
+    def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
+        """What changed since `earlier`: (core's name, or `device` or `memory`; change)."""
+        self.sync()
+        before = {"device": earlier.device, "memory": earlier.memory, **earlier.cores}
+        return [
+            (name, change)
+            for name, state in self._states().items()
+            for change in state.diff(before[name])
+        ]
+
+    def hash(self) -> str:
+        """A hash of the whole state, in hexadecimal."""
+        self.sync()
+        whole = blake2b(digest_size=16)
+        for name, state in self._states().items():
+            whole.update(f"{name} {state.hash()} ".encode())
+        return whole.hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write the whole state and the configuration to an `.npz` file. Raises `OSError`."""
+        self.sync()
+        arrays = {"config": np.frombuffer(plain.pack(dict(self.config)), np.uint8)}
+        for name, state in self._states().items():
+            arrays |= state.arrays(f"{name}/")
+        write_arrays(path, arrays)
+
+    def load_state(self, path: str | Path) -> None:
+        """Take the state of a file that `save` wrote; the program stays as it is.
+
+        Raises `StateError`: no such file, another configuration, not ours.
+        """
+        arrays = read_arrays(path)
+        try:
+            config = plain.unpack(arrays["config"].tobytes())
+        except (KeyError, plain.PlainError) as error:
+            raise StateError(f"{path}: is no saved device: {error}") from None
+        if config != dict(self.config):
+            differ = [key for key in self.config if config.get(key) != self.config[key]]
+            raise StateError(f"{path}: is of another configuration: {', '.join(differ)}")
+        found = {
+            name: state.from_arrays(arrays, f"{name}/") for name, state in self._states().items()
+        }
+        device, memory = found.pop("device"), found.pop("memory")
+        self.restore(Snapshot(device, memory, found))
+
+    # Listeners
+
+    def listen(self, listener: Listener, names: Iterable[str] | None = None) -> None:
+        """Call `listener` at the announcements of these cores, or of all."""
+        for name in self.cores if names is None else names:
+            self.cores[name].listeners.append(listener)
+
+    def unlisten(self, listener: Listener) -> None:
+        """Undo `listen`."""
+        for core in self.order:
+            core.listeners = [other for other in core.listeners if other is not listener]
+
+
+def _running(cores: Iterable[Core]) -> int:
+    return sum(1 << core.number for core in cores if core.running)
+
+
+def _discard(data: bytes) -> None:
+    """Where a program's output goes if nobody wants it."""
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape)) or "()"

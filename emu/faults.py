@@ -1,0 +1,102 @@
+"""How a run ends: faults, and the reasons for a stop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Reason = Literal[
+    "exit", "fault", "deadlock", "cycle limit", "breakpoint", "interrupt", "step", "event"
+]
+Place = tuple[str, int, int]  # file, line, column
+
+
+class Fault(Exception):
+    """Something that a program did and the machine refuses.
+
+    `kind` is a row of `isa.common.FAULTS` or of the core's own table. `message`
+    holds the values that caused it, for a person; `values` the same for a
+    program. A core raises it with these three; the device fills in `core`,
+    `address` (the instruction's), `cycle` and `place` where they are None.
+    The core must leave the faulting instruction unfinished: its time and its
+    next address still are those of the instruction.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        values: Mapping[str, int | str] | None = None,
+        *,
+        core: str | None = None,
+        address: int | None = None,
+        cycle: int | None = None,
+        place: Place | None = None,
+    ) -> None:
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+        self.values = dict(values or {})
+        self.core = core
+        self.address = address
+        self.cycle = cycle
+        self.place = place
+
+    def __str__(self) -> str:
+        """`layer.s:12:9: cp: misaligned access at 0x00010008, cycle 42: load of ...`"""
+        where = "".join(f"{part}:" for part in self.place) + " " if self.place else ""
+        core = f"{self.core}: " if self.core else ""
+        address = "" if self.address is None else f" at {self.address:#010x}"
+        cycle = "" if self.cycle is None else f", cycle {self.cycle}"
+        return f"{where}{core}{self.kind}{address}{cycle}: {self.message}"
+
+    def plain(self) -> tuple[Any, ...]:
+        """The fault as a plain value (`emu.plain`)."""
+        return (
+            self.kind, self.message, self.values, self.core, self.address, self.cycle, self.place,
+        )  # fmt: skip
+
+    @classmethod
+    def from_plain(cls, value: tuple[Any, ...]) -> Fault:
+        """What `plain` returned, as a fault again."""
+        kind, message, values, core, address, cycle, place = value
+        return cls(kind, message, values, core=core, address=address, cycle=cycle, place=place)
+
+
+class DeviceError(ValueError):
+    """The device was asked for something it cannot do; the message is fit for a user."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why a run stopped, and when. The device can be inspected, and run on unless it ended.
+
+    `cycle` is the device time: of an exit, the cycle after the instruction; of a
+    fault, the cycle in which it happened; of a cycle limit, the limit.
+    """
+
+    reason: Reason
+    cycle: int
+    message: str = ""
+    exit_code: int | None = None  # of an exit
+    fault: Fault | None = None
+    core: str = ""  # who stopped: of an exit, a breakpoint, a fault
+    address: int | None = None  # the instruction, of a breakpoint or fault
+
+    def __str__(self) -> str:
+        return self.message or f"{self.reason} at cycle {self.cycle}"
+
+    def plain(self) -> tuple[Any, ...]:
+        """The stop as a plain value (`emu.plain`)."""
+        fault = None if self.fault is None else self.fault.plain()
+        return (
+            self.reason, self.cycle, self.message, self.exit_code, fault, self.core, self.address,
+        )  # fmt: skip
+
+    @classmethod
+    def from_plain(cls, value: tuple[Any, ...]) -> Stop:
+        """What `plain` returned, as a stop again."""
+        reason, cycle, message, exit_code, fault, core, address = value
+        held = None if fault is None else Fault.from_plain(fault)
+        return cls(reason, cycle, message, exit_code, held, core, address)

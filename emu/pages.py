@@ -1,0 +1,136 @@
+"""A memory's bytes in pages, so that a snapshot copies only what was written since the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+
+import numpy as np
+
+SHIFT = 12
+PAGE = 1 << SHIFT  # bytes of a page
+WRITTEN = 1  # a page's mark: written since the last snapshot, and nobody holds it
+
+_ZEROS = bytes(PAGE)
+
+
+class Pages:
+    """`size` bytes, zero at first; untouched ones take no room.
+
+    `bytes`, `halves` and `words` are views of the same little-endian memory for
+    the hot paths of an engine. Whoever writes through a view must do, for each page
+    written, `if marks[page] != WRITTEN: touch(page)`. Nothing here checks
+    an offset: `Memory.locate` and the ports do.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        rounded = -(-size // PAGE) * PAGE
+        self.array = np.zeros(rounded, np.uint8)
+        self.bytes = memoryview(self.array)
+        self.halves = self.bytes.cast("H")
+        self.words = self.bytes.cast("I")
+        self.marks = bytearray(rounded >> SHIFT)
+        self._written: set[int] = set()
+        # Contents at the last snapshot of the pages that are not all zero, and their digests.
+        self._saved: dict[int, bytes] = {}
+        self._digests: dict[int, bytes] = {}
+        self._held: set[int] = set()
+        self._holders: list[Callable[[int], None]] = []
+
+    def read(self, offset: int, length: int) -> bytes:
+        """A copy of `length` bytes."""
+        return self.bytes[offset : offset + length].tobytes()
+
+    def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
+        """Replace bytes from `offset` on."""
+        length = len(data)
+        if not length:
+            return
+        self.bytes[offset : offset + length] = data
+        first, last = offset >> SHIFT, (offset + length - 1) >> SHIFT
+        if self.marks[first] != WRITTEN:
+            self.touch(first)
+        for page in range(first + 1, last + 1):
+            if self.marks[page] != WRITTEN:
+                self.touch(page)
+
+    def touch(self, page: int) -> None:
+        """Note that a page is written; whoever holds it is told."""
+        self.marks[page] = WRITTEN
+        self._written.add(page)
+        if page in self._held:
+            self._held.discard(page)
+            for forget in self._holders:
+                forget(page)
+
+    def on_change(self, forget: Callable[[int], None]) -> None:
+        """Call `forget(page)` when a page on which `hold` was called changes, once a hold."""
+        self._holders.append(forget)
+
+    def hold(self, page: int) -> None:
+        """Somebody keeps something derived of a page (decoded instructions)."""
+        self._held.add(page)
+        self.marks[page] = 0
+
+    def reset(self) -> None:
+        """All zeros again."""
+        self._replace({})
+
+    def snapshot(self) -> dict[int, bytes]:
+        """Contents of the pages that are not all zero, by page number; shared with other snapshots."""
+        for page in self._written:
+            start = page << SHIFT
+            data = self.bytes[start : start + PAGE].tobytes()
+            self.marks[page] = 0
+            if data == _ZEROS:
+                self._saved.pop(page, None)
+                self._digests.pop(page, None)
+            elif self._saved.get(page) != data:
+                self._saved[page] = data
+                self._digests.pop(page, None)
+        self._written.clear()
+        return dict(self._saved)
+
+    def restore(self, snapshot: Mapping[int, bytes]) -> None:
+        """Back to what `snapshot` returned, here or at another memory of the same size."""
+        self._replace(snapshot)
+
+    def _replace(self, contents: Mapping[int, bytes]) -> None:
+        for page in self._written | self._saved.keys() | contents.keys():
+            wanted = contents.get(page, _ZEROS)
+            if page not in self._written and self._saved.get(page, _ZEROS) is wanted:
+                continue
+            start = page << SHIFT
+            self.bytes[start : start + PAGE] = wanted
+            self.touch(page)
+            self._digests.pop(page, None)
+        for page in self._written:
+            self.marks[page] = 0
+        self._written.clear()
+        self._saved = dict(contents)
+
+    def digest(self) -> bytes:
+        """A hash of the contents."""
+        whole = blake2b(digest_size=32)
+        for page, data in sorted(self.snapshot().items()):
+            if page not in self._digests:
+                self._digests[page] = blake2b(data, digest_size=32).digest()
+            whole.update(page.to_bytes(8, "little") + self._digests[page])
+        return whole.digest()
+
+
+def differences(
+    old: Mapping[int, bytes], new: Mapping[int, bytes]
+) -> list[tuple[int, bytes, bytes]]:
+    """Runs of bytes that differ between two snapshots: (offset, old, new), ascending."""
+    runs: list[tuple[int, bytes, bytes]] = []
+    for page in sorted(old.keys() | new.keys()):
+        before, after = old.get(page, _ZEROS), new.get(page, _ZEROS)
+        if before == after:
+            continue
+        differ = np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8)
+        edges = np.flatnonzero(np.diff(differ, prepend=False, append=False))
+        for start, end in edges.reshape(-1, 2).tolist():
+            runs.append(((page << SHIFT) + start, before[start:end], after[start:end]))
+    return runs

@@ -1,0 +1,138 @@
+"""Plain values: what an `object` field of a state may hold, as bytes and as copies.
+
+Plain are None, bool, int, float, str, bytes, NumPy arrays and scalars of numbers,
+and tuples, lists and dicts (keys: str or int) of plain values. Equal values have equal bytes;
+a dict's order counts.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+
+class PlainError(ValueError):
+    """A value that is not plain, or bytes that are none."""
+
+
+_CONSTANTS = {None: b"n", True: b"t", False: b"f"}
+_DEPTH = 64  # nested containers at most
+
+
+def copy(value: Any) -> Any:
+    """A copy that shares nothing that can change."""
+    if isinstance(value, list):
+        return [copy(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(copy(item) for item in value)
+    if isinstance(value, dict):
+        return {key: copy(item) for key, item in value.items()}
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def pack(value: Any) -> bytes:
+    """The bytes of a plain value. Raises `PlainError`."""
+    pieces: list[bytes] = []
+    _pack(value, pieces, 0)
+    return b"".join(pieces)
+
+
+def _pack(value: Any, out: list[bytes], depth: int) -> None:
+    if depth > _DEPTH:
+        raise PlainError("containers are nested too deeply")
+    if value is None or value is True or value is False:
+        out.append(_CONSTANTS[value])
+    elif isinstance(value, int | np.integer):
+        _sized(out, b"i", b"%d" % int(value))
+    elif isinstance(value, float | np.floating):
+        out.append(b"d" + struct.pack("<d", value))
+    elif isinstance(value, str):
+        _sized(out, b"s", value.encode("utf-8", "surrogatepass"))
+    elif isinstance(value, bytes | bytearray):
+        _sized(out, b"b", bytes(value))
+    elif isinstance(value, list | tuple):
+        out.append((b"l" if isinstance(value, list) else b"u") + struct.pack("<Q", len(value)))
+        for item in value:
+            _pack(item, out, depth + 1)
+    elif isinstance(value, dict):
+        out.append(b"m" + struct.pack("<Q", len(value)))
+        for key, item in value.items():
+            if not isinstance(key, str | int):
+                raise PlainError(f"a key of type {type(key).__name__} is not plain")
+            _pack(key, out, depth + 1)
+            _pack(item, out, depth + 1)
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        out.append(b"a")
+        _pack((value.dtype.str, value.shape), out, depth + 1)
+        _sized(out, b"b", value.tobytes())
+    else:
+        raise PlainError(f"a value of type {type(value).__name__} is not plain")
+
+
+def _sized(out: list[bytes], tag: bytes, data: bytes) -> None:
+    out += (tag, struct.pack("<Q", len(data)), data)
+
+
+def unpack(data: bytes) -> Any:
+    """The value of the bytes. Raises `PlainError`."""
+    reader = _Reader(data)
+    value = reader.value(0)
+    if reader.place != len(data):
+        raise PlainError("bytes are left over")
+    return value
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.place = data, 0
+
+    def take(self, count: int) -> bytes:
+        piece = self.data[self.place : self.place + count]
+        if len(piece) != count:
+            raise PlainError("the bytes are cut off")
+        self.place += count
+        return piece
+
+    def size(self) -> int:
+        return int(struct.unpack("<Q", self.take(8))[0])
+
+    def value(self, depth: int) -> Any:
+        if depth > _DEPTH:
+            raise PlainError("containers are nested too deeply")
+        tag = self.take(1)
+        for constant, letter in _CONSTANTS.items():
+            if tag == letter:
+                return constant
+        try:
+            return self._tagged(tag, depth)
+        except (ValueError, TypeError, OverflowError) as error:
+            if isinstance(error, PlainError):
+                raise
+            raise PlainError(f"the bytes are no value: {error}") from None
+
+    def _tagged(self, tag: bytes, depth: int) -> Any:
+        if tag == b"i":
+            return int(self.take(self.size()))
+        if tag == b"d":
+            return struct.unpack("<d", self.take(8))[0]
+        if tag == b"s":
+            return self.take(self.size()).decode("utf-8", "surrogatepass")
+        if tag == b"b":
+            return self.take(self.size())
+        if tag in (b"l", b"u"):
+            # Each item takes a byte at least, so a count cannot ask for more than there is.
+            items = [self.value(depth + 1) for _ in range(min(self.size(), len(self.data) + 1))]
+            return items if tag == b"l" else tuple(items)
+        if tag == b"m":
+            return {
+                self.value(depth + 1): self.value(depth + 1)
+                for _ in range(min(self.size(), len(self.data) + 1))
+            }
+        if tag == b"a":
+            dtype, shape = self.value(depth + 1)
+            if np.dtype(dtype).kind not in "biuf":
+                raise PlainError(f"an array of type {dtype} is not plain")
+            return np.frombuffer(self.value(depth + 1), dtype).reshape(shape).copy()
+        raise PlainError(f"the tag {tag!r} is unknown")

@@ -1,0 +1,179 @@
+"""Ports: the only way from a core to memory during a run. They know time, contention and width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from emu.faults import Fault
+from isa.common import TRAFFIC
+
+if TYPE_CHECKING:
+    from emu.core import Core
+    from emu.memory import Memory
+
+Range = tuple[int, int]  # address, bytes
+COUNTS = tuple(row.name for row in TRAFFIC)
+
+
+class Port:
+    """A core's connection to memory: one request at a time, answered in order.
+
+    A core that reads and writes in one cycle (a row's bus and its return bus)
+    takes two. `time` is always the cycle in which the core acts, its own
+    `core.time`. Times that come back ("ready") are cycles in which the core may
+    go on with the result; they are not aligned to its divider.
+
+    | memory | read is ready | write is ready |
+    |---|---|---|
+    | on-chip | grant + mem.onchip_latency | grant + 1 |
+    | local | time + mem.onchip_latency | time + 1 |
+    | external | start + mem.external_latency + beats | the same |
+    | registers | time + mem.onchip_latency | fault |
+
+    Of on-chip memory the arbiter grants at the end of a cycle at the earliest, which is
+    the cycle of the request if no bank is lost. External memory starts when
+    its channel is free; an access occupies the channel for its beats, the runs of
+    mem.external_width aligned bytes that it touches; its effect on the bytes is at `time`.
+    """
+
+    __slots__ = (
+        "core",
+        "external_blocked",
+        "external_partial",
+        "external_reads",
+        "external_writes",
+        "memory",
+        "place",
+        "reads",
+        "reads_blocked",
+        "writes",
+        "writes_blocked",
+    )
+
+    def __init__(self, memory: Memory, core: Core) -> None:
+        self.memory = memory
+        self.core = core
+        self.place = -1  # in the order of all ports: by core number, then as they were taken
+        self.clear()
+
+    def clear(self) -> None:
+        """Set all counts to 0."""
+        self.reads = self.reads_blocked = self.writes = self.writes_blocked = 0
+        self.external_reads = self.external_writes = 0
+        self.external_partial = self.external_blocked = 0
+
+    def counts(self) -> dict[str, int]:
+        """The port's traffic, by the names of `isa.common.TRAFFIC`."""
+        return {name: getattr(self, name) for name in COUNTS}
+
+    @property
+    def busy(self) -> bool:
+        """Whether a beat of this port has not been granted yet."""
+        return self.memory.banks.pending(self)
+
+    # For cores that work on single values (cp, vc)
+
+    def load(self, time: int, address: int, size: int) -> tuple[int, int] | None:
+        """Read `size` (1, 2, 4, 8) bytes as an unsigned number: (value, ready).
+
+        None if the address is on-chip: then a beat was posted, and `core.granted`
+        gets the bytes. Raises `Fault`: misaligned or out-of-range access.
+        """
+        self._check_alignment("load", address, size)
+        if address >> 28 == 1:
+            self.beat(time, ((address, size),))
+            return None
+        if address >> 28 == 2:
+            value = self.memory.read_register(address, size, time)
+            return value, time + self.memory.onchip_latency
+        data, ready = self.read(time, address, size, "load")
+        return int.from_bytes(data, "little"), ready
+
+    def store(self, time: int, address: int, size: int, value: int) -> int | None:
+        """Write the low `size` bytes of `value`: ready, or None as `load`. Raises `Fault`."""
+        self._check_alignment("store", address, size)
+        data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+        if address >> 28 == 1:
+            self.beat(time, ((address, size),), data)
+            return None
+        if address >> 28 == 2:
+            self.memory.write_register(address)
+        return self.write(time, address, data, "store")
+
+    def _check_alignment(self, what: str, address: int, size: int) -> None:
+        if address % size:
+            raise Fault(
+                "misaligned access",
+                f"{what} of {size} bytes at {address:#010x}, which is no multiple of {size}",
+                {"address": address, "size": size},
+            )
+
+    # For cores that move many bytes
+
+    def beat(self, time: int, ranges: Sequence[Range], data: bytes | None = None) -> None:
+        """Request bytes of one half of one on-chip unit; `core.granted` answers.
+
+        Reads all `ranges` in their order, or writes `data` (their lengths together) to them. All their
+        banks are taken in the same cycle; where a request needs two words of one
+        bank, or more words than there are banks, it is cut, in order, into pieces that take
+        a cycle each, and answered when the last was granted (the bytes move then).
+        The port must be free. Raises `Fault`: out-of-range access.
+        """
+        self.memory.banks.post(self, time, ranges, data)
+
+    def read(self, time: int, address: int, length: int, what: str = "read") -> tuple[bytes, int]:
+        """Read local or external memory: (bytes, ready). Raises `Fault`."""
+        pages, offset = self.memory.locate(address, length, what)
+        if self.core.listeners:
+            self.core.announce("read", address=address, size=length)
+        if pages is not self.memory.external:
+            return pages.read(offset, length), time + self.memory.onchip_latency
+        beats, start, ready = self.memory.channel.take(time, offset, length)
+        self.external_reads += beats
+        self.external_blocked += start - time
+        return pages.read(offset, length), ready
+
+    def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
+        """Write local or external memory: ready. Raises `Fault`."""
+        length = len(data)
+        pages, offset = self.memory.locate(address, length, what)
+        if self.core.listeners:
+            self.core.announce("write", address=address, size=length)
+        pages.write(offset, data)
+        if pages is not self.memory.external:
+            return time + 1
+        beats, start, ready = self.memory.channel.take(time, offset, length)
+        self.external_writes += beats
+        self.external_partial += self.memory.channel.partial(offset, length)
+        self.external_blocked += start - time
+        return ready
+
+
+class Channel:
+    """The one channel of external memory; requests are served as they come, in time order."""
+
+    def __init__(self, latency: int, width: int) -> None:
+        self.latency = latency  # cycles
+        self.width = width  # bytes of a beat
+        self.free = 0  # the first cycle that nobody has taken
+
+    def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
+        """Take the channel for an access at cycle `time`: (beats, start, ready).
+
+        `ready` is start + latency + beats.
+        """
+        beats = (offset + length - 1) // self.width - offset // self.width + 1 if length else 0
+        start = self.free if self.free > time else time
+        self.free = start + beats
+        return beats, start, start + self.latency + beats
+
+    def partial(self, offset: int, length: int) -> int:
+        """Beats of an access that do not fill the width."""
+        if not length:
+            return 0
+        end = offset + length
+        first, last = offset // self.width, (end - 1) // self.width
+        if first == last:
+            return int(length < self.width)
+        return int(offset % self.width > 0) + int(end % self.width > 0)

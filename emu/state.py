@@ -1,0 +1,270 @@
+"""Declared state: rows from which snapshot, restore, difference, hash and save all derive."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from emu import plain
+from emu.pages import PAGE, Pages, differences
+
+Snapshot = dict[str, Any]
+
+
+class StateError(ValueError):
+    """A state that does not fit its rows: a wrong value, or a file that is not one of ours."""
+
+
+@dataclass(frozen=True)
+class StateField:
+    """A row of a state.
+
+    `dtype` says how the value is held, in the attribute `name` of the state:
+
+    - a NumPy type (`int32`, `uint8`, `float16`, `bool_`): an array of `shape`; it is
+      changed in place, never replaced;
+    - `int`, `bool`: a Python number of any size;
+    - `object`: any plain value (`emu.plain`), small;
+    - `memory`: `emu.pages.Pages` of `shape[0]` bytes.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...] = ()
+    meaning: str = ""
+    initial: Any = None  # None: zero (of an object: None)
+
+
+class Change(NamedTuple):
+    """A difference between two states; `index` is an element's, or of a memory the byte offset."""
+
+    field: str
+    index: tuple[int, ...]
+    old: Any
+    new: Any
+
+
+class State:
+    """Values of some rows, as attributes. A subclass may annotate them for the type checker."""
+
+    fields: tuple[StateField, ...]
+
+    def __init__(self, fields: Iterable[StateField]) -> None:
+        self.fields = tuple(fields)
+        names = [row.name for row in self.fields]
+        if len(set(names)) != len(names):
+            raise StateError(f"a field is declared twice: {', '.join(names)}")
+        for row in self.fields:
+            if row.dtype == "memory":
+                setattr(self, row.name, Pages(row.shape[0]))
+            elif row.dtype not in ("int", "bool", "object"):
+                setattr(self, row.name, np.zeros(row.shape, row.dtype))
+        self.reset()
+
+    # Fields are declared in rows, not in the class, so that the type checker cannot know them.
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the state has no field {name}")
+
+    def reset(self) -> None:
+        """Every field to its initial value."""
+        for row in self.fields:
+            if row.dtype == "memory":
+                getattr(self, row.name).reset()
+            elif row.dtype == "int":
+                setattr(self, row.name, int(row.initial or 0))
+            elif row.dtype == "bool":
+                setattr(self, row.name, bool(row.initial))
+            elif row.dtype == "object":
+                setattr(self, row.name, plain.copy(row.initial))
+            else:
+                getattr(self, row.name)[...] = 0 if row.initial is None else row.initial
+
+    def snapshot(self) -> Snapshot:
+        """A copy of every field's value, by name. Nothing in it changes later."""
+        return {row.name: self._copied(row) for row in self.fields}
+
+    def _copied(self, row: StateField) -> Any:
+        value = getattr(self, row.name)
+        if row.dtype == "memory":
+            return value.snapshot()
+        self._check(row, value)
+        if row.dtype in ("int", "bool"):
+            return value
+        if row.dtype == "object":
+            return plain.copy(value)
+        held = value.copy()
+        held.flags.writeable = False
+        return held
+
+    def _check(self, row: StateField, value: Any) -> None:
+        """Raise `StateError` unless `value` may stand in the field."""
+        if row.dtype in ("int", "bool"):
+            right = type(value) is (int if row.dtype == "int" else bool)
+        elif row.dtype == "object":
+            return
+        else:
+            right = (
+                isinstance(value, np.ndarray)
+                and value.shape == row.shape
+                and value.dtype == np.dtype(row.dtype)
+            )
+        if not right:
+            shape = f" of shape {row.shape}" if row.shape else ""
+            raise StateError(f"field {row.name}: {_text(value)} is no {row.dtype}{shape}")
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Back to `snapshot`; arrays keep their place, so that views of them stay good.
+
+        Raises `StateError` if it is of other rows.
+        """
+        if set(snapshot) != {row.name for row in self.fields}:
+            raise StateError("the snapshot has other fields than this state")
+        for row in self.fields:
+            value = snapshot[row.name]
+            if row.dtype == "memory":
+                getattr(self, row.name).restore(value)
+                continue
+            self._check(row, value)
+            if row.dtype in ("int", "bool"):
+                setattr(self, row.name, value)
+            elif row.dtype == "object":
+                setattr(self, row.name, plain.copy(value))
+            else:
+                getattr(self, row.name)[...] = value
+
+    def diff(self, earlier: Mapping[str, Any]) -> list[Change]:
+        """What changed since the snapshot `earlier`, in the order of the rows."""
+        changes: list[Change] = []
+        for row in self.fields:
+            old, new = earlier[row.name], self._copied(row)
+            if row.dtype == "memory":
+                changes += (Change(row.name, (at,), a, b) for at, a, b in differences(old, new))
+            elif row.dtype == "object":
+                if plain.pack(old) != plain.pack(new):
+                    changes.append(Change(row.name, (), old, new))
+            elif row.dtype in ("int", "bool"):
+                if old != new:
+                    changes.append(Change(row.name, (), old, new))
+            else:
+                # Bit patterns, so that a NaN equals itself and 0.0 differs from -0.0.
+                differ = _bits(old) != _bits(new)
+                for index in np.argwhere(differ).tolist():
+                    at = tuple(index)
+                    changes.append(Change(row.name, at, old[at].item(), new[at].item()))
+        return changes
+
+    def hash(self) -> str:
+        """A hash of every field's value, in the order of the rows, in hexadecimal."""
+        whole = blake2b(digest_size=16)
+        for row in self.fields:
+            value = getattr(self, row.name)
+            self._check(row, value) if row.dtype != "memory" else None
+            if row.dtype == "memory":
+                data = value.digest()
+            elif row.dtype in ("int", "bool", "object"):
+                data = plain.pack(value)
+            else:
+                data = value.tobytes()
+            name = row.name.encode()
+            whole.update(b"%d %d " % (len(name), len(data)) + name + data)
+        return whole.hexdigest()
+
+    def arrays(self, prefix: str = "") -> dict[str, np.ndarray[Any, Any]]:
+        """The state as arrays for an `.npz` file, names starting with `prefix`."""
+        found: dict[str, np.ndarray[Any, Any]] = {}
+        for row in self.fields:
+            value, name = getattr(self, row.name), prefix + row.name
+            if row.dtype == "memory":
+                pages = value.snapshot()
+                found[f"{name}#pages"] = np.array(sorted(pages), np.int64)
+                data = b"".join(pages[page] for page in sorted(pages))
+                found[name] = np.frombuffer(data, np.uint8)
+            elif row.dtype in ("int", "bool", "object"):
+                found[name] = np.frombuffer(plain.pack(value), np.uint8)
+            else:
+                found[name] = value
+        return found
+
+    def from_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> Snapshot:
+        """The snapshot that `arrays` hold. Raises `StateError`."""
+        found: Snapshot = {}
+        for row in self.fields:
+            name = prefix + row.name
+            try:
+                value = arrays[name]
+                if row.dtype == "memory":
+                    found[row.name] = _pages(arrays[f"{name}#pages"], value, row.shape[0])
+                elif row.dtype in ("int", "bool", "object"):
+                    found[row.name] = plain.unpack(value.tobytes())
+                else:
+                    found[row.name] = value
+            except KeyError:
+                raise StateError(f"the file has no field {name}") from None
+            except plain.PlainError as error:
+                raise StateError(f"field {name}: {error}") from None
+            if row.dtype != "memory":
+                self._check(row, found[row.name])
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """Write an `.npz` file; nothing in it is pickled."""
+        write_arrays(path, self.arrays("state/"))
+
+    def load(self, path: str | Path) -> None:
+        """Take the values of a file that `save` wrote. Raises `StateError`."""
+        self.restore(self.from_arrays(read_arrays(path), "state/"))
+
+
+def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Write arrays by name, the same bytes for the same values. Raises `OSError`."""
+    with Path(path).open("wb") as file:
+        np.savez_compressed(file, **dict(arrays))
+
+
+def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays of a file, by name. Raises `StateError`."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except OSError as error:
+        raise StateError(f"{path}: {error.strerror or error}") from None
+    except (
+        ValueError,
+        KeyError,
+        EOFError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise StateError(f"{path}: is no saved state: {error}") from None
+
+
+def _pages(
+    numbers: np.ndarray[Any, Any], data: np.ndarray[Any, Any], size: int
+) -> dict[int, bytes]:
+    """A memory's snapshot from its page numbers and their bytes."""
+    pages = numbers.ravel().tolist()
+    blob = data.tobytes()
+    last = (size - 1) // PAGE
+    if len(blob) != len(pages) * PAGE or len(set(pages)) != len(pages):
+        raise StateError("the pages of a memory do not fit their numbers")
+    if any(not isinstance(page, int) or not 0 <= page <= last for page in pages):
+        raise StateError("a page lies outside of its memory")
+    contents = {page: blob[i * PAGE : (i + 1) * PAGE] for i, page in enumerate(pages)}
+    return {page: data for page, data in contents.items() if any(data)}
+
+
+def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return array.view(f"u{array.dtype.itemsize}")
+
+
+def _text(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

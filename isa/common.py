@@ -1,0 +1,41 @@
+"""Rows that every core shares: faults, traffic counters, memory-mapped registers.
+
+The settings of the memory are in `isa/config.py`; what only one core has stands
+in that core's module.
+"""
+
+from __future__ import annotations
+
+from isa.model import Counter, Fault, SpecialRegister
+
+FAULTS = (
+    Fault("illegal instruction", "A word that is no instruction of the core."),
+    Fault("reserved bit set", "A bit that must be zero is set."),
+    Fault("misaligned access", "An address that is no multiple of the access's size."),
+    Fault("out-of-range access", "An address or a run of bytes where the device has no memory."),
+    Fault("isolation violation", "An access to memory that another, running core holds."),
+    Fault(
+        "bad mask", "A mask, core number or ticket that names nothing, or a core that cannot do it."
+    ),
+)
+
+# Counted by a core's ports (seed 001's event registers E_RD to E_XWR_PARTIAL).
+TRAFFIC = (
+    Counter("reads", "reads of on-chip memory that were granted", "accesses"),
+    Counter("reads_blocked", "cycles in which a read lost a bank to another requester", "cycles"),
+    Counter("writes", "writes of on-chip memory that were granted", "accesses"),
+    Counter("writes_blocked", "cycles in which a write lost a bank to another requester", "cycles"),
+    Counter("external_reads", "beats that external memory delivered", "beats"),
+    Counter("external_writes", "beats that external memory took", "beats"),
+    Counter("external_partial", "of these, beats narrower than external memory", "beats"),
+    Counter("external_blocked", "cycles of waiting for the channel of external memory", "cycles"),
+)
+
+# Of each core, at 0x2000_0000 + core number << 12; addresses are offsets in there.
+REGISTERS = (
+    SpecialRegister("id", 0, "ro", "the core's number"),
+    SpecialRegister("status", 4, "ro", "bit 0: the core runs; bit 1: it waits"),
+    SpecialRegister("next", 8, "ro", "address of the next instruction, 0 if there is none"),
+    SpecialRegister("cycles", 12, "ro", "cycles of the core's clock since reset, low half"),
+    SpecialRegister("cyclesh", 16, "ro", "cycles of the core's clock since reset, high half"),
+)
