@@ -136,9 +136,19 @@ REDUCTIONS = ("none", "add", "max", "scalar_add", "scalar_max")
 SEQUENCE = Structure(
     "sequence",
     (
-        Member("count", "u8", "instructions", Immediate(8, low_limit=1, high_limit=SEQUENCE_LENGTH)),
-        Member("state", "u8", "scalar pipeline state: behaviour of the weight queue", Choice(STATES)),
-        Member("pipeline", "u8", "stages of the instruction pipeline", Choice(("", "", "2", "", "4")), 2),
+        Member(
+            "count", "u8", "instructions", Immediate(8, low_limit=1, high_limit=SEQUENCE_LENGTH)
+        ),
+        Member(
+            "state", "u8", "scalar pipeline state: behaviour of the weight queue", Choice(STATES)
+        ),
+        Member(
+            "pipeline",
+            "u8",
+            "stages of the instruction pipeline",
+            Choice(("", "", "2", "", "4")),
+            2,
+        ),
         Member("activation", "u8", "function of spu activation", Choice(ACTIVATIONS)),
         Member("reduction", "u8", "function of spu reduce, and where it goes", Choice(REDUCTIONS)),
         Member("shift", "u8", "bits that spu requantise shifts right", Immediate(8, high_limit=63)),
@@ -215,9 +225,17 @@ _REGISTERS = RegisterFile(
 )
 
 DIRECTIVES = (
-    Directive(".seq", ".seq NAME, state=sq, pipeline=2, activation=none, reduction=none, shift=0, window=0, pop=0", "Begin an instruction sequence."),
+    Directive(
+        ".seq",
+        ".seq NAME, state=sq, pipeline=2, activation=none, reduction=none, shift=0, window=0, pop=0",
+        "Begin an instruction sequence.",
+    ),
     Directive(".loop", ".loop inner=1, outer=1", "How often the sequence loops back."),
-    Directive(".step", ".step MNEMONIC[N].OPERAND, inner=0, outer=0", "Change an operand at each loopback."),
+    Directive(
+        ".step",
+        ".step MNEMONIC[N].OPERAND, inner=0, outer=0",
+        "Change an operand at each loopback.",
+    ),
     Directive(".then", ".then ib=N", "Trigger another instruction buffer afterwards."),
     Directive(".endseq", ".endseq", "End an instruction sequence."),
     Directive(".list", ".list NAME", "Begin a packet list."),
@@ -242,7 +260,7 @@ CYCLE_CLASSES = (
     Counter("cycles_early", "cycles after this PE's mac was done and others' were not", "cycles"),
     Counter("cycles_idle", "cycles without a running sequence", "cycles"),
 )
-COUNTERS = (
+PE_COUNTERS = (
     *CYCLE_CLASSES,
     Counter("macs", "products added to an accumulator", "products"),
     Counter("weights_examined", "weight entries that the index comparator looked at", "entries"),
@@ -253,6 +271,18 @@ COUNTERS = (
     Counter("q2_high", "high-water mark of load queue 2", "loads"),
     Counter("weights_high", "high-water mark of the weight queue", "entries"),
 )
+ROW_COUNTERS = (
+    Counter("cycles", "cycles from a list's first packet to its end", "cycles"),
+    Counter("packets", "packets that the bus has carried", "packets"),
+    Counter("bus_beats", "beats of the bus", "beats"),
+    Counter("bus_bytes", "bytes of commands and payloads on the bus", "bytes"),
+    Counter("bus_waits", "cycles in which a packet was there and no beat went", "cycles"),
+    Counter("return_beats", "beats of the return bus", "beats"),
+    Counter("return_bytes", "bytes of results on the return bus", "bytes"),
+    Counter("sfu_results", "results of the special-function units", "results"),
+)
+# Of PEs, the sum over a row's PEs is given, of a high-water mark the greatest.
+COUNTERS = (*ROW_COUNTERS, *PE_COUNTERS)
 
 FAULTS = (
     Fault("uninitialised instruction buffer", "An exe named a buffer that no config has filled."),
