@@ -19,6 +19,7 @@ _CLEAR_ERRORS = (
     ("isa.config", "ConfigError"),
     ("isa.registry", "UnknownCoreError"),
     ("emu.faults", "DeviceError"),
+    ("emu.state", "StateError"),
 )
 
 EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2 wrong input."
@@ -91,8 +92,10 @@ def run_command(arguments: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("macaw: interrupted", err=True)
+    except (KeyboardInterrupt, click.Abort) as error:
+        # Click makes an Abort of Ctrl-C; what we know of the moment is its cause.
+        text = str(error.__cause__ or error) or "interrupted"
+        click.echo(f"macaw: {text}", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone (`macaw dis x | head`): nothing to say to anybody.

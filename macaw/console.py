@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from asm.diagnostics import Diagnostic
+    from asm.program import Program
 
 STYLES = {
     "error": "bold red",
@@ -81,6 +82,13 @@ def diagnostics(found: Sequence[Diagnostic], style: str = "text") -> None:
         for name, piece in pieces(item):
             text.append(piece, STYLES.get(name, ""))
         _show(text, end="")
+
+
+def warnings_of(program: Program) -> list[Diagnostic]:
+    """The warnings that the assembler left in the program."""
+    from asm.diagnostics import Diagnostic
+
+    return [item for item in program.warnings if isinstance(item, Diagnostic)]
 
 
 def as_error(item: Diagnostic) -> Diagnostic:

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress
 
 DELAY = 1.0  # seconds before a bar appears
 
 
 class Bar:
-    """`with Bar("images", 360) as bar: ... bar.advance()`; without a total, a moving bar.
+    """`with Bar("images", 360) as bar: ... bar.done += 1`; without a total, a moving bar.
 
-    `bar.note` is a short text behind the bar (a cycle count).
+    `bar.note` gives a short text behind the bar; it is asked at each redraw.
     """
 
-    def __init__(self, what: str, total: int | None = None, *, wanted: bool = True) -> None:
+    def __init__(self, what: str, total: int | None = None) -> None:
         self.what, self.total = what, total
-        self.done, self.note = 0, ""
-        self._wanted = wanted and sys.stderr.isatty()
+        self.done = 0
+        self.note: Callable[[], str] = str
         self._lock = threading.Lock()
+        self._open = False
         self._timer: threading.Timer | None = None
-        self._shown: tuple[Progress, TaskID] | None = None
+        self._shown: Progress | None = None
 
     def __enter__(self) -> Self:
-        if self._wanted:
+        if sys.stderr.isatty():
+            self._open = True
             self._timer = threading.Timer(DELAY, self._show)
             self._timer.daemon = True
             self._timer.start()
@@ -43,48 +47,57 @@ class Bar:
         if self._timer is not None:
             self._timer.cancel()
         with self._lock:
-            self._wanted = False
+            self._open = False
             if self._shown is not None:
-                self._shown[0].stop()
-                self._shown = None
-
-    def advance(self, count: int = 1, note: str = "") -> None:
-        """`count` more are done."""
-        self.done += count
-        self.note = note or self.note
-        if self._shown is not None:
-            progress, task = self._shown
-            progress.update(task, completed=self.done, note=self.note)
+                self._shown.stop()
 
     def _show(self) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
 
-        known = [MofNCompleteColumn(), TimeRemainingColumn()] if self.total else []
         with self._lock:
-            if not self._wanted:
-                return
-            progress = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                *known,
-                TimeElapsedColumn(),
-                TextColumn("{task.fields[note]}"),
-                console=Console(stderr=True),
-                transient=True,
-                # What the program prints goes above the bar, but only where it goes to the screen.
-                redirect_stdout=sys.stdout.isatty(),
-                redirect_stderr=True,
-            )
-            task = progress.add_task(
-                self.what, total=self.total, completed=self.done, note=self.note
-            )
-            progress.start()
-            self._shown = progress, task
+            if self._open:
+                self._shown = _progress(self, Console(stderr=True))
+                self._shown.start()
+
+
+def _progress(bar: Bar, console: Console) -> Progress:
+    """Rich's bar over ours, which it reads at each redraw."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Note(ProgressColumn):
+        max_refresh = 0.1
+
+        def render(self, task: Task) -> Text:
+            return Text(bar.note(), no_wrap=True)
+
+    class Reading(Progress):
+        def get_renderables(self) -> Iterable[RenderableType]:
+            self.update(task, completed=bar.done)
+            yield from super().get_renderables()
+
+    known = (MofNCompleteColumn(), TimeRemainingColumn()) if bar.total else ()
+    progress = Reading(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *known,
+        TimeElapsedColumn(),
+        Note(),
+        console=console,
+        transient=True,
+        auto_refresh=True,
+        # What the program prints goes above the bar, but only if it goes to the screen at all.
+        redirect_stdout=sys.stdout.isatty(),
+        redirect_stderr=True,
+    )
+    task = progress.add_task(bar.what, total=bar.total, completed=bar.done)
+    return progress

@@ -57,14 +57,14 @@ def run(
     device: api.DeviceLike | None = None,
     max_cycles: int | None = None,
     streams: Streams | None = None,
-    on_item: Callable[[int, Device], object] | None = None,
+    on_start: Callable[[int, Device], object] | None = None,
     **named: object,
 ) -> Run:
     """Run a program, or the file of one, with arrays for its inputs.
 
     Inputs come as a mapping, as keywords, or both. `device` overrides the one
     that the program was made for; `max_cycles` bounds each item's run.
-    `on_item(index, device)` is called after each item.
+    `on_start(index, device)` is called before each item runs.
 
     Raises `InputError` for inputs that do not fit, `RunError` if an item does
     not end by itself, and what `load` raises for a file.
@@ -76,7 +76,8 @@ def run(
     gathered: dict[str, list[NDArray[Any]]] = {tensor.name: [] for tensor in program.outputs}
     counters: Counters = {}
     cycles = exit_code = 0
-    output, errors = _Collector(streams and streams.stdout), _Collector(streams and streams.stderr)
+    streams = streams or Streams()
+    output, errors = _Collector(streams.stdout), _Collector(streams.stderr)
     for index in range(1 if binding.items is None else binding.items):
         # A new device an item: no item sees what another one left behind.
         machine = Device(config)
@@ -84,17 +85,20 @@ def run(
         machine.stdout, machine.stderr = output, errors
         for name, array in binding.item(index).items():
             machine.write_tensor(name, array)
-        stop = machine.run(max_cycles=max_cycles)
+        if on_start is not None:
+            on_start(index, machine)
+        item = None if binding.items is None else index
+        try:
+            stop = machine.run(max_cycles=max_cycles)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted {_when(machine.cycle, item)}") from None
         if stop.reason != "exit":
-            item = None if binding.items is None else index
             raise RunError(stop_text(stop, item), stop, machine, item)
         for name, arrays in gathered.items():
             arrays.append(machine.read_tensor(name))
         cycles += machine.cycle
         exit_code = exit_code or stop.exit_code or 0
         _add(counters, machine.counters())
-        if on_item is not None:
-            on_item(index, machine)
     outputs = {
         name: arrays[0] if binding.items is None else np.stack(arrays)
         for name, arrays in gathered.items()
@@ -133,6 +137,14 @@ def registers(device: Device) -> dict[str, dict[str, int]]:
                 names = (aliases[0] for aliases in file.names)
                 found.setdefault(name, {}).update(zip(names, map(int, values), strict=True))
     return found
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while a program ran; the text says how far it was."""
+
+
+def _when(cycle: int, item: int | None) -> str:
+    return f"at cycle {cycle:,}" + ("" if item is None else f" of item {item}")
 
 
 def stop_text(stop: Stop, item: int | None = None) -> str:

@@ -49,10 +49,10 @@ def command(
     except AssemblyError as error:
         console.diagnostics(error.diagnostics, style)
         return WRONG
-    if strict and program.warnings:
-        console.diagnostics([console.as_error(item) for item in program.warnings], style)
+    warnings = console.warnings_of(program)
+    if strict and warnings:
+        console.diagnostics([console.as_error(item) for item in warnings], style)
         return WRONG
-    if program.warnings or style == "json":
-        console.diagnostics(program.warnings, style)
+    console.diagnostics(warnings, style)
     api.save(program, output or Path(files[0]).with_suffix(".elf"))
     return 0

@@ -10,6 +10,7 @@ import click
 from macaw.errors import DONE, FAILED
 
 if TYPE_CHECKING:
+    from emu.device import Device
     from macaw.running import Run
 
 
@@ -71,19 +72,24 @@ def command(
     from macaw.progress import Bar
 
     program = api.load(file, device=device)
-    console.diagnostics(program.warnings)
+    console.diagnostics(console.warnings_of(program))
     binding.check_outputs(program, results)
     arrays = {name: files.read_array(path) for name, path in inputs.items()}
     streams = None if as_json else running.Streams(console.write_stdout, console.write_stderr)
     try:
         with Bar("running", binding.bind(program, arrays).items) as bar:
+
+            def watch(index: int, machine: Device) -> None:
+                bar.done = index
+                bar.note = lambda: f"{machine.cycle:,} cycles"
+
             run = running.run(
                 program,
                 arrays,
                 device=device,
                 max_cycles=max_cycles,
                 streams=streams,
-                on_item=lambda _index, machine: bar.advance(1, f"{machine.cycle:,} cycles"),
+                on_start=watch,
             )
     except RunError as error:
         if as_json:

@@ -40,7 +40,7 @@ def command(paths: tuple[str, ...], update: bool) -> int:
                 failed += bool(differences) and not update
                 click.echo(f"{_verdict(differences, update)} {folder}")
                 _indented(differences)
-            bar.advance()
+            bar.done += 1
     passed = len(folders) - failed - wrong
     click.echo(f"{passed} {'recorded' if update else 'passed'}, {failed + wrong} failed")
     return WRONG if wrong else FAILED if failed else DONE

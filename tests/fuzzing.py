@@ -1,0 +1,16 @@
+"""How many examples a fuzzing test takes: 2,000 in CI, fewer while one works.
+
+`MACAW_FUZZ=1000000 make test PYTEST_ARGS='-n 2 -m fuzz'` is the long run.
+"""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+EXAMPLES = int(os.environ.get("MACAW_FUZZ", "2000" if os.environ.get("CI") else "200"))
+
+fuzz = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
