@@ -1,0 +1,146 @@
+"""A program back to source: what it prints assembles to the same bytes.
+
+Addresses that instructions name get labels, bytes that are no instruction stay
+data. What a core's parts hold beside plain instructions is the business of
+`asm/forms/<core>_source.py`, found by the core's name; without it, or where
+bytes are not what its directives would make, the part is data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Protocol
+
+from asm.disassembly import code, data
+from asm.disassembly.labels import Labels, Names, directive, numbers
+from asm.program import Program, Section
+from isa import config, registry
+from isa.model import Core
+
+TENSORS = ".tensors"  # the section of named tensors; their declarations make it
+_DATA = ".data"
+
+
+class DisassemblyError(ValueError):
+    """What was asked for is not in the program."""
+
+
+class _Form(Protocol):
+    """What `asm/forms/<core>_source.py` offers."""
+
+    def section_lines(
+        self,
+        program: Program,
+        section: Section,
+        labels: Labels,
+        symbol: Callable[[int], str | None],
+    ) -> list[str] | None:
+        """The part's lines, or None if no directives of the core would give its bytes."""
+
+
+def disassemble(program: Program, core: str | None = None) -> str:
+    """Source of the program, or of the parts of `core` alone. Raises `DisassemblyError`."""
+    sections = [item for item in program.sections if core is None or item.core == core]
+    if core is not None and not sections:
+        cores = dict.fromkeys(item.core for item in program.sections if item.core)
+        raise DisassemblyError(
+            f"the program has no part of a core '{core}', there are {', '.join(cores) or 'none'}"
+        )
+    names = Names(program.symbols)
+    labels = {section.name: Labels(section, program, names) for section in program.sections}
+    tables = {item.core: registry.core(item.core) for item in sections if item.core is not None}
+    for section in sections:
+        if section.flags == "ax" and section.core is not None:
+            code.make_targets(section, tables[section.core], labels[section.name])
+
+    def symbol(address: int) -> str | None:
+        section = program.section_at(address)
+        return labels[section.name].at(address) if section else None
+
+    lines = [*names.notes, *_device(program), *_tensors(program, labels, names)]
+    lines += numbers(program, names)
+    part: tuple[str, int | None] | None = None
+    for section in sections:
+        if section.name == TENSORS:
+            continue
+        table = tables.get(section.core) if section.core is not None else None
+        lines += ["", *_about(section), *_opening(section, table, part)]
+        if section.core is not None:
+            part = section.core, section.index
+        lines += _contents(program, section, table, labels[section.name], symbol)
+    return "\n".join(lines).strip("\n") + "\n"
+
+
+def _device(program: Program) -> list[str]:
+    """`.device`, and the configuration as a comment if it is not what that name stands for."""
+    if not program.device:
+        return []
+    try:
+        same = config.load(program.device) == config.parse(program.config_toml, program.device)
+    except config.ConfigError:
+        same = False
+    if same:
+        return [directive(f".device {program.device}")]
+    return [
+        f"# made for a device of its own, {program.device}; assemble with --device and a file of:",
+        *(f"#   {line}".rstrip() for line in program.config_toml.splitlines()),
+    ]
+
+
+def _tensors(program: Program, labels: dict[str, Labels], names: Names) -> list[str]:
+    lines = []
+    for tensor in program.tensors:
+        for item in program.symbols:
+            if item.section == TENSORS and item.name == tensor.name and item.is_global:
+                lines.append(directive(f".global {tensor.name}"))
+        shape = "".join(f", {length}" for length in tensor.shape)
+        where = f", at={tensor.at}" if tensor.at else ""
+        lines.append(directive(f".{tensor.direction} {tensor.name}, {tensor.dtype}{shape}{where}"))
+    return lines
+
+
+def _about(section: Section) -> list[str]:
+    """A comment on where the section lies."""
+    text = f"# {section.name}: {section.size} bytes at {section.address:#010x}"
+    if section.load_address != section.address:
+        text += f", loaded at {section.load_address:#010x}"
+    return [text]
+
+
+def _opening(
+    section: Section, table: Core | None, part: tuple[str, int | None] | None
+) -> list[str]:
+    """The directives that lead to the section."""
+    lines = []
+    own = _DATA
+    if table is not None:
+        own = table.section.format(section.index)
+        if part != (section.core, section.index):
+            index = f", {table.index}={section.index}" if table.index else ""
+            lines.append(directive(f".core {section.core}{index}"))
+    if section.name != own or (part is not None and not lines):
+        lines.append(directive(f".section {section.name}"))
+    return lines
+
+
+def _contents(
+    program: Program,
+    section: Section,
+    table: Core | None,
+    labels: Labels,
+    symbol: Callable[[int], str | None],
+) -> list[str]:
+    if table is not None and section.flags == "ax":
+        return code.section_lines(section, table, labels, symbol)
+    if table is not None and section.name == table.section.format(section.index):
+        name = f"asm.forms.{table.name}_source"
+        if find_spec(name) is not None:
+            form: _Form = import_module(name)
+            lines = form.section_lines(program, section, labels, symbol)
+            if lines is not None:
+                return lines
+        return data.section_lines(section, labels, words=False)
+    align = [directive(f".balign {section.align}")] if section.align > 1 else []
+    return align + data.section_lines(section, labels)

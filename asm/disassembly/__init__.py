@@ -1,0 +1,1 @@
+"""The parts of the disassembler: names of addresses, instructions, data. Neither lark nor numpy."""

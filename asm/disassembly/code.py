@@ -1,0 +1,68 @@
+"""Words as instructions."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+from asm.disassembly.data import chunk
+from asm.disassembly.labels import Labels, directive
+from asm.program import Section
+from isa import codec
+from isa.model import Core
+
+_WORD = 4  # bytes of an instruction
+
+
+def _decoded(core: Core, word: int, address: int) -> codec.Decoded | str:
+    """The instruction, or why there is none that gives this word again."""
+    try:
+        found = codec.decode(core, word, 8 * _WORD, address)
+    except codec.DecodeError as error:
+        return str(error)
+    if codec.encode(found.row, found.values) != word:
+        return f"{core.name}: {word:#x} is {found.row.mnemonic} with bits that it does not name"
+    return found
+
+
+def make_targets(section: Section, core: Core, labels: Labels) -> None:
+    """Give every address in the section that an instruction of it names a label."""
+    for place, (word,) in enumerate(struct.iter_unpack("<I", _whole(section))):
+        address = section.address + _WORD * place
+        found = _decoded(core, word, address)
+        if isinstance(found, str):
+            continue
+        for operand in found.row.operands:
+            if operand.kind.relative:
+                target = address + found.values[operand.name] & 0xFFFF_FFFF
+                if section.holds(target) and target % _WORD == 0:
+                    labels.make(target)
+
+
+def section_lines(
+    section: Section,
+    core: Core,
+    labels: Labels,
+    symbol: Callable[[int], str | None],
+) -> list[str]:
+    """A section of instructions; words that are none are data that say why."""
+    lines = labels.first()
+    whole = _whole(section)
+    for place, (word,) in enumerate(struct.iter_unpack("<I", whole)):
+        address = section.address + _WORD * place
+        lines += labels.lines(address, _WORD)
+        found = _decoded(core, word, address)
+        if isinstance(found, str):
+            lines.append(directive(f".word {word:#010x}  # {found}"))
+        else:
+            lines.append(directive(codec.describe(found, address, symbol)))
+    rest = section.address + len(whole)
+    for address in range(rest, section.end):
+        lines += labels.lines(address)
+        lines += chunk(section.data[address - section.address :][:1], address, words=False)
+    return lines + labels.lines(section.end)
+
+
+def _whole(section: Section) -> bytes:
+    """The section's bytes up to the last whole word."""
+    return section.data[: len(section.data) // _WORD * _WORD]

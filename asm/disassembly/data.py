@@ -1,0 +1,79 @@
+"""Bytes as data directives."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from asm.disassembly.labels import Labels, directive
+from asm.program import Section
+
+_ZEROS = 16  # a run of at least so many zero bytes is a `.space`
+_STRING = re.compile(rb"[\t\n\r\x20-\x7e]{3,200}\0")
+_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\", '"': '\\"'}
+_RUN = re.compile(rb"\0{%d,}" % _ZEROS)
+
+
+def section_lines(section: Section, labels: Labels, *, words: bool = True) -> list[str]:
+    """A whole section as data, with its labels."""
+    places = [section.address, *labels.addresses(), section.end]
+    cuts = sorted({place for place in places if section.address <= place <= section.end})
+    lines = labels.first()
+    for start, end in zip(cuts, [*cuts[1:], section.end], strict=True):
+        lines += labels.lines(start)
+        if section.nobits:
+            lines += [directive(f".space {end - start}")] if end > start else []
+        else:
+            low, high = start - section.address, end - section.address
+            lines += chunk(section.data[low:high], start, words=words)
+    return lines
+
+
+def chunk(data: bytes, address: int, *, words: bool) -> list[str]:
+    """The directives of the bytes between two labels; with `words`, `.word` if aligned."""
+    strings = _strings(data)
+    if strings:
+        return strings
+    lines: list[str] = []
+    place = 0
+    for run in _RUN.finditer(data):
+        # Zeros are cut to whole words, so that what follows them stays aligned.
+        start, end = run.span()
+        start += -(address + start) % 4
+        end -= (address + end) % 4 if end < len(data) else 0
+        if end - start < _ZEROS:
+            continue
+        lines += _units(data[place:start], address + place, words=words)
+        lines.append(directive(f".space {end - start}"))
+        place = end
+    return lines + _units(data[place:], address + place, words=words)
+
+
+def _units(data: bytes, address: int, *, words: bool) -> list[str]:
+    if words and address % 4 == 0 and len(data) % 4 == 0:
+        numbers = [f"{word:#010x}" for (word,) in struct.iter_unpack("<I", data)]
+        return _rows(".word", numbers, 6)
+    return _rows(".byte", [f"{byte:#04x}" for byte in data], 12)
+
+
+def _rows(name: str, numbers: list[str], width: int) -> list[str]:
+    return [
+        directive(f"{name} {', '.join(numbers[place : place + width])}")
+        for place in range(0, len(numbers), width)
+    ]
+
+
+def _strings(data: bytes) -> list[str]:
+    """The bytes as `.asciz` lines, or nothing if they are no texts from end to end."""
+    lines, place = [], 0
+    while place < len(data):
+        match = _STRING.match(data, place)
+        if match is None:
+            break
+        text = match[0][:-1].decode("ascii")
+        lines.append(directive(f'.asciz "{"".join(_ESCAPES.get(x, x) for x in text)}"'))
+        place = match.end()
+    rest = data[place:]
+    if not lines or any(rest):
+        return []
+    return lines + ([directive(f".space {len(rest)}")] if rest else [])

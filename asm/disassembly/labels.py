@@ -1,0 +1,150 @@
+"""Names of addresses: the program's symbols, and the labels that jump targets are given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from asm.program import Program, Section, Symbol, natural_sizes
+
+# What the grammar takes as a name; local symbols are those that the assembler leaves out.
+_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
+_TYPES = {"func": "@function", "object": "@object", "notype": "@notype"}
+INDENT = "        "
+
+
+def default_kind(section: Section | None) -> str:
+    """The kind of a symbol that no `.type` speaks of: "object" for data, "notype" for the rest."""
+    return "notype" if section is None or section.flags == "ax" else "object"
+
+
+def directive(text: str) -> str:
+    """A line that is no label."""
+    return INDENT + text
+
+
+class Names:
+    """A name of its own for every symbol, such as the grammar takes; other tools know more."""
+
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        self._names: dict[Symbol, str] = {}
+        self._taken: set[str] = set()
+        self.notes: list[str] = []
+        for symbol in symbols:
+            self._names[symbol] = self._free(symbol.name)
+
+    def _free(self, wanted: str) -> str:
+        name = (
+            wanted if _NAME.fullmatch(wanted) else re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", wanted)
+        )
+        number = 1
+        base = name
+        while name in self._taken:
+            number += 1
+            name = f"{base}.{number}"
+        self._taken.add(name)
+        if name != wanted:
+            self.notes.append(f"# {name} is called {wanted!r} in the file")
+        return name
+
+    def of(self, symbol: Symbol) -> str:
+        """The name of a symbol of the program."""
+        return self._names[symbol]
+
+    def local(self, address: int) -> str:
+        """A new name for an address, one that the assembler leaves out of the symbols."""
+        return self._free(f".L{address:x}")
+
+
+class Labels:
+    """The names in one section, and the lines that define them."""
+
+    def __init__(self, section: Section, program: Program, names: Names) -> None:
+        self._section = section
+        self._names = names
+        self._sizes = natural_sizes(section, program.symbols)
+        self._made: dict[int, str] = {}
+        self._symbols: dict[int, list[Symbol]] = {}
+        self._outside: list[Symbol] = []
+        for symbol in program.symbols:
+            if symbol.section != section.name:
+                continue
+            if section.address <= symbol.value <= section.end:
+                self._symbols.setdefault(symbol.value, []).append(symbol)
+            else:
+                self._outside.append(symbol)
+
+    def make(self, address: int) -> None:
+        """Give `address` a name if it has none."""
+        if address not in self._symbols and address not in self._made:
+            self._made[address] = self._names.local(address)
+
+    def at(self, address: int) -> str | None:
+        """A name of exactly this address."""
+        if address in self._symbols:
+            return self._names.of(self._symbols[address][0])
+        return self._made.get(address)
+
+    def symbols_at(self, address: int) -> tuple[Symbol, ...]:
+        """The program's symbols of exactly this address."""
+        return tuple(self._symbols.get(address, ()))
+
+    def addresses(self) -> list[int]:
+        """Every address that has a name, ascending."""
+        return sorted({*self._symbols, *self._made})
+
+    def first(self) -> list[str]:
+        """Lines before the section's contents: symbols whose value lies outside of it."""
+        lines = []
+        for symbol in self._outside:
+            lines += self._about(symbol, size=0)
+            distance = symbol.value - self._section.address
+            lines.append(directive(f".set {self._names.of(symbol)}, . + {distance}"))
+        return lines
+
+    def lines(self, address: int, reach: int = 1) -> list[str]:
+        """The lines that define the names from `address` to before `address + reach`.
+
+        A name inside (of an instruction, say) is set from the address before it.
+        """
+        lines = []
+        for place in range(address, address + reach):
+            for symbol in self._symbols.get(place, ()):
+                lines += self.about(symbol)
+                name = self._names.of(symbol)
+                inside = directive(f".set {name}, . + {place - address}")
+                lines.append(f"{name}:" if place == address else inside)
+            if place in self._made:
+                lines.append(f"{self._made[place]}:")
+        return lines
+
+    def about(self, symbol: Symbol) -> list[str]:
+        """The lines that say of a symbol what its label alone does not."""
+        return self._about(symbol, self._sizes[symbol.name, symbol.value])
+
+    def _about(self, symbol: Symbol, size: int) -> list[str]:
+        name, lines = self._names.of(symbol), []
+        if symbol.is_global:
+            lines.append(directive(f".global {name}"))
+        if symbol.kind != default_kind(self._section):
+            lines.append(directive(f".type {name}, {_TYPES[symbol.kind]}"))
+        if symbol.size != size:
+            lines.append(directive(f".size {name}, {symbol.size}"))
+        return lines
+
+
+def numbers(program: Program, names: Names) -> list[str]:
+    """The lines of symbols that are numbers."""
+    lines = []
+    for symbol in program.symbols:
+        if symbol.section is None:
+            name = names.of(symbol)
+            if symbol.is_global:
+                lines.append(directive(f".global {name}"))
+            if symbol.kind != "notype":
+                lines.append(directive(f".type {name}, {_TYPES[symbol.kind]}"))
+            if symbol.size:
+                lines.append(directive(f".size {name}, {symbol.size}"))
+            value = symbol.value if symbol.value < 1 << 31 else symbol.value - (1 << 32)
+            lines.append(directive(f".set {name}, {value}"))
+    return lines

@@ -1,0 +1,365 @@
+"""Source of a pe part from its image: packet lists, sequences, data.
+
+Every list and sequence is encoded again as it is read; only if the directives
+would give the image's bytes is the part printed with them (`asm/forms/pe.py`
+is the other direction).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from asm.disassembly.data import chunk
+from asm.disassembly.labels import Labels, directive
+from asm.program import Program, Section
+from isa import codec, config, pe
+
+LIST_ALIGN = 4  # of a packet, and so of a list
+SEQUENCE_ALIGN = 2
+DATA_ALIGN = 4
+
+
+class _Unlike(Exception):
+    """Bytes that no directive of ours gives."""
+
+
+class _Packet(NamedTuple):
+    """A packet of a list. `out` only if the command is an exe."""
+
+    offset: int
+    command: codec.Decoded
+    clusters: int
+    segments: tuple[Mapping[str, int], ...]
+    out: Mapping[str, int] | None
+
+
+@dataclass(frozen=True)
+class _Sequence:
+    """A sequence in the image; `size` bytes."""
+
+    offset: int
+    size: int
+    header: Mapping[str, int]
+    steps: tuple[Mapping[str, int], ...]
+    instructions: tuple[codec.Decoded, ...]
+
+
+class _Image(NamedTuple):
+    """What the image holds; data begin at `data`."""
+
+    lists: tuple[tuple[int, tuple[_Packet, ...]], ...]  # offset and packets
+    sequences: tuple[_Sequence, ...]
+    data: int
+
+
+def section_lines(
+    program: Program,
+    section: Section,
+    labels: Labels,
+    symbol: Callable[[int], str | None],
+) -> list[str] | None:
+    """The part's lines, or None if its bytes are not what directives would make of them."""
+    if section.nobits:
+        return None
+    try:
+        image = _read(section, labels)
+        lines = _lines(image, section, labels, _clusters(program))
+    except (_Unlike, codec.StructureError, codec.DecodeError):
+        return None
+    return lines
+
+
+def _clusters(program: Program) -> int:
+    """Clusters of a row of the program's device; the most there can be if it does not say."""
+    try:
+        return int(config.parse(program.config_toml)["pe.clusters"])
+    except config.ConfigError:
+        return pe.CLUSTERS
+
+
+def _aligned(offset: int, align: int) -> int:
+    return offset + -offset % align
+
+
+# --- reading ------------------------------------------------------------------------------
+
+
+def _read(section: Section, labels: Labels) -> _Image:
+    """What the image holds. Raises `_Unlike` and the codec's errors."""
+    data, start = section.data, section.address
+    lists: list[tuple[int, tuple[_Packet, ...]]] = []
+    wanted: set[int] = set()  # offsets of the sequences that configs carry
+    place = 0
+    while place < len(data) and not (wanted and place >= min(wanted)):
+        if not wanted and lists and not labels.symbols_at(start + place):
+            break
+        try:
+            packets, end = _read_list(data, place)
+        except (_Unlike, codec.StructureError, codec.DecodeError):
+            if wanted or not lists:
+                raise
+            break  # data with a name
+        lists.append((place, packets))
+        wanted |= {segment["offset"] for packet in packets for segment in _carried(packet)}
+        end_of_lists = end
+        place = _aligned(end, LIST_ALIGN)
+    if not lists:
+        raise _Unlike
+    sequences, end = _read_sequences(data, end_of_lists, wanted, labels, start)
+    at = min(_aligned(end, DATA_ALIGN), len(data))
+    image = _Image(tuple(lists), tuple(sequences), at)
+    if _written(image, data) != data[:at]:
+        raise _Unlike
+    return image
+
+
+def _carried(packet: _Packet) -> tuple[Mapping[str, int], ...]:
+    """The segment of a config: its sequence."""
+    return packet.segments if packet.out is None else ()
+
+
+def _read_list(data: bytes, place: int) -> tuple[tuple[_Packet, ...], int]:
+    """The packets from `place` on, and the offset behind the end mark."""
+    packets: list[_Packet] = []
+    while True:
+        if place >= len(data):
+            raise _Unlike
+        if data[place] == pe.END_OF_LIST:
+            return tuple(packets), place + 1
+        packet, end = _read_packet(data, place)
+        packets.append(packet)
+        place = _aligned(end, LIST_ALIGN)
+
+
+def _read_packet(data: bytes, place: int) -> tuple[_Packet, int]:
+    head = codec.unpack(pe.PACKET, data, place)
+    command = codec.decode(pe.CORE, head["command"], pe.COMMAND.width, place)
+    end = place + pe.PACKET.size
+    segments = []
+    for _ in range(head["segments"]):
+        segments.append(codec.unpack(pe.SEGMENT, data, end))
+        end += pe.SEGMENT.size
+    out = None
+    if command.row.mnemonic == "exe":
+        out = codec.unpack(pe.OUT, data, end)
+        end += pe.OUT.size
+        if any(segment["type"] == _SEQUENCE for segment in segments):
+            raise _Unlike
+    elif command.row.mnemonic == "config":
+        plain = {"type": _SEQUENCE, "mode": 0, "compress": 0}
+        if len(segments) != 1 or any(segments[0][name] != plain[name] for name in plain):
+            raise _Unlike
+    elif segments:
+        raise _Unlike
+    return _Packet(place, command, head["clusters"], tuple(segments), out), end
+
+
+_SEQUENCE = pe.SEGMENT_TYPES.index("sequence")
+
+
+def _read_sequences(
+    data: bytes, end: int, wanted: set[int], labels: Labels, start: int
+) -> tuple[list[_Sequence], int]:
+    """The sequences behind the lists, which end at `end`, and where they end themselves.
+
+    All that a config carries must be among them; behind those, whatever has a
+    name and reads as a sequence is one.
+    """
+    found: list[_Sequence] = []
+    last = max(wanted, default=-1)
+    while True:
+        place = _aligned(end, SEQUENCE_ALIGN)
+        if place > last and not labels.symbols_at(start + place):
+            break
+        try:
+            sequence = _read_sequence(data, place)
+        except (_Unlike, codec.StructureError, codec.DecodeError):
+            if place <= last:
+                raise
+            break
+        found.append(sequence)
+        end = place + sequence.size
+    if not wanted <= {sequence.offset for sequence in found}:
+        raise _Unlike
+    return found, end
+
+
+def _read_sequence(data: bytes, place: int) -> _Sequence:
+    header = codec.unpack(pe.SEQUENCE, data, place)
+    end = place + pe.SEQUENCE.size
+    steps, instructions = [], []
+    for _ in range(header["steps"]):
+        steps.append(codec.unpack(pe.STEP, data, end))
+        end += pe.STEP.size
+    for _ in range(header["count"]):
+        word = int.from_bytes(data[end : end + pe.MAC.size], "little")
+        if end + pe.MAC.size > len(data):
+            raise _Unlike
+        instructions.append(codec.decode(pe.CORE, word, pe.MAC.width, end))
+        end += pe.MAC.size
+    if header["then"] and not 128 <= header["then"] < 128 + pe.BUFFERS:
+        raise _Unlike
+    if any(step["instruction"] >= header["count"] for step in steps):
+        raise _Unlike
+    return _Sequence(place, end - place, header, tuple(steps), tuple(instructions))
+
+
+# --- writing, to compare ------------------------------------------------------------------
+
+
+def _written(image: _Image, data: bytes) -> bytes:
+    """What the directives give for lists and sequences, up to where data begin."""
+    written = bytearray()
+    for offset, packets in image.lists:
+        written += bytes(offset - len(written))
+        for packet in packets:
+            written += bytes(packet.offset - len(written))
+            written += _packet_bytes(packet)
+        written += bytes(-len(written) % LIST_ALIGN)
+        written.append(pe.END_OF_LIST)
+    sizes = {}
+    for sequence in image.sequences:
+        written += bytes(sequence.offset - len(written))
+        written += _sequence_bytes(sequence)
+        sizes[sequence.offset] = sequence.size
+    for _, packets in image.lists:
+        for packet in packets:
+            for segment in _carried(packet):
+                if segment["length"] != sizes[segment["offset"]]:
+                    raise _Unlike
+    written += bytes(image.data - len(written))
+    return bytes(written)
+
+
+def _packet_bytes(packet: _Packet) -> bytes:
+    head = {
+        "command": codec.encode(packet.command.row, packet.command.values),
+        "segments": len(packet.segments),
+        "clusters": packet.clusters,
+    }
+    written = codec.pack(pe.PACKET, head)
+    for segment in packet.segments:
+        written += codec.pack(pe.SEGMENT, segment)
+    return written + (codec.pack(pe.OUT, packet.out) if packet.out is not None else b"")
+
+
+def _sequence_bytes(sequence: _Sequence) -> bytes:
+    written = codec.pack(pe.SEQUENCE, sequence.header)
+    for step in sequence.steps:
+        written += codec.pack(pe.STEP, step)
+    for found in sequence.instructions:
+        written += codec.encode(found.row, found.values).to_bytes(pe.MAC.size, "little")
+    return written
+
+
+# --- printing -----------------------------------------------------------------------------
+
+
+def _lines(image: _Image, section: Section, labels: Labels, clusters: int) -> list[str]:
+    start = section.address
+    for offset, _ in image.lists:
+        labels.make(start + offset)
+    for sequence in image.sequences:
+        labels.make(start + sequence.offset)
+    lines = labels.first()
+    for sequence in image.sequences:
+        lines += _sequence_lines(sequence, start, labels)
+    for offset, packets in image.lists:
+        lines += _names(start + offset, labels)
+        lines.append(directive(f".list {labels.at(start + offset)}"))
+        for packet in packets:
+            lines.append(directive(f"  {_packet_text(packet, start, labels, clusters)}"))
+        lines.append(directive(".endlist"))
+    named = {start + offset for offset, _ in image.lists}
+    named |= {start + sequence.offset for sequence in image.sequences}
+    places = [place for place in labels.addresses() if place not in named]
+    if any(place < start + image.data for place in places):
+        raise _Unlike  # a name in the middle of a list or sequence
+    cuts = sorted({start + image.data, *places, section.end})
+    for low, high in zip(cuts, [*cuts[1:], section.end], strict=True):
+        lines += labels.lines(low)
+        lines += chunk(section.data[low - start : high - start], low, words=False)
+    return lines
+
+
+def _names(address: int, labels: Labels) -> list[str]:
+    """Lines about the name that a directive defines; it can define only one."""
+    symbols = labels.symbols_at(address)
+    if len(symbols) > 1:
+        raise _Unlike
+    return [line for symbol in symbols for line in labels.about(symbol)]
+
+
+def _sequence_lines(sequence: _Sequence, start: int, labels: Labels) -> list[str]:
+    header = sequence.header
+    address = start + sequence.offset
+    words = [f".seq {labels.at(address)}"]
+    for member in pe.SEQUENCE.members:
+        if member.name in _IN_SEQ and (value := header[member.name]) != member.default:
+            text = member.kind.format(value) if member.kind is not None else str(value)
+            words.append(f"{member.name}={text}")
+    lines = [*_names(address, labels), directive(", ".join(words))]
+    if (header["inner"], header["outer"]) != (1, 1):
+        lines.append(directive(f".loop inner={header['inner']}, outer={header['outer']}"))
+    for step in sequence.steps:
+        lines.append(directive(_step_text(step, sequence)))
+    if header["then"]:
+        lines.append(directive(f".then ib={header['then'] - 128}"))
+    lines += [directive(f"  {codec.describe(found)}") for found in sequence.instructions]
+    return [*lines, directive(".endseq")]
+
+
+_IN_SEQ = ("state", "pipeline", "activation", "reduction", "shift", "window", "pop")
+
+
+def _step_text(step: Mapping[str, int], sequence: _Sequence) -> str:
+    """`.step mac[0].base, inner=1, outer=2`; the number counts instructions of that mnemonic."""
+    row = sequence.instructions[step["instruction"]].row
+    before = sequence.instructions[: step["instruction"]]
+    number = sum(found.row is row for found in before)
+    operands = [operand.name for operand in row.operands if operand.field.width in (2, 4)]
+    places = [name for name in operands if name not in ("destination", "function")]
+    if step["operand"] >= len(places):
+        raise _Unlike
+    operand = places[step["operand"]]
+    return f".step {row.mnemonic}[{number}].{operand}, inner={step['inner']}, outer={step['outer']}"
+
+
+def _packet_text(packet: _Packet, start: int, labels: Labels, clusters: int) -> str:
+    text = codec.describe(packet.command)
+    if packet.out is not None:
+        text += _exe_text(packet.segments, packet.out)
+    for segment in _carried(packet):
+        text += f", {labels.at(start + segment['offset'])}"
+    mask = packet.clusters
+    if mask == (1 << clusters) - 1:
+        return text
+    if mask == 0 or mask >> clusters:
+        raise _Unlike
+    chosen = [str(cluster) for cluster in range(clusters) if mask >> cluster & 1]
+    return f"{text}, to=({', '.join(chosen)})" if len(chosen) > 1 else f"{text}, to={chosen[0]}"
+
+
+def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int]) -> str:
+    """The operands of an exe behind its flags, every one in its explicit form."""
+    text = ""
+    if segments:
+        items = []
+        for segment in segments:
+            low, high = segment["offset"], segment["offset"] + segment["length"]
+            words = [
+                pe.SEGMENT_TYPES[segment["type"]],
+                f"unit[{low:#x}:{high:#x}]",
+                pe.MODES[segment["mode"]],
+                *(["compress"] if segment["compress"] else []),
+            ]
+            items.append(" ".join(words))
+        text += f", data=({', '.join(items)})"
+    if any(out.values()):
+        text += (
+            f", out=(unit[{out['offset']:#x}], stride={out['stride']}, step={out['step']},"
+            f" count={out['count']}, pes={out['pes']}, type={pe.ELEMENTS[out['element']]})"
+        )
+    return text
