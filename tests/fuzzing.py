@@ -1,6 +1,6 @@
 """How many examples a fuzzing test takes: 2,000 in CI, fewer while one works.
 
-`MACAW_FUZZ=1000000 make test PYTEST_ARGS='-n 2 -m fuzz'` is the long run.
+`MACAW_FUZZ=1000000` in the environment makes the long run.
 """
 
 import os
