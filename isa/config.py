@@ -197,7 +197,8 @@ def _check(setting: Setting, value: object) -> None:
     elif isinstance(value, int | float) and kind is not bool:
         low = -math.inf if setting.low is None else setting.low
         high = math.inf if setting.high is None else setting.high
-        if not low <= value <= high or not math.isfinite(value) or value % setting.step:
+        uneven = kind is int and value % setting.step
+        if not low <= value <= high or not math.isfinite(value) or uneven:
             _refuse(setting, value)
     return None
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from isa import codec
 from isa.config import describe
 from isa.model import Core, Field, Instruction, Operand, Pseudo, PseudoOperand, Row, Structure
 
 WIDTH = 80
+_fill = partial(textwrap.wrap, break_on_hyphens=False)
 
 
 class UnknownRowError(LookupError):
@@ -73,7 +75,7 @@ def _list(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
         if len(name) > column - 2:
             lines.append(f"  {name}")
             name = ""
-        lines += textwrap.wrap(
+        lines += _fill(
             meaning,
             WIDTH + 20,
             initial_indent=f"  {name:<{column}}",
@@ -144,7 +146,7 @@ def _structure(core: Core, row: Structure) -> str:
         default = f"; {member.default} by default" if member.default else ""
         text = f"{member.meaning}{legal}{default}"
         head = f"  {row.offsets[member.name]:>6} {member.type:<5} {member.name:<14} "
-        lines += textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * 29)
+        lines += _fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * 29)
     if row.then:
         lines += ["", *_wrapped(f"Then follow {row.then}.")]
     return "\n".join(lines) + "\n"
@@ -155,13 +157,13 @@ def _heading(left: str, right: str) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH - 2, initial_indent="  ", subsequent_indent="  ")
+    return _fill(text, WIDTH - 2, initial_indent="  ", subsequent_indent="  ")
 
 
 def _entry(title: str, text: str) -> list[str]:
     if not text:
         return []
-    return textwrap.wrap(text, WIDTH, initial_indent=f"  {title:<12}", subsequent_indent=" " * 14)
+    return _fill(text, WIDTH, initial_indent=f"  {title:<12}", subsequent_indent=" " * 14)
 
 
 def _operands(operands: Sequence[Operand] | Sequence[PseudoOperand]) -> list[str]:

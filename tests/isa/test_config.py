@@ -1,0 +1,268 @@
+"""Device configurations: presets, TOML both ways, and the text of every refusal."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isa import config, registry
+from isa.config import ConfigError, Configuration
+from isa.model import Setting
+
+
+def refused(text, message):
+    with pytest.raises(ConfigError) as error:
+        config.parse(text)
+    assert str(error.value) == message
+
+
+# What there is
+
+
+def test_presets():
+    assert config.presets() == ("base", "large", "tiny")
+    sizes = {
+        name: tuple(config.load(name)[f"pe.{field}"] for field in ("rows", "clusters", "pes"))
+        for name in config.presets()
+    }
+    assert sizes == {"tiny": (2, 2, 4), "base": (4, 4, 16), "large": (16, 16, 16)}
+
+
+def test_base_is_all_defaults():
+    assert config.load("base") == config.parse("", "base")
+
+
+def test_every_setting_of_every_core_is_there():
+    found = dict(config.load("tiny"))
+    for core in registry.cores():
+        for setting in core.settings:
+            assert setting.name in found
+    assert found["mem.banks"] == 16
+    assert len(found) == len(config.settings())
+
+
+def test_every_default_and_limit_is_legal():
+    for name, setting in config.settings().items():
+        for value in (setting.default, setting.low, setting.high):
+            if value is not None:
+                assert Configuration("x", {name: value})[name] == value
+
+
+@pytest.mark.parametrize("name", config.presets())
+def test_toml_of_a_preset_gives_it_back(name):
+    device = config.load(name)
+    text = device.to_toml()
+    assert tomllib.loads(text)["name"] == name
+    assert config.parse(text, "another name") == device
+    assert config.parse(text).to_toml() == text
+
+
+def test_toml_says_meaning_unit_and_range():
+    lines = config.load("tiny").to_toml().splitlines()
+    (line,) = [line for line in lines if line.startswith("clusters = ")]
+    assert line == "clusters = 2                    # clusters of a row; 1 to 32"
+    (line,) = [line for line in lines if line.startswith("local_bytes = ")]
+    assert line.endswith("# cp's local memory [bytes]; 131072 to 268435456, a multiple of 4096")
+
+
+def test_a_file_gives_what_differs(tmp_path):
+    path = tmp_path / "my chip.toml"
+    path.write_text("[pe]\nclusters = 3\n[mem]\nbanks = 7\n")
+    device = config.load(path)
+    assert (device.name, device["pe.clusters"], device["mem.banks"]) == ("my_chip", 3, 7)
+    assert device["pe.rows"] == 4
+
+
+def test_dotted_keys_and_own_name():
+    device = config.parse('name = "chip"\npe.clusters = 3\n', "other")
+    assert (device.name, device["pe.clusters"]) == ("chip", 3)
+
+
+def test_a_configuration_is_a_constant_mapping():
+    device = config.load("tiny")
+    assert set(device) == set(config.settings())
+    assert hash(device) == hash(config.load("tiny"))
+    assert repr(device) == "<configuration tiny>"
+    assert device != "tiny"
+    with pytest.raises(TypeError):
+        device["pe.rows"] = 3
+    with pytest.raises(KeyError):
+        device["pe.row"]
+
+
+def test_changed_gives_a_copy():
+    device = config.load("tiny")
+    other = device.changed({"pe.pes": 8})
+    assert (device["pe.pes"], other["pe.pes"], other["pe.rows"]) == (4, 8, 2)
+    with pytest.raises(ConfigError, match=r"^pe\.pes: 0 is out of range, 1 to 1024$"):
+        device.changed({"pe.pes": 0})
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pe.cluster = 1", "pe.cluster: no such field; did you mean 'pe.clusters'?"),
+        ("[mem.external]\nlatency = 9", "mem.external.latency: no such field; did you mean 'mem.external_latency'?"),
+        ("zzz = 1", "zzz: no such field"),
+        ("[zzz]", "zzz: no such field"),
+        ('"a b" = 1', "'a b': no such field"),
+        ("pe = 3", "pe: 3 is not a table of fields"),
+        ("pe = [1]", "pe: a list is not a table of fields"),
+        ("[pe.clusters]\nx = 1", "pe.clusters: a table is not a whole number; 1 to 32"),
+        ("pe.clusters = 0", "pe.clusters: 0 is out of range, 1 to 32"),
+        ("pe.clusters = 33", "pe.clusters: 33 is out of range, 1 to 32"),
+        ("pe.clusters = -1", "pe.clusters: -1 is out of range, 1 to 32"),
+        ("pe.clusters = 2.0", "pe.clusters: 2.0 is not a whole number; 1 to 32"),
+        ("pe.clusters = inf", "pe.clusters: inf is not a whole number; 1 to 32"),
+        ("pe.clusters = true", "pe.clusters: true is not a whole number; 1 to 32"),
+        ('pe.clusters = "4"', "pe.clusters: '4' is not a whole number; 1 to 32"),
+        ("pe.clusters = [4]", "pe.clusters: a list is not a whole number; 1 to 32"),
+        ("pe.clusters = 2020-01-01", "pe.clusters: 2020-01-01 is not a whole number; 1 to 32"),
+        (f"pe.clusters = {1 << 70}", "pe.clusters: a number of more than 64 bits is out of range, 1 to 32"),
+        ("mem.local_bytes = 131073", "mem.local_bytes: 131073 is out of range, 131072 to 268435456, a multiple of 4096"),
+        ('pe.design = "5c"', "pe.design: '5c' is not one of 5a, 5b; did you mean '5b'?"),
+        ('pe.overflow = "rap"', "pe.overflow: 'rap' is not one of fault, wrap, saturate; did you mean 'wrap'?"),
+        ("pe.design = 5", "pe.design: 5 is not a word; one of 5a, 5b"),
+        ("name = 3", "name: 3 is not a word"),
+        ('name = ""', "name: '' is not letters, digits and . _ + -, 64 at most"),
+        ('name = "a b"', "name: 'a b' is not letters, digits and . _ + -, 64 at most"),
+        ("x = [", "is not TOML: Invalid value (at end of document)"),
+        ("a = " + "[" * 100_000, "is not TOML: nested too deeply"),
+    ],
+)  # fmt: skip
+def test_refusals(text, message):
+    if message.startswith("pe.design: '5c'"):
+        message = "pe.design: '5c' is not one of 5a, 5b" + config._near("5c", ("5a", "5b"))
+    refused(text, message)
+
+
+def test_a_number_of_thousands_of_digits():
+    with pytest.raises(ConfigError, match=r"^is not TOML: Exceeds the limit"):
+        config.parse("pe.rows = " + "9" * 5000)
+
+
+def test_long_values_and_names_are_cut():
+    with pytest.raises(ConfigError, match=r"^pe\.design: 'x{56}\.\.\. is not one of 5a, 5b$"):
+        config.parse(f'pe.design = "{"x" * 1000}"')
+    with pytest.raises(ConfigError, match=r"^x{77}\.\.\.: no such field$"):
+        config.parse(f"{'x' * 1000} = 1")
+
+
+def test_fields_without_a_row_yet():
+    """Types and limits that no setting of today has."""
+    ratio = Setting("x.ratio", 0.5, "it", low=0.0, high=1.5)
+    for good in (0, 1, 0.25, 1.5):
+        config._check(ratio, good)
+    with pytest.raises(ConfigError, match=r"^x\.ratio: 2\.0 is out of range, 0 to 1\.5$"):
+        config._check(ratio, 2)
+    with pytest.raises(ConfigError, match=r"^x\.ratio: nan is out of range, 0 to 1\.5$"):
+        config._check(ratio, float("nan"))
+    with pytest.raises(ConfigError, match=r"^x\.ratio: a number of more than 64 bits is out of"):
+        config._check(ratio, 10**400)
+    with pytest.raises(ConfigError, match=r"^x\.ratio: 'a' is not a number; 0 to 1\.5$"):
+        config._check(ratio, "a")
+    free = Setting("x.free", 1.0, "it")
+    config._check(free, -1e300)
+    with pytest.raises(ConfigError, match=r"^x\.free: inf is out of range, any to any$"):
+        config._check(free, float("inf"))
+    switch = Setting("x.switch", False, "it")
+    config._check(switch, True)
+    with pytest.raises(ConfigError, match=r"^x\.switch: 1 is not true or false; true or false$"):
+        config._check(switch, 1)
+
+
+def test_unknown_device():
+    with pytest.raises(ConfigError) as error:
+        config.load("tinny")
+    assert str(error.value) == (
+        "no device is called 'tinny', there are base, large, tiny "
+        "and any file that ends with .toml; did you mean 'tiny'?"
+    )
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    missing = tmp_path / "x.toml"
+    with pytest.raises(ConfigError) as error:
+        config.load(missing)
+    assert str(error.value) == f"{missing}: cannot be read: No such file or directory"
+    with pytest.raises(ConfigError, match="no device is called"):
+        config.load(tmp_path)
+    folder = tmp_path / "folder.toml"
+    folder.mkdir()
+    with pytest.raises(ConfigError, match=r"folder\.toml: cannot be read: Is a directory$"):
+        config.load(folder)
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match=r"binary\.toml: is not UTF-8 text$"):
+        config.load(binary)
+    with pytest.raises(ConfigError, match=r"cannot be read: embedded null byte$"):
+        config.load("a\0b.toml")
+
+
+def test_an_error_in_a_file_names_it(tmp_path):
+    path = tmp_path / "chip.toml"
+    path.write_text("pe.rows = 99\n")
+    with pytest.raises(ConfigError) as error:
+        config.load(path)
+    assert str(error.value) == f"{path}: pe.rows: 99 is out of range, 1 to 16"
+
+
+# Fuzzing: any text gives a configuration or a ConfigError
+
+VALUES = st.one_of(
+    st.integers(),
+    st.floats(),
+    st.booleans(),
+    st.text(max_size=20),
+    st.lists(st.integers(), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.integers(), max_size=3),
+)
+
+
+@settings(max_examples=2000)
+@given(st.text())
+def test_any_text(text):
+    with suppress(ConfigError):
+        config.parse(text)
+
+
+@settings(max_examples=2000)
+@given(st.data())
+def test_any_edit_of_a_real_file(data):
+    text = config.load("tiny").to_toml()
+    for _ in range(data.draw(st.integers(1, 5))):
+        at = data.draw(st.integers(0, len(text)))
+        to = data.draw(st.integers(at, min(len(text), at + 8)))
+        text = text[:at] + data.draw(st.text(max_size=8)) + text[to:]
+    try:
+        device = config.parse(text)
+    except ConfigError:
+        return
+    assert config.parse(device.to_toml()) == device
+
+
+def is_legal(setting, value):
+    if setting is None or type(value) is not type(setting.default):
+        return False
+    if isinstance(value, str):
+        return value in setting.choices
+    return setting.low <= value <= setting.high and value % setting.step == 0
+
+
+@settings(max_examples=2000)
+@given(st.sampled_from([*config.settings(), "pe", "mem.x", "nothing"]), VALUES)
+def test_any_value_of_a_field(name, value):
+    if is_legal(config.settings().get(name), value):
+        device = Configuration("x", {name: value})
+        assert config.parse(device.to_toml()) == device
+    else:
+        with pytest.raises(ConfigError, match=rf"^{re.escape(name)}: "):
+            Configuration("x", {name: value})

@@ -1,0 +1,162 @@
+"""The generated pages: every row has one, and the bits in it are the row's."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from isa import codec, manual, registry
+from isa.model import Instruction, Pseudo
+
+CORES = registry.cores()
+ROWS = [(core, row) for core in CORES for rows in core.rows.values() for row in rows]
+
+
+def test_a_whole_page():
+    page = manual.page(registry.core("cp"), "jal")
+    assert (
+        page
+        == """\
+jal rd, target                                                          cp, jump
+
+  Jump; rd gets the address of the next instruction.
+
+        31      30          21      20      19           12 11   7 6       0
+  +------------+--------------+------------+---------------+------+---------+
+  | target[20] | target[10:1] | target[11] | target[19:12] |  rd  | 1101111 |
+  +------------+--------------+------------+---------------+------+---------+
+
+  Operands    rd: a register, zero to t6
+              target: an address -1048576 to 1048574 bytes away, a multiple of 2
+  Reads       pc
+  Writes      rd, pc
+  Cycles      cp.branch_taken_cycles (2)
+  Example     jal ra, .+8
+  Source      RV32I
+
+jal target                                                cp, pseudo-instruction
+
+  Call a near address.
+
+  Operands    target: 0 to 4294967295
+  Stands for  jal ra, target
+  Example     jal .+8
+"""
+    )
+
+
+@pytest.mark.parametrize(("core", "row"), ROWS, ids=lambda x: getattr(x, "mnemonic", ""))
+def test_every_row_has_a_page_with_all_that_it_says(core, row):
+    page = manual.render(core, row)
+    assert page.startswith(codec.syntax(row))
+    joined = " ".join(page.split())
+    assert row.meaning in joined
+    assert row.example
+    assert f"Example {row.example}" in joined
+    for operand in row.operands:
+        assert f" {operand.name}: {operand.kind.describe()}" in joined
+    if isinstance(row, Pseudo):
+        for alternative in row.alternatives:
+            for line in alternative.lines:
+                assert re.sub(r"[{}]", "", line) in joined
+    else:
+        assert row.source
+        assert row.cycles
+        assert "Cycles" in page
+
+
+@pytest.mark.parametrize(
+    ("core", "row"),
+    [(core, row) for core, row in ROWS if isinstance(row, Instruction)],
+    ids=lambda x: getattr(x, "mnemonic", ""),
+)
+def test_the_bits_of_a_diagram_are_the_rows(core, row):
+    top, rule, middle, again = manual.diagram(row).split("\n")
+    assert rule == again
+    assert [place for place, x in enumerate(rule) if x == "+"] == [
+        place for place, x in enumerate(middle) if x == "|"
+    ]
+    ends = [int(number) for number in top.split()]
+    cells = [cell.strip() for cell in middle.strip("|").split("|")]
+    word, position, spans = 0, row.format.width, []
+    for cell in cells:
+        high = ends.pop(0)
+        assert high == position - 1
+        single = ends[:1] == [high - 1] or not ends
+        if re.fullmatch("[01]+", cell):
+            position = high + 1 - len(cell)
+            word |= int(cell, 2) << position
+            if len(cell) > 1:
+                assert ends.pop(0) == position
+        else:
+            name, _, bits = cell.partition("[")
+            numbers = [int(n) for n in re.findall(r"\d+", bits)]
+            field = row.format.by_name[name]
+            width = numbers[0] - numbers[-1] + 1 if numbers else field.width
+            position = high + 1 - width
+            if width > 1:
+                assert not single or width == 2
+                assert ends.pop(0) == position
+        spans.append((high, position))
+    assert position == 0
+    assert not ends
+    assert word == row.match
+
+
+def test_structures_have_pages():
+    for core in CORES:
+        for structure in core.structures:
+            page = manual.page(core, structure.name)
+            for member in structure.members:
+                assert f" {member.type:<5} {member.name} " in page
+            assert f"{structure.size} bytes" in page
+
+
+def test_pages_are_narrow():
+    for core, row in ROWS:
+        wide = manual.diagram(row).split("\n") if isinstance(row, Instruction) else []
+        assert all(len(line) <= 98 for line in wide)
+        for line in manual.render(core, row).splitlines():
+            assert len(line) <= 80 or line[2:] in wide, line
+
+
+def test_cycles_name_the_cores_settings():
+    page = manual.page(registry.core("cp"), "beq")
+    assert "cp.alu_cycles (1); cp.branch_taken_cycles (2) if taken" in page
+
+
+@pytest.mark.parametrize("core", CORES, ids=lambda core: core.name)
+def test_summary_has_a_line_for_everything(core):
+    summary = manual.summary(core)
+    assert summary.startswith(f"{core.name}: {core.title}\n")
+    for rows in core.rows.values():
+        for row in rows:
+            assert f"\n  {codec.syntax(row)}" in summary
+    for group in (core.structures, core.queues, core.counters, core.faults, core.settings):
+        for item in group:
+            assert f"\n  {item.name}" in summary
+    assert max(map(len, summary.splitlines())) <= 100
+
+
+def test_names_for_completion():
+    found = manual.names(registry.core("pe"))
+    assert {"mac", "exe", "packet"} <= set(found)
+    assert all(manual.page(registry.core("pe"), name) for name in found)
+
+
+def test_unknown_name():
+    with pytest.raises(manual.UnknownRowError) as error:
+        manual.page(registry.core("cp"), "mac")
+    assert str(error.value) == "cp has no 'mac'"
+
+
+def test_every_word_read_or_written_is_an_operand_or_known_state():
+    """`reads` and `writes` name operands, registers, queues, or one of these parts."""
+    parts = {"pc", "memory", "csr", "unit", "dma", "core", "pe", "trace", "payload", "register-file",
+             "accumulators", "weights", "activations", "segment", "destination", "output-queue"}  # fmt: skip
+    for core, row in ROWS:
+        if isinstance(row, Instruction):
+            registers = {name for file in core.files for names in file.names for name in names}
+            known = parts | registers | {operand.name for operand in row.operands}
+            assert set(row.reads.split()) | set(row.writes.split()) <= known, row.mnemonic
