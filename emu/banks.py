@@ -37,11 +37,12 @@ class Request:
 class Banks:
     """Requests for on-chip memory and who gets what.
 
-    After all cores of a cycle, in each half: requesters go in the order in which
-    they were last granted something there, longest ago first (who was served goes to the end of the line;
-    those never served, and ties, by port), and each is granted if all banks of its next piece are still free in this cycle. The others
-    wait, count as blocked, and are there again in the next cycle. So n requesters of a
-    bank are served in turn, and nobody waits longer than the others' turns.
+    The arbiter acts after all cores of a cycle, in each half for itself. Requesters
+    stand in a line: who was granted something there longest ago goes first, then by
+    port; who is served goes to the end. Each is granted its next piece if all
+    banks of it are still free in this cycle. The others wait, count as blocked, and
+    are there again in the next cycle. So the requesters of a bank are served in
+    turn (round-robin), and nobody waits longer than a turn of all others.
     """
 
     def __init__(self, memory: Memory, banks: int, width: int, latency: int) -> None:
@@ -128,7 +129,8 @@ class Banks:
             return
         requests.sort(key=lambda x: (self._last[x.half][x.port.place], x.port.place))
         busy: dict[int, int] = {}
-        waiting, done = [], []
+        waiting: list[Request] = []
+        done: list[Request] = []
         for request in requests:
             needed = request.pieces[request.at]
             used = busy.get(request.half, 0)

@@ -82,10 +82,11 @@ class Core(ABC):
     """Anything that executes instructions, and the dma.
 
     A subclass gives `advance`, `next_address`, usually `granted`, `counters`, and
-    `start` or `dispatch` if cp may start it. Fields beside `CONTRACT` are rows that
-    it passes to `__init__`. An engine may hold state in attributes of its own
-    between calls; `sync` writes them into `self.state`, `reload` takes them from
-    there (both call `super()`), and whatever survives neither is lost at a restore.
+    `start` or `dispatch` if cp may start it. Fields beside `CONTRACT` are rows that it
+    passes to `__init__`, or a state of its own class that begins with `CONTRACT`.
+    An engine may hold state in attributes of its own between calls; `sync` writes
+    them into `self.state`, `reload` takes them from there (both call `super()`),
+    and whatever survives neither is lost at a restore.
     """
 
     def __init__(
@@ -94,14 +95,14 @@ class Core(ABC):
         table: Table,
         name: str,
         number: int,
-        fields: Iterable[StateField] = (),
+        state: State | Iterable[StateField] = (),
     ) -> None:
         self.device = device
         self.table = table
         self.name = name  # "cp", "pe[0]"
         self.number = number  # of addresses, masks and ties
         self.divider = 1  # device cycles to a cycle of this core
-        self.state = State((*CONTRACT, *fields))
+        self.state = state if isinstance(state, State) else State((*CONTRACT, *state))
         self.listeners: list[Listener] = []  # announce only if there are some
         self.time = NEVER
         self.running = False

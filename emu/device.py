@@ -49,7 +49,7 @@ class Copier(Protocol):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A device's whole state at a moment; nothing in it changes. Pages are shared between snapshots."""
+    """A device's whole state at a moment; it never changes. Snapshots share their pages."""
 
     device: Mapping[str, Any]
     memory: Mapping[str, Any]

@@ -148,7 +148,7 @@ class Memory:
             offset = address - EXTERNAL
             if offset + length <= self.external_bytes:
                 return self.external, offset
-        elif 0 <= address and address + length <= self.local_bytes:
+        elif address >= 0 and address + length <= self.local_bytes:
             return self.local, address
         elif address >> 28 == 1:
             index = address - UNITS >> HALF_SHIFT

@@ -27,7 +27,7 @@ class Pages:
         self.size = size
         rounded = -(-size // PAGE) * PAGE
         self.array = np.zeros(rounded, np.uint8)
-        self.bytes = memoryview(self.array)
+        self.bytes = self.array.data
         self.halves = self.bytes.cast("H")
         self.words = self.bytes.cast("I")
         self.marks = bytearray(rounded >> SHIFT)
@@ -78,7 +78,7 @@ class Pages:
         self._replace({})
 
     def snapshot(self) -> dict[int, bytes]:
-        """Contents of the pages that are not all zero, by page number; shared with other snapshots."""
+        """Contents of the pages that are not all zero, by number; snapshots share them."""
         for page in self._written:
             start = page << SHIFT
             data = self.bytes[start : start + PAGE].tobytes()

@@ -114,10 +114,10 @@ class Port:
     def beat(self, time: int, ranges: Sequence[Range], data: bytes | None = None) -> None:
         """Request bytes of one half of one on-chip unit; `core.granted` answers.
 
-        Reads all `ranges` in their order, or writes `data` (their lengths together) to them. All their
-        banks are taken in the same cycle; where a request needs two words of one
-        bank, or more words than there are banks, it is cut, in order, into pieces that take
-        a cycle each, and answered when the last was granted (the bytes move then).
+        Reads all `ranges` in their order, or writes `data` (as long as they are
+        together) to them. All banks are taken in the same cycle; where a request needs
+        two words of one bank it is cut, in order, into pieces that take a cycle
+        each, and answered when the last was granted (the bytes move then).
         The port must be free. Raises `Fault`: out-of-range access.
         """
         self.memory.banks.post(self, time, ranges, data)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -43,10 +43,10 @@ class StateField:
 
 
 class Change(NamedTuple):
-    """A difference between two states; `index` is an element's, or of a memory the byte offset."""
+    """A difference between two states; `at` is an element's index, or a memory's byte offset."""
 
     field: str
-    index: tuple[int, ...]
+    at: tuple[int, ...]
     old: Any
     new: Any
 
@@ -68,9 +68,11 @@ class State:
                 setattr(self, row.name, np.zeros(row.shape, row.dtype))
         self.reset()
 
-    # Fields are declared in rows, not in the class, so that the type checker cannot know them.
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the state has no field {name}")
+    if TYPE_CHECKING:  # fields are declared in rows, so the type checker cannot know them
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def reset(self) -> None:
         """Every field to its initial value."""
@@ -225,7 +227,7 @@ class State:
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
     """Write arrays by name, the same bytes for the same values. Raises `OSError`."""
     with Path(path).open("wb") as file:
-        np.savez_compressed(file, **dict(arrays))
+        np.savez_compressed(file, allow_pickle=False, **dict(arrays))
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:

@@ -1,0 +1,241 @@
+"""The transfer engine 235: a queue of transfers, moved one after the other, a beat a cycle.
+
+A transfer begins in the cycle of its `dma.copy`, or in the cycle after the end of
+the one before it. From dma.setup cycles later on, the engine begins in each cycle at
+most one write (of the oldest beat that was read, once it is ready) and one read,
+in this order; it reads up to dma.buffer beats ahead. The next beat of the same
+side follows when the channel of external memory has taken the last one, or when
+its banks were granted. The transfer ends in the cycle in which the last
+write is granted, or, to other memory, in the last cycle before it is ready;
+whoever waits for it goes on in the cycle after.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu.core import CONTRACT, NEVER, Core
+from emu.dma.state import FIELDS, DmaState
+from emu.dma.transfer import DESCRIPTION, Transfer
+from emu.faults import Fault, Stop
+from isa.codec import unpack
+from isa.cp import TRANSFER
+from isa.dma import CORE
+
+if TYPE_CHECKING:
+    from emu.device import Device
+    from emu.ports import Port
+
+
+class Dma(Core):
+    """The one core of the table dma. An instruction of it is a transfer."""
+
+    state: DmaState
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device, CORE, CORE.name, CORE.number, DmaState((*CONTRACT, *FIELDS)))
+        config = device.config
+        self.divider = int(config["dma.divider"])
+        self.setup = int(config["dma.setup"])
+        self.queue = int(config["dma.queue"])
+        self.width = int(config["dma.width"])
+        self.depth = int(config["dma.buffer"])
+        self.reader = device.memory.port(self)
+        self.writer = device.memory.port(self)
+        self.rows = 0  # of the running transfer, 0 if it has no bytes
+        self.ordered = False  # its rows must not overtake one another
+
+    # What cp asks for
+
+    def submit(self, time: int, address: int, by: Core) -> int | None:
+        """See `emu.device.Copier`. Reading the description costs nothing beside dma.setup."""
+        state = self.state
+        if len(state.transfers) >= self.queue:
+            return None
+        if address % 4:
+            raise Fault(
+                "misaligned access",
+                f"description of a transfer at {address:#010x}, which is no multiple of 4",
+                {"address": address, "size": DESCRIPTION},
+            )
+        memory = self.device.memory
+        pages, offset = memory.locate(address, DESCRIPTION, "description of a transfer,")
+        values = unpack(TRANSFER, pages.read(offset, DESCRIPTION))
+        at = by.next_address
+        place = -1 if at is None else at
+        transfer = Transfer(state.issued + 1, **values, by=by.name, address=place)
+        transfer.check(memory)
+        state.issued = transfer.ticket
+        state.transfers.append(tuple(transfer))
+        if len(state.transfers) == 1:
+            # A core that acts after this one in a cycle comes too late for that cycle.
+            self._begin(time if by.number < self.number else time + 1)
+        return transfer.ticket
+
+    def finished(self, ticket: int) -> bool:
+        """See `emu.device.Copier`. Tickets count from 1."""
+        if ticket == 0:
+            return not self.state.transfers
+        return ticket <= self.state.issued - len(self.state.transfers)
+
+    # The engine
+
+    @property
+    def next_address(self) -> int | None:
+        """None: it executes no program."""
+        return None
+
+    def _begin(self, time: int) -> None:
+        """Begin the first transfer of the queue at `time`."""
+        state = self.state
+        self.running = True
+        state.began = state.ready = self.aligned(time)
+        state.row = state.position = 0
+        self.time = state.began + self.setup * self.divider
+        state.read_free = state.write_free = self.time
+        self._prepare()
+        if self.listeners:
+            self.announce("begin", **self.transfer.values())
+
+    def _prepare(self) -> None:
+        """Hold what derives from the running transfer."""
+        if self.state.transfers:
+            self.transfer = Transfer(*self.state.transfers[0])
+            self.rows = self.transfer.rows if self.transfer.size else 0
+            self.ordered = self.transfer.overlaps
+
+    def advance(self, limit: int) -> Stop | None:
+        """One cycle: a write and a read, or the end of the transfer."""
+        state, time = self.state, self.time
+        buffer = state.buffer
+        try:
+            if buffer and buffer[0][0] <= time and state.write_free <= time and not state.writing:
+                self._write(time)
+            if state.read_free <= time and self._can_read():
+                self._read(time)
+        except Fault as fault:
+            raise self._explained(fault) from None
+        self._plan(time, time + self.divider)
+        return None
+
+    def _can_read(self) -> bool:
+        """Whether there is a beat to read and room for it, whenever the memory is free."""
+        state = self.state
+        if state.row >= self.rows or state.reading >= 0 or len(state.buffer) >= self.depth:
+            return False
+        # A row may read what the rows before it wrote: these writes come first.
+        return not (self.ordered and state.position == 0 and (state.buffer or state.writing))
+
+    def _read(self, time: int) -> None:
+        state, transfer = self.state, self.transfer
+        src, dst, length, position = transfer.beat(state.row, state.position, self.width)
+        if src >> 28 == 1:
+            self._check_holder("read", src)
+            self.reader.beat(time, ((src, length),))
+            state.reading = dst
+        else:
+            data, ready = self.reader.read(time, src, length)
+            state.buffer.append((ready, dst, data))
+            state.read_free = self._free(time, src)
+        state.position = position
+        if position == transfer.row_bytes:
+            state.row += 1
+            state.position = 0
+
+    def _write(self, time: int) -> None:
+        state = self.state
+        _ready, dst, data = state.buffer.pop(0)
+        if dst >> 28 == 1:
+            self._check_holder("write", dst)
+            self.writer.beat(time, ((dst, len(data)),), data)
+            state.writing = len(data)
+        else:
+            self._wrote(len(data), self.writer.write(time, dst, data))
+            state.write_free = self._free(time, dst)
+
+    def _free(self, time: int, address: int) -> int:
+        """When the next beat may follow one that began at `time`, not in on-chip memory."""
+        external = address >> 31
+        return max(time + 1, self.device.memory.channel.free) if external else time + 1
+
+    def _wrote(self, length: int, ready: int) -> None:
+        state = self.state
+        state.beats += 1
+        state.bytes += length
+        state.ready = max(state.ready, ready)
+
+    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+        """A beat of on-chip memory was read or written."""
+        state = self.state
+        if port is self.reader:
+            state.buffer.append((ready, state.reading, data))
+            state.reading = -1
+        else:
+            self._wrote(state.writing, ready)
+            state.writing = 0
+        self._plan(time, time + 1)
+
+    def _plan(self, time: int, earliest: int) -> None:
+        """Set the time of the next act, after what was done in cycle `time`."""
+        state = self.state
+        buffer, writing = state.buffer, state.writing
+        if state.row >= self.rows and not (buffer or writing or state.reading >= 0):
+            if state.ready - 1 <= time:
+                self._end(time)
+            else:
+                self.time = state.ready - 1
+            return
+        self.time = NEVER  # unless something can be done before the next answer of memory
+        if buffer and not writing:
+            self.time = self.aligned(max(earliest, buffer[0][0], state.write_free))
+        if self._can_read():
+            self.time = min(self.time, self.aligned(max(earliest, state.read_free)))
+
+    def _end(self, time: int) -> None:
+        """The running transfer ended in cycle `time`; the next one begins."""
+        state = self.state
+        state.transfers.pop(0)
+        self.retired += 1
+        state.busy += time + 1 - state.began
+        if self.listeners:
+            self.announce("end", ticket=self.transfer.ticket)
+        if state.transfers:
+            self._begin(time + 1)
+        else:
+            self.running = False
+            self.time = NEVER
+        self.device.changed(self, time)
+
+    def _check_holder(self, what: str, address: int) -> None:
+        holder = self.device.memory.holder(address)
+        if holder is not None:
+            raise Fault(
+                "isolation violation",
+                f"{what} at {address:#010x}, in the half from which {holder.name} feeds and runs",
+                {"at": address, "holder": holder.name},
+            )
+
+    def _explained(self, fault: Fault) -> Fault:
+        """A fault of the running transfer, with its values and who asked for it."""
+        transfer = self.transfer
+        values = {**fault.values, **transfer.values()}
+        address = None if transfer.address < 0 else transfer.address
+        message = f"{fault.message}; {transfer.text()}"
+        return Fault(fault.kind, message, values, core=self.name, address=address)
+
+    # State
+
+    def counters(self) -> dict[str, int]:
+        """See `Core.counters`."""
+        state = self.state
+        return {
+            "transfers": self.retired,
+            "beats": state.beats,
+            "bytes": state.bytes,
+            "cycles_busy": state.busy,
+        }
+
+    def reload(self) -> None:
+        """See `Core.reload`."""
+        super().reload()
+        self._prepare()

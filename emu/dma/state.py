@@ -1,0 +1,45 @@
+"""The declared state of the transfer engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from emu.state import State, StateField
+
+# fmt: off
+FIELDS = (
+    StateField("transfers",  "object", meaning="transfers that run (the first) or wait, as tuples",              initial=[]),
+    StateField("issued",     "int",    meaning="ticket of the last transfer that was queued"),
+    StateField("began",      "int",    meaning="cycle in which the running transfer began"),
+    StateField("row",        "int",    meaning="row from which the next beat is read"),
+    StateField("position",   "int",    meaning="bytes of that row that were read"),
+    StateField("buffer",     "object", meaning="beats read and not written: ready, destination, bytes",          initial=[]),
+    StateField("reading",    "int",    meaning="destination of the on-chip beat that is being read, or -1",      initial=-1),
+    StateField("writing",    "int",    meaning="bytes of the on-chip beat that is being written"),
+    StateField("read_free",  "int",    meaning="first cycle in which a beat may be read"),
+    StateField("write_free", "int",    meaning="first cycle in which a beat may be written"),
+    StateField("ready",      "int",    meaning="cycle in which all writes so far are there"),
+    StateField("beats",      "int",    meaning="beats that were written"),
+    StateField("bytes",      "int",    meaning="bytes that were written"),
+    StateField("busy",       "int",    meaning="cycles from begins to ends of transfers"),
+)
+# fmt: on
+
+
+class DmaState(State):
+    """`FIELDS` for the type checker."""
+
+    transfers: list[tuple[Any, ...]]
+    issued: int
+    began: int
+    row: int
+    position: int
+    buffer: list[tuple[int, int, bytes]]
+    reading: int
+    writing: int
+    read_free: int
+    write_free: int
+    ready: int
+    beats: int
+    bytes: int
+    busy: int

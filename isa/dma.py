@@ -1,0 +1,54 @@
+"""dma: the transfer engine 235. It runs no program; `dma.copy` of cp feeds it.
+
+A transfer is the structure `isa.cp.TRANSFER`. Beats, buffer and queue are ours
+where the seeds are silent.
+"""
+
+from __future__ import annotations
+
+from isa.cp import TRANSFER
+from isa.model import Core, Counter, Fault, Queue, Setting, checked
+
+QUEUES = (
+    Queue("transfers", "dma.queue", "transfers that wait or run"),
+    Queue("beats", "dma.buffer", "beats that were read and not yet written"),
+)
+
+COUNTERS = (
+    Counter("transfers", "transfers that ended", "transfers"),
+    Counter("beats", "beats that were written", "beats"),
+    Counter("bytes", "bytes that were written", "bytes"),
+    Counter("cycles_busy", "cycles from the begin of a transfer to its end", "cycles"),
+)
+
+FAULTS = (
+    Fault("misaligned access", "A transfer's description that is not aligned to 4 bytes."),
+    Fault("out-of-range access", "A row that does not lie within one memory."),
+    Fault("isolation violation", "A beat in the half that a running core feeds from."),
+)
+
+# fmt: off
+SETTINGS = (
+    Setting("dma.setup",   4,  "from a transfer's begin to its first beat", "cycles",    0, 1024),
+    Setting("dma.queue",   16, "transfers that wait or run",                "transfers", 1, 256),
+    Setting("dma.width",   32, "bytes of a beat at most",                   "bytes",     1, 4096),
+    Setting("dma.buffer",  64, "beats read ahead of the writes",            "beats",     1, 4096),
+    Setting("dma.divider", 1,  "device cycles to a cycle of the engine",    "cycles",    1, 64),
+)
+# fmt: on
+
+CORE = checked(
+    Core(
+        name="dma",
+        title="transfer engine",
+        number=1,
+        section="",
+        executable=False,
+        instructions=(),
+        structures=(TRANSFER,),
+        queues=QUEUES,
+        counters=COUNTERS,
+        faults=FAULTS,
+        settings=SETTINGS,
+    )
+)
