@@ -86,9 +86,12 @@ def save(program: Program, path: FilePath) -> None:
 
 
 def disassemble(program: Program | FilePath, *, core: str | None = None) -> str:
-    """Source that assembles to the same bytes; with `core`, the text of its parts alone."""
+    """Source that assembles to the same bytes; with `core`, the text of its parts alone.
+
+    Raises `DisassemblyError`, and for a path what `load_object` raises.
+    """
     from asm import disassembler
 
     if not isinstance(program, Program):
         program = load_object(Path(program))
-    return disassembler.disassemble(program)
+    return disassembler.disassemble(program, core)

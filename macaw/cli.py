@@ -15,6 +15,7 @@ COMMANDS = ("asm", "dis", "run", "test", "isa", "device")
 
 # Errors of the rooms below whose text is fit for a user.
 _CLEAR_ERRORS = (
+    ("asm.disassembler", "DisassemblyError"),
     ("asm.elf", "ElfError"),
     ("isa.config", "ConfigError"),
     ("isa.registry", "UnknownCoreError"),

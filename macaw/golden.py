@@ -230,7 +230,7 @@ def compare(golden: Golden, result: Result) -> list[str]:
         if name not in recorded:
             found.append(f"output {name}: not recorded, {folder / name}.npy is missing")
         else:
-            found += _array_differences(f"output {name}", read_array(folder / f"{name}.npy"), array)
+            found += array_differences(f"output {name}", read_array(folder / f"{name}.npy"), array)
     return found
 
 
@@ -277,7 +277,7 @@ def _cut(lines: list[str]) -> list[str]:
     return [*lines[:SHOWN], f"... and {len(lines) - SHOWN} more of {lines[0].partition(' ')[0]}"]
 
 
-def _array_differences(what: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
+def array_differences(what: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
     if expected.dtype != got.dtype or expected.shape != got.shape:
         before = f"{expected.dtype.name} {shape_text(expected.shape)}"
         return [f"{what}: expected {before}, got {got.dtype.name} {shape_text(got.shape)}"]

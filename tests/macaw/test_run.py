@@ -1,0 +1,250 @@
+"""`macaw run` and `macaw.run`: results, batches, files, statistics, JSON, and programs that fail."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import macaw as api
+from tests.macaw.conftest import HELLO, ROOT, Macaw
+
+Source = Callable[[str], Path]
+
+EXIT = "        li a7, 93\n        li a0, {}\n        ecall\n"
+LOOP = "        .core cp\nloop:   j loop\n"
+FAULT = "        .core cp\n        lw a0, 2(zero)\n"
+
+
+def test_outputs_are_printed(macaw: Macaw, layer: Path, expected_y: np.ndarray) -> None:
+    done = macaw("run", layer, "-i", "x=x.npy")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"y (int32, 8)\n{expected_y}\n"
+
+
+def test_outputs_are_written(macaw: Macaw, layer: Path, expected_y: np.ndarray) -> None:
+    done = macaw("run", layer, "-i", "x=x.npy", "-o", "y=out.npy")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    written = np.load(layer.parent / "out.npy")
+    assert written.dtype == np.int32
+    np.testing.assert_array_equal(written, expected_y)
+
+
+def test_an_executable_runs_like_its_source(macaw: Macaw, layer: Path) -> None:
+    assert macaw("asm", layer, "-o", "layer.elf").returncode == 0
+    first = macaw("run", layer, "-i", "x=x.npy", "--json")
+    second = macaw("run", "layer.elf", "-i", "x=x.npy", "--json")
+    assert json.loads(first.stdout) == json.loads(second.stdout)
+
+
+def test_a_batch_axis_runs_once_an_item(macaw: Macaw, layer: Path) -> None:
+    images = np.stack([np.load(layer.parent / "x.npy") // k for k in (1, 2, 3)])
+    np.save(layer.parent / "xs.npy", images)
+    done = macaw("run", layer, "-i", "x=xs.npy", "-o", "y=ys.npy", "--json")
+    result = json.loads(done.stdout)
+    assert result["items"] == 3
+    assert result["outputs"]["y"] == {"dtype": "int32", "shape": [3, 8], "file": "ys.npy"}
+    weights = np.load(layer.parent / "weights.npy").astype(np.int32)
+    np.testing.assert_array_equal(np.load(layer.parent / "ys.npy"), images @ weights.T)
+    singles = [api.run(layer, x=image) for image in images]
+    assert result["cycles"] == sum(run.cycles for run in singles)
+    macs = [run.counters["pe[0]"]["macs"] for run in singles]
+    assert result["counters"]["pe[0]"]["macs"] == sum(macs)
+
+
+def test_json_has_its_documented_fields(macaw: Macaw, layer: Path, expected_y: np.ndarray) -> None:
+    result = json.loads(macaw("run", layer, "-i", "x=x.npy", "--json").stdout)
+    assert set(result) == {
+        "stop", "exit_code", "items", "cycles", "outputs", "counters", "stdout", "stderr",
+    }  # fmt: skip
+    assert (result["stop"], result["exit_code"], result["items"]) == ("exit", 0, None)
+    assert result["outputs"] == {"y": {"dtype": "int32", "shape": [8], "data": expected_y.tolist()}}
+    documented = (ROOT / "docs" / "cli.md").read_text()
+    for name in result:
+        assert f"`{name}`" in documented
+
+
+def test_stats_fit_a_narrow_and_a_wide_terminal(macaw: Macaw, layer: Path) -> None:
+    for columns in ("80", "200"):
+        done = macaw("run", layer, "-i", "x=x.npy", "--stats", COLUMNS=columns)
+        assert done.returncode == 0
+        lines = done.stderr.splitlines()
+        assert lines[0].endswith(" cycles")
+        assert max(map(len, lines)) <= int(columns)
+        assert any("weights_examined" in line and "123" in line for line in lines)
+        assert "…" not in done.stderr
+
+
+def test_the_programs_own_output_comes_through(macaw: Macaw) -> None:
+    done = macaw("run", HELLO)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "Hello from the command processor.\n"
+    result = json.loads(macaw("run", HELLO, "--json").stdout)
+    assert result["stdout"] == "Hello from the command processor.\n"
+
+
+def test_another_device(macaw: Macaw, layer: Path) -> None:
+    slow = api.configuration("tiny").changed(mem__external_latency=200)
+    (layer.parent / "slow.toml").write_text(slow.to_toml())
+    usual = json.loads(macaw("run", layer, "-i", "x=x.npy", "--json").stdout)
+    late = json.loads(
+        macaw("run", layer, "-i", "x=x.npy", "--json", "--device", "slow.toml").stdout
+    )
+    assert late["outputs"] == usual["outputs"]
+    assert late["cycles"] > usual["cycles"]
+
+
+# Programs that fail ----------------------------------------------------------------------------
+
+
+def test_an_exit_code(macaw: Macaw, source: Source) -> None:
+    path = source("        .core cp\n" + EXIT.format(3))
+    done = macaw("run", path)
+    assert done.returncode == 1
+    assert done.stderr == "macaw: warning: the program exited with code 3\n"
+    assert json.loads(macaw("run", path, "--json").stdout)["exit_code"] == 3
+
+
+def test_a_fault_names_its_line(macaw: Macaw, source: Source) -> None:
+    path = source(FAULT)
+    done = macaw("run", path)
+    assert done.returncode == 1
+    first, line, caret = done.stderr.splitlines()
+    assert first.startswith(f"{path}:2:9: fault: cp: misaligned access at 0x00010000, cycle ")
+    assert line.strip() == "lw a0, 2(zero)"
+    assert caret.strip() == "^^"
+
+
+def test_a_fault_of_an_executable_names_the_symbol(macaw: Macaw, source: Source) -> None:
+    macaw("asm", source("        .core cp\nmain:   nop\n        lw a0, 2(zero)\n"), "-o", "p.elf")
+    done = macaw("run", "p.elf")
+    assert done.returncode == 1
+    assert "cp: misaligned access at 0x00010004" in done.stderr
+    assert "hint: 0x00010004 is main+0x4" in done.stderr
+
+
+def test_a_fault_in_json(macaw: Macaw, source: Source) -> None:
+    path = source(FAULT)
+    done = macaw("run", path, "--json")
+    assert (done.returncode, done.stderr) == (1, "")
+    result = json.loads(done.stdout)
+    assert result["stop"] == "fault"
+    assert result["item"] is None
+    fault = result["fault"]
+    assert (fault["kind"], fault["core"], fault["address"]) == ("misaligned access", "cp", 0x10000)
+    assert fault["place"] == {"file": str(path), "line": 2, "column": 9}
+
+
+def test_a_cycle_limit(macaw: Macaw, source: Source) -> None:
+    done = macaw("run", source(LOOP), "--max-cycles", 1000)
+    assert done.returncode == 1
+    assert done.stderr.startswith("macaw: error: cycle limit: 1000 cycles are over; running: cp at")
+
+
+def test_a_breakpoint(macaw: Macaw, source: Source) -> None:
+    done = macaw("run", source("        .core cp\n        ebreak\n"))
+    assert done.returncode == 1
+    assert "breakpoint" in done.stderr
+
+
+def test_nothing_is_written_after_a_fault(macaw: Macaw, source: Source, tmp_path: Path) -> None:
+    path = source("        .output y, int32, 4\n" + FAULT)
+    assert macaw("run", path, "-o", "y=y.npy").returncode == 1
+    assert not (tmp_path / "y.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "1 input not given: x (int8, 64)"),
+        (["-i", "z=x.npy"], "the program has no input 'z'"),
+        (["-i", "x=none.npy"], "cannot read none.npy: No such file or directory"),
+        (["-i", "x=layer.s"], "layer.s is no .npy file"),
+        (["-i", "x=wide.npy"], "input x is int8, the array given is int64"),
+        (["-i", "x=x.npy", "-o", "z=z.npy"], "the program has no output 'z'"),
+        (
+            ["-i", "x=x.npy", "-o", "y=none/y.npy"],
+            "cannot write none/y.npy: No such file or directory",
+        ),
+        (["-i", "x=x.npy", "--device", "none"], "no device is called 'none'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_input(macaw: Macaw, layer: Path, arguments: list[str], message: str) -> None:
+    np.save(layer.parent / "wide.npy", np.zeros(64, dtype=np.int64))
+    done = macaw("run", layer, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("macaw: error: ")
+    assert message in done.stderr
+    assert not done.stdout
+
+
+def test_a_source_with_mistakes(macaw: Macaw, source: Source) -> None:
+    done = macaw("run", source("        .core cp\n        adddi a0, a0, 1\n"))
+    assert done.returncode == 2
+    assert "p.s:2:9: error: " in done.stderr
+
+
+def test_a_file_that_is_neither_source_nor_executable(macaw: Macaw, tmp_path: Path) -> None:
+    (tmp_path / "cut.elf").write_bytes(b"\x7fELF\1\1\1")
+    (tmp_path / "noise").write_bytes(bytes(range(256)))
+    for name in ("cut.elf", "noise"):
+        done = macaw("run", name)
+        assert done.returncode == 2
+        assert "internal error" not in done.stderr
+
+
+def test_control_c_says_how_far_it_was(source: Source) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "macaw", "run", str(source(LOOP))],
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        text=True,
+    )
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, text = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert text.strip().startswith("macaw: interrupted at cycle ")
+
+
+# From Python -----------------------------------------------------------------------------------
+
+
+def test_from_python(layer: Path, expected_y: np.ndarray) -> None:
+    program = api.assemble(layer)
+    run = api.run(program, x=np.load(layer.parent / "x.npy"))
+    np.testing.assert_array_equal(run.outputs["y"], expected_y)
+    assert run.exit_code == 0
+    assert run.cycles == run.device.cycle > 0
+    assert run.counters["pe[0]"]["weights_examined"] == 123
+
+
+def test_runs_do_not_see_each_other(layer: Path) -> None:
+    program = api.assemble(layer)
+    first, second = (api.run(program, x=np.load(layer.parent / "x.npy")) for _ in range(2))
+    assert (first.cycles, first.counters) == (second.cycles, second.counters)
+
+
+def test_source_text(expected_y: np.ndarray, layer: Path) -> None:
+    source = api.Source("        .core cp\n" + EXIT.format(5), "inline.s")
+    assert api.run(api.assemble(source)).exit_code == 5
+
+
+def test_a_fault_is_an_exception_that_keeps_the_device(source: Source) -> None:
+    with pytest.raises(api.RunError, match="misaligned access") as caught:
+        api.run(source(FAULT))
+    assert caught.value.stop.reason == "fault"
+    assert caught.value.device.cores["cp"].next_address == 0x10000
+
+
+def test_save_and_load(layer: Path, tmp_path: Path) -> None:
+    program = api.load(layer)
+    api.save(program, tmp_path / "saved.elf")
+    assert api.load(tmp_path / "saved.elf") == program
+    assert api.disassemble(tmp_path / "saved.elf") == api.disassemble(program)
