@@ -22,7 +22,7 @@ setup: $(READY)
 $(READY): pyproject.toml
 	@test -x $(RUN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing what Macaw needs into $(VENV)"
-	@$(RUN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@PYTHONWARNINGS=ignore $(RUN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
 demo: $(READY)

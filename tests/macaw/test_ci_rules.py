@@ -1,0 +1,58 @@
+"""tests/conftest.py: in CI a skip is a failure, unless the test is marked."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONFTEST = Path(__file__).parents[1] / "conftest.py"
+
+TESTS = """
+import pytest
+
+def test_passes(): pass
+
+@pytest.mark.skip(reason="no time")
+def test_skipped(): pass
+
+def test_skips_itself(): pytest.skip("no tool")
+
+@pytest.mark.may_skip_in_ci
+def test_may(): pytest.skip("allowed")
+
+@pytest.mark.xfail
+def test_known(): assert False
+"""
+
+
+@pytest.mark.parametrize(
+    ("ci", "counts"),
+    [("", ["1 passed", "3 skipped"]), ("true", ["1 failed", "1 passed", "1 skipped", "1 error"])],
+)
+def test_skips(tmp_path: Path, ci: str, counts: list[str]) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
+    (tmp_path / "test_it.py").write_text(TESTS)
+    output = collect(tmp_path, ci)
+    assert all(count in output for count in [*counts, "1 xfailed"])
+    assert ("in CI a skipped test is a failure" in output) is bool(ci)
+    assert ("no tool" in output) is bool(ci)
+
+
+def test_a_module_that_is_skipped_fails_too(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
+    (tmp_path / "test_it.py").write_text("import pytest\npytest.importorskip('no_such_module')\n")
+    assert "1 skipped" in collect(tmp_path, "")
+    assert "1 error" in collect(tmp_path, "true")
+
+
+def collect(folder: Path, ci: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "CI": ci},
+        check=False,
+    )
+    return done.stdout + done.stderr
