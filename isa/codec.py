@@ -21,6 +21,7 @@ class DecodeError(ValueError):
         where = "" if address is None else f" at {address:#010x}"
         super().__init__(f"{core}: {kind}: {word:#x}{where}{detail}")
         self.core, self.word, self.kind, self.address = core, word, kind, address
+        self.detail = detail.removeprefix(": ")  # which bits or which operand, if it is known
 
 
 class StructureError(ValueError):

@@ -1,0 +1,209 @@
+"""Decoded instructions by address, kept until a byte of their page changes.
+
+Instructions that neither wait nor share anything are bound into *runs*: acts one
+after the other, then a branch, a jump or the address behind them. The run is what
+makes the engine fast; a run of one instruction is the same thing, so both have one meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from emu.faults import Fault
+from emu.pages import PAGE, SHIFT, Pages
+from emu.scalar import semantics
+from emu.scalar.semantics import SINK, Act, Decision, Exit, Leave
+from isa.codec import Decoded, DecodeError, decode
+
+if TYPE_CHECKING:
+    from emu.scalar.hart import Hart
+
+LONGEST = 64  # instructions of a run at most
+ACTS = frozenset(("register", "immediate", "upper", "multiply", "divide", "load", "store"))
+ENDS = frozenset(("branch", "jump"))
+
+
+class Run(NamedTuple):
+    """Instructions that follow one another, all but the last of one way."""
+
+    acts: tuple[Act, ...]
+    end: Decision  # where to go on, and what the whole run has cost
+    lead: int  # device cycles from its begin to the begin of its last instruction
+    length: int  # instructions
+    costs: tuple[int, ...]  # device cycles from its begin to the begin of each
+    code: bytes  # what it was made of
+
+
+class Code:
+    """The decoded code of one core."""
+
+    def __init__(self, hart: Hart) -> None:
+        self.hart = hart
+        self.runs: dict[int, Run] = {}
+        self.steps: dict[int, Run] = {}  # runs of one instruction
+        self._stale: dict[tuple[int, int], Run] = {}  # (longest, address): their page has changed
+        self._words: dict[int, Decoded] = {}
+        self._watched: dict[int, list[int]] = {}  # addresses of the runs in a page, by page address
+        self._sources: set[int] = set()
+
+    def fetch(self, address: int) -> Decoded:
+        """The instruction at `address`. Raises `Fault`."""
+        pages, offset = self._locate(address)
+        return self._decode(address, pages.words[offset >> 2])
+
+    def run(self, address: int) -> Run:
+        """The longest run from `address` on, from now on in `runs`. Raises `Fault`."""
+        return self._prepare(address, self.runs, LONGEST)
+
+    def step(self, address: int) -> Run:
+        """The run of the one instruction at `address`, from now on in `steps`. Raises `Fault`."""
+        return self.steps.get(address) or self._prepare(address, self.steps, 1)
+
+    def _locate(self, address: int) -> tuple[Pages, int]:
+        if address & 3:
+            raise Fault(
+                "misaligned access",
+                f"fetch of an instruction at {address:#010x}, which is no multiple of 4",
+                {"address": address, "size": 4},
+            )
+        return self.hart.device.memory.locate(address, 4, "fetch")
+
+    def _decode(self, address: int, word: int) -> Decoded:
+        found = self._words.get(word)
+        if found is None:
+            try:
+                found = decode(self.hart.table, word, 32, address)
+            except DecodeError as error:
+                detail = error.detail or f"no instruction of {self.hart.table.name}"
+                raise Fault(
+                    error.kind, f"the word {word:#010x}: {detail}", {"word": word}
+                ) from None
+            self._words[word] = found
+        return found
+
+    def _prepare(self, address: int, kept: dict[int, Run], longest: int) -> Run:
+        pages, offset = self._locate(address)
+        run = self._stale.pop((longest, address), None)
+        if run is None or pages.read(offset, len(run.code)) != run.code:
+            run = self._bind(address, pages, offset, longest)
+        self._watch(address, pages, offset)
+        kept[address] = run
+        return run
+
+    def _watch(self, address: int, pages: Pages, offset: int) -> None:
+        """Be told when the page changes in which a run lies."""
+        base = address - offset
+        if base not in self._sources:
+            self._sources.add(base)
+            pages.on_change(partial(self._forget, base))
+        page = offset >> SHIFT
+        self._watched.setdefault(base + (page << SHIFT), []).append(address)
+        pages.hold(page)
+
+    def _forget(self, base: int, page: int) -> None:
+        """The page has changed, its runs perhaps too; they are compared before they are used."""
+        for address in self._watched.pop(base + (page << SHIFT), ()):
+            for kept, longest in ((self.runs, LONGEST), (self.steps, 1)):
+                run = kept.pop(address, None)
+                if run is not None:
+                    self._stale[longest, address] = run
+
+    def _bind(self, address: int, pages: Pages, offset: int, longest: int) -> Run:
+        """Make the run from `address` to what ends it, to the end of the page, or `longest` long.
+
+        What waits, shares or cannot be decoded is not part of it; if that comes
+        first, the run is just a leave.
+        """
+        hart = self.hart
+        room = min(longest, (PAGE - (offset & PAGE - 1)) >> 2)
+        acts: list[Act] = []
+        costs = [0]
+        end: Decision | None = None
+        at = address
+        for place in range(room):
+            at = address + 4 * place
+            try:
+                found = self._decode(at, pages.words[(offset >> 2) + place])
+            except Fault:
+                break
+            family = found.row.family
+            if family in ENDS:
+                end = _decision(hart, found, at, place, costs[-1])
+                break
+            if family not in ACTS:
+                break
+            acts.append(_act(hart, found, at, place))
+            costs.append(costs[-1] + hart.timing.of_family[family])
+            at += 4
+        if end is None:
+            if not acts:
+                return Run((), _leaving, 0, 0, (0,), pages.read(offset, 4))
+            end = _always((at, costs.pop()))
+            length = len(acts)
+        else:
+            length = len(acts) + 1
+        code = pages.read(offset, 4 * length)
+        return Run(tuple(acts), end, costs[-1], length, tuple(costs), code)
+
+
+def _places(found: Decoded) -> dict[str, int]:
+    """The operands as parameters: a register that is written has its place, x0 the sink."""
+    values = dict(found.values)
+    if values.get("rd") == 0:
+        values["rd"] = SINK
+    return values
+
+
+def _act(hart: Hart, found: Decoded, address: int, place: int) -> Act:
+    """The act of an instruction that goes on with the next one."""
+    values = _places(found)
+    more: dict[str, object] = {}
+    if found.row.family in ("load", "store"):
+        more = {"local": hart.device.memory.local, "place": place}
+    elif "pc" in found.row.reads.split():
+        more = {"pc": address}
+    act: Act = semantics.meaning(semantics, found.row.mnemonic)(hart.x, **values, **more)
+    return act
+
+
+def _decision(hart: Hart, found: Decoded, address: int, place: int, before: int) -> Decision:
+    """The act of a branch or jump, at whose begin the run has cost `before`."""
+    make: Callable[..., Decision] = semantics.meaning(semantics, found.row.mnemonic)
+    values = _places(found)
+    timing = hart.timing
+    target = address + values.pop("target", 0) & 0xFFFF_FFFF
+    following = address + 4 & 0xFFFF_FFFF
+    if found.row.family == "branch":
+        fallen: Exit = (following, before + timing.alu)
+        taken: Exit = (target, before + timing.taken)
+        decide = make(hart.x, **values, taken=taken, fallen=fallen)
+        return _guarded(decide, taken, place) if target & 3 else decide
+    return make(hart.x, **values, **_jump(found.row.syntax, target), link=following, leave=place,
+                cost=before + timing.taken)  # fmt: skip
+
+
+def _jump(syntax: str, target: int) -> Mapping[str, int]:
+    """The address of a jump that names one."""
+    return {"target": target} if "target" in syntax else {}
+
+
+def _always(exit_: Exit) -> Decision:
+    return lambda: exit_
+
+
+def _leaving() -> Exit:
+    raise Leave(0)
+
+
+def _guarded(decide: Decision, taken: Exit, place: int) -> Decision:
+    """A branch to a target that cannot be: it leaves when it is taken."""
+
+    def act() -> Exit:
+        chosen = decide()
+        if chosen is taken:
+            raise Leave(place)
+        return chosen
+
+    return act

@@ -1,0 +1,52 @@
+"""Control and status registers of a scalar core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from emu.faults import Fault
+from isa.scalar import CSR
+
+if TYPE_CHECKING:
+    from emu.scalar.hart import Hart
+
+_MASK = 0xFFFF_FFFF
+
+# Values by the names of `isa.scalar.SPECIALS`. The time of an instruction is that of its begin.
+_VALUES: dict[str, Callable[[Hart], int]] = {
+    "cycle": lambda hart: hart.time // hart.divider,
+    "time": lambda hart: hart.time // hart.divider,
+    "instret": lambda hart: hart.retired,
+    "cycleh": lambda hart: hart.time // hart.divider >> 32,
+    "timeh": lambda hart: hart.time // hart.divider >> 32,
+    "instreth": lambda hart: hart.retired >> 32,
+    "mhartid": lambda hart: hart.number,
+}
+
+
+class Csrs:
+    """The registers that the core's table declares; none can be written yet."""
+
+    def __init__(self, hart: Hart) -> None:
+        self.hart = hart
+        self._rows = {row.address: row for row in hart.table.specials}
+
+    def read(self, address: int) -> int:
+        """The value, 32 bits. Raises `Fault` (illegal instruction)."""
+        row = self._rows.get(address)
+        if row is None:
+            raise self._refused(address, "does not exist")
+        return _VALUES[row.name](self.hart) & _MASK
+
+    def write(self, address: int, value: int) -> None:
+        """Raises `Fault` (illegal instruction): there is none that can be written."""
+        reason = "is read-only" if address in self._rows else "does not exist"
+        raise self._refused(address, reason)
+
+    def _refused(self, address: int, reason: str) -> Fault:
+        return Fault(
+            "illegal instruction",
+            f"the control and status register {CSR.format(address)} {reason}",
+            {"csr": address},
+        )

@@ -1,0 +1,269 @@
+"""A core of the scalar base: fetching, the fast engine, accesses, waiting.
+
+Instructions run one after the other, each for its cost. Those that touch nothing but
+registers and plain local memory run in the fast way (`emu.scalar.code`); all others, and
+all of them while somebody listens, one by one in the plain way (`_one`). Both
+are bound to the same acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from emu.core import NEVER, Core
+from emu.faults import Fault, Stop
+from emu.scalar import semantics
+from emu.scalar.code import ACTS, ENDS, Code
+from emu.scalar.csrs import Csrs
+from emu.scalar.semantics import LOADS, MASK, SINK, STORES, Leave
+from emu.scalar.state import FIELDS
+from emu.scalar.timing import Timing
+from emu.state import StateField
+from isa.codec import Decoded
+from isa.model import Core as Table
+
+if TYPE_CHECKING:
+    from emu.device import Device
+    from emu.ports import Port
+
+STACK_POINTER = 2  # x2
+
+
+class Hart(Core):
+    """A scalar core; `services` holds what its own instructions do, by name, beside the base's."""
+
+    def __init__(
+        self,
+        device: Device,
+        table: Table,
+        name: str,
+        number: int,
+        services: Iterable[ModuleType] = (),
+        fields: Iterable[StateField] = (),
+    ) -> None:
+        super().__init__(device, table, name, number, (*FIELDS, *fields))
+        self.timing = Timing(device.config, table.name)
+        self.divider = self.timing.divider
+        self.port: Port = device.memory.port(self)
+        self.csrs = Csrs(self)
+        self.code = Code(self)
+        self.x = [0] * (SINK + 1)
+        self.pc = 0
+        self._pending: tuple[int | None, int, bool] | None = None
+        self._shared = False  # something was asked of others: advance must return
+        self._services = self._bind_services((semantics, *services))
+
+    def _bind_services(
+        self, modules: Iterable[ModuleType]
+    ) -> dict[str, Callable[..., Stop | None]]:
+        """The function of each row that is neither an act nor the end of a run."""
+        found = {}
+        for row in self.table.instructions:
+            if row.family not in ACTS | ENDS:
+                module = next(m for m in modules if hasattr(m, _name_in(row.mnemonic)))
+                found[row.mnemonic] = semantics.meaning(module, row.mnemonic)
+        return found
+
+    # The contract
+
+    @property
+    def next_address(self) -> int | None:
+        return self.pc if self.running else None
+
+    def start(self, entry: int, time: int) -> None:
+        """Start at `entry`; the stack pointer is the end of local memory."""
+        self.pc = entry
+        self.x[STACK_POINTER] = self.device.memory.local_bytes & MASK
+        self.running = True
+        self.time = self.aligned(time)
+
+    def counters(self) -> dict[str, int]:
+        return {"instructions": self.retired, "cycles_waiting": self.waited}
+
+    def sync(self) -> None:
+        super().sync()
+        self.state.pc = self.pc
+        self.state.x[:] = self.x[:SINK]
+        self.state.pending = self._pending
+
+    def reload(self) -> None:
+        super().reload()
+        self.pc = self.state.pc
+        self.x[:SINK] = self.state.x.tolist()
+        self._pending = self.state.pending
+
+    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+        assert self._pending is not None
+        place, size, is_signed = self._pending
+        if place is not None:
+            self.x[place] = _extended(int.from_bytes(data, "little"), size, is_signed)
+        self._pending = None
+        self.waiting = None
+        self._retire(self.aligned(ready))
+
+    def advance(self, limit: int) -> Stop | None:
+        self._shared = False
+        if self.listeners:
+            return self._one()
+        runs, steps, code = self.code.runs, self.code.steps, self.code
+        pc, time, retired = self.pc, self.time, self.retired
+        while time < limit:
+            run = runs.get(pc)
+            if run is None:
+                self.pc, self.time, self.retired = pc, time, retired
+                run = code.run(pc)
+            if time + run.lead >= limit:
+                run = steps.get(pc)
+                if run is None:
+                    self.pc, self.time, self.retired = pc, time, retired
+                    run = code.step(pc)
+            acts, end, _, length, costs, _ = run
+            try:
+                for act in acts:
+                    act()
+                following, cost = end()
+            except Leave as leave:
+                place = leave.place
+                self.pc, self.time, self.retired = (
+                    pc + 4 * place,
+                    time + costs[place],
+                    retired + place,
+                )
+                stop = self._one()
+                if stop is not None or self._shared:
+                    return stop
+                pc, time, retired = self.pc, self.time, self.retired
+            else:
+                pc = following
+                time += cost
+                retired += length
+        self.pc, self.time, self.retired = pc, time, retired
+        return None
+
+    # The plain way: one instruction
+
+    def _one(self) -> Stop | None:
+        """Do the instruction at `pc`, or let it wait. Raises `Fault`, with nothing changed."""
+        found = self.code.fetch(self.pc)
+        if self.listeners and self.waiting is None:
+            self.announce("instruction", address=self.pc)
+        row = found.row
+        if row.mnemonic in LOADS:
+            self._load(found)
+        elif row.mnemonic in STORES:
+            self._store(found)
+        elif row.family in ACTS | ENDS:
+            self._step(found)
+        else:
+            return self._serve(found)
+        return None
+
+    def _step(self, found: Decoded) -> None:
+        run = self.code.step(self.pc)
+        try:
+            for act in run.acts:
+                act()
+            following, cost = run.end()
+        except Leave:
+            raise self._misaligned(found) from None
+        self.pc = following
+        self.time += cost
+        self.retired += 1
+
+    def _misaligned(self, found: Decoded) -> Fault:
+        """What a jump or branch gives that would go to an address between instructions."""
+        values = found.values
+        if "target" in values:
+            target = self.pc + values["target"] & MASK
+        else:
+            target = self.x[values["rs1"]] + values["imm"] & MASK - 1
+        return Fault(
+            "misaligned access",
+            f"{found.row.mnemonic} to {target:#010x}, which is no multiple of 4",
+            {"address": target, "size": 4},
+        )
+
+    def _load(self, found: Decoded) -> None:
+        size, is_signed = LOADS[found.row.mnemonic]
+        place = found.values["rd"] or SINK
+        address = self.x[found.values["rs1"]] + found.values["imm"] & MASK
+        answer = self.port.load(self.time, address, size)
+        if answer is None:
+            self._pending = (place, size, is_signed)
+            self._await(f"a load of {address:#010x}")
+            return
+        value, ready = answer
+        self.x[place] = _extended(value, size, is_signed)
+        is_local = address < self.device.memory.local_bytes
+        self._retire(self.time + self.timing.local if is_local else self.aligned(ready))
+
+    def _store(self, found: Decoded) -> None:
+        size = STORES[found.row.mnemonic]
+        address = self.x[found.values["rs1"]] + found.values["imm"] & MASK
+        ready = self.port.store(self.time, address, size, self.x[found.values["rs2"]])
+        if ready is None:
+            self._pending = (None, 0, False)
+            self._await(f"a store to {address:#010x}")
+            return
+        is_local = address < self.device.memory.local_bytes
+        self._retire(self.time + self.timing.store if is_local else self.aligned(ready))
+
+    def _await(self, what: str) -> None:
+        """Wait for the arbiter's answer to an access."""
+        self._shared = True
+        self.wait(what)
+
+    def _serve(self, found: Decoded) -> Stop | None:
+        """Do an instruction that asks something of others; it may wait or stop the run."""
+        values = dict(found.values)
+        if values.get("rd") == 0:
+            values["rd"] = SINK
+        stop = self._services[found.row.mnemonic](self, **values)
+        if self.time == NEVER:
+            return None
+        self.proceed()
+        self._retire(self.time + self.timing.of_family[found.row.family])
+        if stop is not None and stop.reason == "exit":
+            self.running = False
+            self.time = NEVER
+        return stop
+
+    def _retire(self, time: int) -> None:
+        """The instruction is done; the next one begins at cycle `time`."""
+        self.pc = self.pc + 4 & MASK
+        self.retired += 1
+        self.time = time
+
+    # What services use
+
+    def ask(self) -> None:
+        """Something is asked of the device that may change when others act."""
+        self._shared = True
+
+    def exit(self, code: int) -> Stop:
+        """The stop of `ecall` 93."""
+        after = self.time + self.timing.of_family["system"]
+        return Stop("exit", after, f"exit with code {code}", code, core=self.name, address=self.pc)
+
+    def breakpoint(self) -> Stop:
+        """The stop of `ebreak`; a run that goes on does so behind it."""
+        after = self.time + self.timing.of_family["system"]
+        message = f"{self.name}: ebreak at {self.pc:#010x}"
+        return Stop("breakpoint", after, message, core=self.name, address=self.pc)
+
+    def write_file(self, number: int, address: int, length: int) -> None:
+        """Give bytes to the host's file 1 or 2. Raises `Fault` (out-of-range access)."""
+        data = self.device.memory.peek(address, length)
+        (self.device.stdout if number == 1 else self.device.stderr)(data)
+
+
+def _name_in(mnemonic: str) -> str:
+    return mnemonic.replace(".", "_")
+
+
+def _extended(value: int, size: int, is_signed: bool) -> int:
+    """A loaded number as 32 bits of a register."""
+    sign = 1 << 8 * size - 1
+    return (value ^ sign) - sign & MASK if is_signed else value

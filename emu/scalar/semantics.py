@@ -1,0 +1,545 @@
+"""What each row of `isa.scalar` does; the function has the mnemonic's name.
+
+A function of the families register to jump makes an *act*: a function without arguments
+that does one decoded instruction to the registers `x`, Python ints from 0 to
+2**32 - 1. Its parameters are the row's operands (registers as places in `x`, of
+which the last, `SINK`, takes what is written to x0), and:
+
+| family | also gets | the act returns |
+|---|---|---|
+| register, immediate, upper, multiply, divide | `pc` if the row reads it | nothing |
+| load, store | `local`, `place` | nothing; it leaves unless the address is plain local memory |
+| branch | `taken`, `fallen` | one of these two |
+| jump | `link`, `leave`, `cost` | the next address and `cost` |
+
+Functions of csr and system do their work at once, with the core as first parameter.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from emu.faults import Fault, Stop
+from emu.pages import SHIFT, WRITTEN, Pages
+
+if TYPE_CHECKING:
+    from emu.scalar.hart import Hart
+
+Act = Callable[[], None]
+Exit = tuple[int, int]  # the next address, and the device cycles up to there
+Decision = Callable[[], Exit]
+Registers = list[int]
+
+SINK = 32
+MASK = 0xFFFF_FFFF
+SIGN = 0x8000_0000
+
+
+class Leave(Exception):
+    """An act cannot go on by itself: the core's plain path does this instruction.
+
+    `place` is the instruction's, counted from the start of the run of acts. Nothing was changed.
+    """
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+
+def meaning(module: ModuleType, mnemonic: str) -> Any:
+    """The function of a row: `and_` of `and`, `fence_tso` of `fence.tso`."""
+    name = mnemonic.replace(".", "_")
+    return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
+
+
+def signed(value: int) -> int:
+    """The number that 32 bits are in two's complement."""
+    return (value ^ SIGN) - SIGN
+
+
+# Register
+
+
+def add(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] + x[rs2] & MASK
+
+    return act
+
+
+def sub(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] - x[rs2] & MASK
+
+    return act
+
+
+def sll(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] << (x[rs2] & 31) & MASK
+
+    return act
+
+
+def slt(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = 1 if x[rs1] ^ SIGN < x[rs2] ^ SIGN else 0
+
+    return act
+
+
+def sltu(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = 1 if x[rs1] < x[rs2] else 0
+
+    return act
+
+
+def xor(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] ^ x[rs2]
+
+    return act
+
+
+def srl(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] >> (x[rs2] & 31)
+
+    return act
+
+
+def sra(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = (x[rs1] ^ SIGN) - SIGN >> (x[rs2] & 31) & MASK
+
+    return act
+
+
+def or_(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] | x[rs2]
+
+    return act
+
+
+def and_(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] & x[rs2]
+
+    return act
+
+
+# Immediate
+
+
+def addi(x: Registers, rd: int, rs1: int, imm: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] + imm & MASK
+
+    return act
+
+
+def slti(x: Registers, rd: int, rs1: int, imm: int) -> Act:
+    limit = (imm & MASK) ^ SIGN
+
+    def act() -> None:
+        x[rd] = 1 if x[rs1] ^ SIGN < limit else 0
+
+    return act
+
+
+def sltiu(x: Registers, rd: int, rs1: int, imm: int) -> Act:
+    limit = imm & MASK
+
+    def act() -> None:
+        x[rd] = 1 if x[rs1] < limit else 0
+
+    return act
+
+
+def xori(x: Registers, rd: int, rs1: int, imm: int) -> Act:
+    bits = imm & MASK
+
+    def act() -> None:
+        x[rd] = x[rs1] ^ bits
+
+    return act
+
+
+def ori(x: Registers, rd: int, rs1: int, imm: int) -> Act:
+    bits = imm & MASK
+
+    def act() -> None:
+        x[rd] = x[rs1] | bits
+
+    return act
+
+
+def andi(x: Registers, rd: int, rs1: int, imm: int) -> Act:
+    bits = imm & MASK
+
+    def act() -> None:
+        x[rd] = x[rs1] & bits
+
+    return act
+
+
+def slli(x: Registers, rd: int, rs1: int, shamt: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] << shamt & MASK
+
+    return act
+
+
+def srli(x: Registers, rd: int, rs1: int, shamt: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] >> shamt
+
+    return act
+
+
+def srai(x: Registers, rd: int, rs1: int, shamt: int) -> Act:
+    def act() -> None:
+        x[rd] = (x[rs1] ^ SIGN) - SIGN >> shamt & MASK
+
+    return act
+
+
+# Upper
+
+
+def lui(x: Registers, rd: int, imm: int) -> Act:
+    value = imm << 12
+
+    def act() -> None:
+        x[rd] = value
+
+    return act
+
+
+def auipc(x: Registers, rd: int, imm: int, pc: int) -> Act:
+    value = pc + (imm << 12) & MASK
+
+    def act() -> None:
+        x[rd] = value
+
+    return act
+
+
+# Multiply and divide
+
+
+def mul(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] * x[rs2] & MASK
+
+    return act
+
+
+def mulh(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = signed(x[rs1]) * signed(x[rs2]) >> 32 & MASK
+
+    return act
+
+
+def mulhsu(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = signed(x[rs1]) * x[rs2] >> 32 & MASK
+
+    return act
+
+
+def mulhu(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        x[rd] = x[rs1] * x[rs2] >> 32
+
+    return act
+
+
+def div(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        top, bottom = signed(x[rs1]), signed(x[rs2])
+        if not bottom:
+            x[rd] = MASK
+            return
+        quotient = abs(top) // abs(bottom)  # towards zero; -2**31 / -1 wraps to -2**31
+        x[rd] = (-quotient if (top < 0) != (bottom < 0) else quotient) & MASK
+
+    return act
+
+
+def divu(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        bottom = x[rs2]
+        x[rd] = x[rs1] // bottom if bottom else MASK
+
+    return act
+
+
+def rem(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        top, bottom = signed(x[rs1]), signed(x[rs2])
+        rest = abs(top) % abs(bottom) if bottom else abs(top)
+        x[rd] = (-rest if top < 0 else rest) & MASK
+
+    return act
+
+
+def remu(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
+    def act() -> None:
+        bottom = x[rs2]
+        x[rd] = x[rs1] % bottom if bottom else x[rs1]
+
+    return act
+
+
+# Load and store: (bytes, signed) and bytes for the plain path, and acts for local memory
+
+LOADS = {"lb": (1, True), "lh": (2, True), "lw": (4, False), "lbu": (1, False), "lhu": (2, False)}
+STORES = {"sb": 1, "sh": 2, "sw": 4}
+
+
+def lb(x: Registers, rd: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
+    data, size = local.bytes, local.size
+
+    def act() -> None:
+        address = x[rs1] + imm & MASK
+        if address >= size:
+            raise Leave(place)
+        x[rd] = (data[address] ^ 0x80) - 0x80 & MASK
+
+    return act
+
+
+def lbu(x: Registers, rd: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
+    data, size = local.bytes, local.size
+
+    def act() -> None:
+        address = x[rs1] + imm & MASK
+        if address >= size:
+            raise Leave(place)
+        x[rd] = data[address]
+
+    return act
+
+
+def lh(x: Registers, rd: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
+    data, size = local.halves, local.size
+
+    def act() -> None:
+        address = x[rs1] + imm & MASK
+        if address >= size or address & 1:
+            raise Leave(place)
+        x[rd] = (data[address >> 1] ^ 0x8000) - 0x8000 & MASK
+
+    return act
+
+
+def lhu(x: Registers, rd: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
+    data, size = local.halves, local.size
+
+    def act() -> None:
+        address = x[rs1] + imm & MASK
+        if address >= size or address & 1:
+            raise Leave(place)
+        x[rd] = data[address >> 1]
+
+    return act
+
+
+def lw(x: Registers, rd: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
+    data, size = local.words, local.size
+
+    def act() -> None:
+        address = x[rs1] + imm & MASK
+        if address >= size or address & 3:
+            raise Leave(place)
+        x[rd] = data[address >> 2]
+
+    return act
+
+
+def sb(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
+    data, size, marks = local.bytes, local.size, local.marks
+
+    def act() -> None:
+        address = x[rs1] + imm & MASK
+        if address >= size or marks[address >> SHIFT] != WRITTEN:
+            raise Leave(place)
+        data[address] = x[rs2] & 0xFF
+
+    return act
+
+
+def sh(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
+    data, size, marks = local.halves, local.size, local.marks
+
+    def act() -> None:
+        address = x[rs1] + imm & MASK
+        if address >= size or address & 1 or marks[address >> SHIFT] != WRITTEN:
+            raise Leave(place)
+        data[address >> 1] = x[rs2] & 0xFFFF
+
+    return act
+
+
+def sw(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
+    data, size, marks = local.words, local.size, local.marks
+
+    def act() -> None:
+        address = x[rs1] + imm & MASK
+        if address >= size or address & 3 or marks[address >> SHIFT] != WRITTEN:
+            raise Leave(place)
+        data[address >> 2] = x[rs2]
+
+    return act
+
+
+# Branch and jump
+
+
+def beq(x: Registers, rs1: int, rs2: int, taken: Exit, fallen: Exit) -> Decision:
+    def act() -> Exit:
+        return taken if x[rs1] == x[rs2] else fallen
+
+    return act
+
+
+def bne(x: Registers, rs1: int, rs2: int, taken: Exit, fallen: Exit) -> Decision:
+    def act() -> Exit:
+        return taken if x[rs1] != x[rs2] else fallen
+
+    return act
+
+
+def blt(x: Registers, rs1: int, rs2: int, taken: Exit, fallen: Exit) -> Decision:
+    def act() -> Exit:
+        return taken if x[rs1] ^ SIGN < x[rs2] ^ SIGN else fallen
+
+    return act
+
+
+def bge(x: Registers, rs1: int, rs2: int, taken: Exit, fallen: Exit) -> Decision:
+    def act() -> Exit:
+        return taken if x[rs1] ^ SIGN >= x[rs2] ^ SIGN else fallen
+
+    return act
+
+
+def bltu(x: Registers, rs1: int, rs2: int, taken: Exit, fallen: Exit) -> Decision:
+    def act() -> Exit:
+        return taken if x[rs1] < x[rs2] else fallen
+
+    return act
+
+
+def bgeu(x: Registers, rs1: int, rs2: int, taken: Exit, fallen: Exit) -> Decision:
+    def act() -> Exit:
+        return taken if x[rs1] >= x[rs2] else fallen
+
+    return act
+
+
+def jal(x: Registers, rd: int, target: int, link: int, leave: int, cost: int) -> Decision:
+    """`target` is the address."""
+    exit_ = (target, cost)
+
+    def act() -> Exit:
+        if target & 3:
+            raise Leave(leave)
+        x[rd] = link
+        return exit_
+
+    return act
+
+
+def jalr(x: Registers, rd: int, rs1: int, imm: int, link: int, leave: int, cost: int) -> Decision:
+    def act() -> Exit:
+        target = x[rs1] + imm & 0xFFFF_FFFE
+        if target & 2:
+            raise Leave(leave)
+        x[rd] = link
+        return target, cost
+
+    return act
+
+
+# Csr
+
+
+def csrrw(hart: Hart, rd: int, csr: int, rs1: int) -> None:
+    old = hart.csrs.read(csr)
+    hart.csrs.write(csr, hart.x[rs1])
+    hart.x[rd] = old
+
+
+def csrrs(hart: Hart, rd: int, csr: int, rs1: int) -> None:
+    old = hart.csrs.read(csr)
+    if rs1:
+        hart.csrs.write(csr, old | hart.x[rs1])
+    hart.x[rd] = old
+
+
+def csrrc(hart: Hart, rd: int, csr: int, rs1: int) -> None:
+    old = hart.csrs.read(csr)
+    if rs1:
+        hart.csrs.write(csr, old & ~hart.x[rs1])
+    hart.x[rd] = old
+
+
+def csrrwi(hart: Hart, rd: int, csr: int, uimm: int) -> None:
+    old = hart.csrs.read(csr)
+    hart.csrs.write(csr, uimm)
+    hart.x[rd] = old
+
+
+def csrrsi(hart: Hart, rd: int, csr: int, uimm: int) -> None:
+    old = hart.csrs.read(csr)
+    if uimm:
+        hart.csrs.write(csr, old | uimm)
+    hart.x[rd] = old
+
+
+def csrrci(hart: Hart, rd: int, csr: int, uimm: int) -> None:
+    old = hart.csrs.read(csr)
+    if uimm:
+        hart.csrs.write(csr, old & ~uimm)
+    hart.x[rd] = old
+
+
+# System
+
+
+def fence(hart: Hart, pred: int, succ: int) -> None:
+    """One access after the other: there is nothing to order."""
+
+
+def fence_tso(hart: Hart) -> None:
+    """As `fence`."""
+
+
+EXIT, WRITE = 93, 64  # Linux's numbers
+
+
+def ecall(hart: Hart) -> Stop | None:
+    a0, a1, a2, a7 = hart.x[10], hart.x[11], hart.x[12], hart.x[17]
+    if a7 == EXIT:
+        return hart.exit(signed(a0))
+    if a7 == WRITE and a0 in (1, 2):
+        hart.write_file(a0, a1, a2)
+        hart.x[10] = a2
+        return None
+    what = f"writes to file {signed(a0)}, not 1 or 2" if a7 == WRITE else f"asks for call {a7}"
+    raise Fault(
+        "unknown call",
+        f"ecall {what}; a7 is {EXIT} (exit) or {WRITE} (write)",
+        {"a7": a7, "a0": a0},
+    )
+
+
+def ebreak(hart: Hart) -> Stop:
+    return hart.breakpoint()

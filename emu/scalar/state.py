@@ -1,0 +1,13 @@
+"""The declared state of a scalar core, beside what every core has."""
+
+from __future__ import annotations
+
+from emu.state import StateField
+
+# fmt: off
+FIELDS = (
+    StateField("pc",      "int",    (),    "address of the next instruction"),
+    StateField("x",       "uint32", (32,), "general registers; x[0] is always 0"),
+    StateField("pending", "object", (),    "the access to on-chip memory under way: rd, bytes, signed; of a store None, 0, False"),
+)
+# fmt: on
