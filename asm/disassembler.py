@@ -132,7 +132,7 @@ def _contents(
     labels: Labels,
     symbol: Callable[[int], str | None],
 ) -> list[str]:
-    if table is not None and section.flags == "ax":
+    if table is not None and section.flags == "ax" and not section.nobits:
         return code.section_lines(section, table, labels, symbol)
     if table is not None and section.name == table.section.format(section.index):
         name = f"asm.forms.{table.name}_source"

@@ -13,7 +13,7 @@ from __future__ import annotations
 from asm import elf_format as elf
 from asm import elf_note
 from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, Strings, whole
-from asm.elf_read import check_entry, check_overlaps, read
+from asm.elf_read import check_core, check_entry, check_overlaps, read
 from asm.program import Program, Section
 
 __all__ = ["ElfError", "read", "write"]
@@ -207,6 +207,8 @@ def _check(program: Program) -> None:
 
 def _check_section(section: Section) -> None:
     what = f"section {section.name}"
+    if section.core is not None:
+        check_core(section.name, section.core)
     if section.flags not in _SECTION_FLAGS:
         raise ElfError(f"{what}: no flags {section.flags!r}")
     if section.data and len(section.data) != section.size:

@@ -109,6 +109,14 @@ def check_overlaps(sections: Iterable[Section]) -> None:
     check("load address", lambda section: section.load_address)
 
 
+def check_core(section: str, core: str) -> None:
+    """Raise `ElfError` if there is no core of that name."""
+    try:
+        registry.core(core)
+    except registry.UnknownCoreError as error:
+        raise ElfError(f"section {section}: {error}") from None
+
+
 def check_entry(entry: int | None, sections: Iterable[Section]) -> None:
     """Raise `ElfError` unless `entry` is a word of an executable section."""
     if entry is None:
@@ -334,7 +342,10 @@ def _with_bare_segments(
             continue
         flags = "ax" if segment.flags & elf.PF_X else "aw" if segment.flags & elf.PF_W else "a"
         filled = segment.address + segment.file_size
-        for start, end in _gaps(segment.address, segment.address + segment.size, covered):
+        gaps = list(_gaps(segment.address, segment.address + segment.size, covered))
+        if gaps != [(segment.address, segment.address + segment.size)]:
+            flags = "a"  # what stands beside code is none: file headers and the like
+        for start, end in gaps:
             # The parts of the gap that the file fills, and that it leaves zero.
             for low, high in ((start, min(end, filled)), (max(start, filled), end)):
                 offset = low - segment.address + segment.offset
@@ -373,6 +384,7 @@ def _with_parts(sections: dict[int, Section], note: Note) -> dict[int, Section]:
     for name, (core, _) in note.parts.items():
         if name not in names:
             raise ElfError(f"{elf_note.SECTION}: the part {name} of {core} is no section")
+        check_core(name, core)
     return {
         number: replace(
             section, core=note.parts[section.name][0], index=note.parts[section.name][1]

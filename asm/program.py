@@ -234,5 +234,8 @@ def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[tuple[str
     """
     inside = [item for item in symbols if item.section == section.name]
     starts = sorted({item.value for item in inside})
-    ends = dict(zip(starts, [*starts[1:], section.end], strict=True)) if starts else {}
-    return {(item.name, item.value): max(0, ends[item.value] - item.value) for item in inside}
+    nexts = dict(zip(starts, [*starts[1:], section.end], strict=True)) if starts else {}
+    return {
+        (item.name, item.value): max(0, min(nexts[item.value], section.end) - item.value)
+        for item in inside
+    }

@@ -14,10 +14,10 @@ from isa.model import Core
 _WORD = 4  # bytes of an instruction
 
 
-def _decoded(core: Core, word: int, address: int) -> codec.Decoded | str:
+def _decoded(core: Core, word: int) -> codec.Decoded | str:
     """The instruction, or why there is none that gives this word again."""
     try:
-        found = codec.decode(core, word, 8 * _WORD, address)
+        found = codec.decode(core, word, 8 * _WORD)
     except codec.DecodeError as error:
         return str(error)
     if codec.encode(found.row, found.values) != word:
@@ -29,7 +29,7 @@ def make_targets(section: Section, core: Core, labels: Labels) -> None:
     """Give every address in the section that an instruction of it names a label."""
     for place, (word,) in enumerate(struct.iter_unpack("<I", _whole(section))):
         address = section.address + _WORD * place
-        found = _decoded(core, word, address)
+        found = _decoded(core, word)
         if isinstance(found, str):
             continue
         for operand in found.row.operands:
@@ -51,7 +51,7 @@ def section_lines(
     for place, (word,) in enumerate(struct.iter_unpack("<I", whole)):
         address = section.address + _WORD * place
         lines += labels.lines(address, _WORD)
-        found = _decoded(core, word, address)
+        found = _decoded(core, word)
         if isinstance(found, str):
             lines.append(directive(f".word {word:#010x}  # {found}"))
         else:

@@ -9,7 +9,7 @@ from asm.program import Program, Section, Symbol, natural_sizes
 
 # What the grammar takes as a name; local symbols are those that the assembler leaves out.
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
-_TYPES = {"func": "@function", "object": "@object", "notype": "@notype"}
+_TYPES = {"func": "function", "object": "object", "notype": "notype"}
 INDENT = "        "
 
 

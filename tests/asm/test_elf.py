@@ -435,6 +435,7 @@ def noted(old: str, new: str) -> bytes:
         ('"core":"pe","index":1', '"core":"","index":"10', "not UTF-8 JSON"),
         ('"core":"pe","index":1', '"core":"","index":100', "is no part of core ''"),
         ('"core":"pe","index":1', '"core":"pe","iNdex":1', "a part has no index"),
+        ('"core":"pe"', '"core":"po"', "section .pe.0: no core is called 'po'"),
     ],
 )
 def test_a_broken_note_is_refused(old: str, new: str, match: str) -> None:
@@ -496,6 +497,7 @@ def test_a_program_that_no_file_can_hold_is_refused(changes: dict[str, object], 
         ({"address": 0x1001C}, "overlap at address 0x10020"),
         ({"load_address": 0x80000000}, "overlap at load address 0x80000000"),
         ({"name": ".note.macaw"}, "same name"),
+        ({"core": "po"}, "no core is called 'po', there are .*cp"),
     ],
 )
 def test_a_section_that_no_file_can_hold_is_refused(changes: dict[str, object], match: str) -> None:

@@ -1,0 +1,341 @@
+"""The disassembler on programs built by hand: what it prints, and when it falls back to data."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from asm.disassembler import DisassemblyError, disassemble
+from asm.disassembly.data import chunk
+from asm.program import Program, Section, Symbol, Tensor
+from isa import codec, config, pe, registry
+
+
+def words(*values: int) -> bytes:
+    return b"".join(value.to_bytes(4, "little") for value in values)
+
+
+def code(data: bytes, *symbols: Symbol) -> Program:
+    section = Section(".text.cp", "cp", None, 0x10000, 0x10000, data, len(data), 4, "ax")
+    return Program(sections=(section,), symbols=symbols, entry=0x10000)
+
+
+def lines(program: Program) -> list[str]:
+    """What is printed, without comments and empty lines."""
+    found = [line for line in disassemble(program).splitlines() if line]
+    return [line for line in found if not line.startswith("#")]
+
+
+def label(
+    name: str, value: int, size: int, *, shared: bool = False, kind: str = "notype"
+) -> Symbol:
+    return Symbol(name, value, size, ".text.cp", kind, shared)
+
+
+def test_jump_targets_get_labels_and_symbols_their_names() -> None:
+    data = words(
+        0x00000513,  # addi a0, zero, 0
+        0x00150513,  # addi a0, a0, 1
+        0xFE000EE3,  # beq zero, zero, .-4
+        0x0000006F,  # jal zero, .
+    )
+    main = label("main", 0x10000, 16, shared=True)
+    assert lines(code(data, main)) == [
+        "        .core cp",
+        "        .global main",
+        "main:",
+        "        addi a0, zero, 0",
+        ".L10004:",
+        "        addi a0, a0, 1",
+        "        beq zero, zero, .L10004",
+        ".L1000c:",
+        "        jal zero, .L1000c",
+    ]
+
+
+def test_jumps_out_of_the_program_keep_their_address() -> None:
+    data = words(0x0000006F + (8 << 20), 0xFE000EE3)  # jal zero, .+8; beq zero, zero, .-4
+    assert lines(code(data))[1:] == [
+        ".L10000:",
+        "        jal zero, 0x10008",
+        "        beq zero, zero, .L10000",
+    ]
+
+
+def test_words_that_are_no_instruction_are_data_with_the_reason() -> None:
+    data = words(0xFFFFFFFF, 0x0000200F) + b"\x01\x02"
+    assert lines(code(data))[1:] == [
+        "        .word 0xffffffff  # cp: illegal instruction: 0xffffffff",
+        "        .word 0x0000200f  # cp: illegal instruction: 0x200f",
+        "        .byte 0x01",
+        "        .byte 0x02",
+    ]
+
+
+def test_sizes_and_types_are_said_only_where_they_are_not_natural() -> None:
+    data = words(0x00000013, 0x00000013, 0x00000013)
+    program = code(
+        data,
+        label("a", 0x10000, 8),
+        label("b", 0x10008, 99, kind="func"),
+        label("middle", 0x1000A, 0),
+        label("end", 0x1000C, 0),
+        label("far", 0x10100, 0),
+    )
+    assert lines(program)[1:] == [
+        "        .set far, . + 256",
+        "a:",
+        "        addi zero, zero, 0",
+        "        addi zero, zero, 0",
+        "        .type b, function",
+        "        .size b, 99",
+        "b:",
+        "        .size middle, 0",
+        "        .set middle, . + 2",
+        "        addi zero, zero, 0",
+        "end:",
+    ]
+
+
+def test_numbers_and_names_that_the_language_does_not_take() -> None:
+    symbols = (
+        Symbol("N", 5, 0, None, "notype", False),
+        Symbol("minus", 0xFFFFFFFF, 0, None, "notype", True),
+        label("a b", 0x10000, 4),
+        label("twice", 0x10000, 4),
+        label("twice", 0x10000, 4, shared=True),
+    )
+    text = disassemble(code(words(0x13), *symbols))
+    assert "# a_b is called 'a b' in the file\n" in text
+    assert "# twice.2 is called 'twice' in the file\n" in text
+    assert "        .set N, 5\n" in text
+    assert "        .global minus\n        .set minus, -1\n" in text
+    assert "a_b:\ntwice:\n        .global twice.2\ntwice.2:\n" in text
+
+
+def test_a_jump_into_another_section_names_its_symbol() -> None:
+    program = code(words(0x0080006F))  # jal zero, .+8
+    other = replace(program.sections[0], name=".text.b", address=0x10008, load_address=0x10008)
+    names = (Symbol("there", 0x10008, 4, ".text.b", "notype", False),)
+    program = Program(sections=(*program.sections, other), symbols=names)
+    assert "        jal zero, there" in lines(program)
+    assert "        .section .text.b" in lines(program)
+
+
+def test_device_tensors_and_data() -> None:
+    tiny = config.load("tiny").to_toml()
+    program = Program(
+        sections=(
+            Section(".data", None, None, 0x80000000, 0x80000000, b"hi\0\0\0\0", 6, 4, "aw"),
+            Section(".tensors", None, None, 0x80000040, 0x80000040, b"", 104, 64, "aw"),
+        ),
+        symbols=(
+            Symbol("text", 0x80000000, 6, ".data", "object", False),
+            Symbol("x", 0x80000040, 64, ".tensors", "object", False),
+            Symbol("y", 0x80000080, 40, ".tensors", "object", True),
+        ),
+        tensors=(
+            Tensor("x", "input", "int8", (8, 8), 0x80000040),
+            Tensor("y", "output", "int32", (10,), 0x80000080),
+        ),
+        config_toml=tiny,
+        device="tiny",
+    )
+    assert lines(program) == [
+        "        .device tiny",
+        "        .input x, int8, 8, 8",
+        "        .global y",
+        "        .output y, int32, 10",
+        "        .balign 4",
+        "text:",
+        "        .byte 0x68, 0x69, 0x00, 0x00, 0x00, 0x00",
+    ]
+    own = replace(program, config_toml=tiny.replace("rows = 2", "rows = 3"))
+    text = disassemble(own)
+    assert ".device" not in text
+    assert "# made for a device of its own, tiny; assemble with --device" in text
+    assert "#   rows = 3" in text
+
+
+@pytest.mark.parametrize(
+    ("data", "address", "expected"),
+    [
+        (b"", 0, []),
+        (b"hello\0", 1, ['.asciz "hello"']),
+        (b'a"\\\n\tb\0', 0, ['.asciz "a\\"\\\\\\n\\tb"']),
+        (b"abc\0def\0\0\0", 0, ['.asciz "abc"', '.asciz "def"', ".space 2"]),
+        (b"abcd", 0, [".word 0x64636261"]),
+        (b"abcd", 2, [".byte 0x61, 0x62, 0x63, 0x64"]),
+        (
+            b"\1" + bytes(40) + b"\2",
+            0,
+            [".word 0x00000001", ".space 36", ".byte 0x00, 0x02"],
+        ),
+        (bytes(100), 3, [".byte 0x00", ".space 99"]),
+        (bytes(15), 1, [".byte " + ", ".join(["0x00"] * 12), ".byte 0x00, 0x00, 0x00"]),
+    ],
+)
+def test_data_directives(data: bytes, address: int, expected: list[str]) -> None:
+    assert [line.strip() for line in chunk(data, address, words=True)] == expected
+
+
+# --- a pe part ---------------------------------------------------------------------------
+
+
+def sequence(**header: int) -> bytes:
+    rows = registry.core("pe").by_mnemonic
+    instructions = [
+        codec.encode(rows["ld"], {"destination": 1}),
+        codec.encode(rows["ld"], {"destination": 0}),
+        codec.encode(rows["mac"], {"base": 0, "acc": 1, "balance": 1}),
+        codec.encode(rows["spu"], {"function": 0, "src": 1, "dst": 2}),
+        codec.encode(rows["st"], {"base": 2}),
+    ]
+    body = b"".join(word.to_bytes(2, "little") for word in instructions)
+    return codec.pack(pe.SEQUENCE, {"count": len(instructions), **header}) + body
+
+
+def packet(mnemonic: str, clusters: int = 3, segments: int = 0, **values: int) -> bytes:
+    row = registry.core("pe").by_mnemonic[mnemonic]
+    head = {"command": codec.encode(row, values), "segments": segments, "clusters": clusters}
+    return codec.pack(pe.PACKET, head)
+
+
+def segment(kind: str, offset: int, length: int, mode: int = 0, compress: int = 0) -> bytes:
+    return codec.pack(
+        pe.SEGMENT,
+        {
+            "type": pe.SEGMENT_TYPES.index(kind),
+            "mode": mode,
+            "compress": compress,
+            "offset": offset,
+            "length": length,
+        },
+    )
+
+
+def image(
+    header: dict[str, int] | None = None,
+    *,
+    clusters: int = 3,
+    out: dict[str, int] | None = None,
+    tail: bytes = b"\1\2\3\4" + bytes(64),
+) -> Program:
+    """A row of `tiny`: a list with a config, an exe and a marker, a sequence, data."""
+    sequence_bytes = sequence(**(header or {}))
+    place = 3 * pe.PACKET.size + 3 * pe.SEGMENT.size + pe.OUT.size + 2
+    data_at = place + len(sequence_bytes) + -(place + len(sequence_bytes)) % 4
+    written = packet("config", ib=4, segments=1)
+    written += segment("sequence", place, len(sequence_bytes))
+    written += packet("exe", ib=4, last=1, segments=2, clusters=clusters)
+    written += segment("weights", data_at, 4, mode=1) + segment("activations", data_at + 4, 64)
+    written += codec.pack(
+        pe.OUT,
+        {"offset": data_at, "count": 1, "step": 4, "stride": 4, "element": 2}
+        if out is None
+        else out,
+    )
+    written += packet("trace_begin", g=5)
+    written += b"\x20\0" + sequence_bytes
+    written += bytes(data_at - len(written)) + tail
+    name = registry.core("pe").section.format(0)
+    section = Section(name, "pe", 0, 0x10000000, 0x80000000, written, len(written), 4, "a")
+    start = section.address
+    symbols = (
+        Symbol("run", start, place, name, "object", False),
+        Symbol("layer", start + place, data_at - place, name, "object", False),
+        Symbol("w", start + data_at, 4, name, "object", False),
+        Symbol("buffer", start + data_at + 4, len(tail) - 4, name, "object", False),
+    )
+    toml = config.load("tiny").to_toml()
+    return Program(sections=(section,), symbols=symbols, config_toml=toml, device="tiny")
+
+
+def test_a_pe_part_is_printed_with_its_directives() -> None:
+    found = lines(image({"pipeline": 4, "activation": 1, "inner": 14, "then": 133, "shift": 3}))
+    assert found == [
+        "        .device tiny",
+        "        .core pe, row=0",
+        "        .seq layer, pipeline=4, activation=relu, shift=3",
+        "        .loop inner=14, outer=1",
+        "        .then ib=5",
+        "          ld activations, base=0",
+        "          ld weights, base=0",
+        "          mac base=0, acc=1, balance",
+        "          spu nonsf, src=1, dst=2",
+        "          st base=2",
+        "        .endseq",
+        "        .list run",
+        "          config ib=4, layer",
+        "          exe ib=4, last, data=(weights unit[0x6c:0x70] sliced, activations"
+        " unit[0x70:0xb0] broadcast), out=(unit[0x6c], stride=4, step=4, count=1, pes=0, type=int32)",
+        "          trace_begin 5",
+        "        .endlist",
+        "w:",
+        "        .byte 0x01, 0x02, 0x03, 0x04",
+        "buffer:",
+        "        .space 64",
+    ]
+
+
+def test_chosen_clusters_and_no_output() -> None:
+    text = "\n".join(lines(image(clusters=2, out={})))
+    assert "activations unit[0x70:0xb0] broadcast), to=1\n" in text
+    assert "out=" not in text
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        image(clusters=4),  # tiny has two clusters
+        image(clusters=0),
+        image(header={"then": 5}),
+        image(header={"count": 4}),  # the config's length is not the sequence's
+    ],
+)
+def test_an_image_of_another_shape_is_data(program: Program) -> None:
+    text = lines(program)
+    assert not any(".list" in line or ".seq" in line for line in text)
+    assert "run:" in text
+    assert "layer:" in text
+    count = sum(line.count("0x") for line in text if ".byte" in line)
+    count += sum(int(line.split()[1]) for line in text if ".space" in line)
+    assert count == program.sections[0].size
+
+
+@pytest.mark.parametrize("place", [2, 3, 20, 48, 60, 84, 85, 95, 100, 121])
+def test_a_changed_byte_of_lists_and_sequences_is_never_lost(place: int) -> None:
+    """Reserved bits, padding and the like: either it is said, or the image is data."""
+    program = image()
+    section = program.sections[0]
+    data = bytearray(section.data)
+    data[place] ^= 0x55
+    changed = replace(program, sections=(replace(section, data=bytes(data)),))
+    assert lines(changed) != lines(program)
+
+
+# --- --- ---------------------------------------------------------------------------------
+
+
+def test_one_core_alone() -> None:
+    both = Program(sections=(*code(words(0x13)).sections, *image().sections))
+    assert "addi" in disassemble(both, "cp")
+    assert ".core pe" not in disassemble(both, "cp")
+    assert "addi" not in disassemble(both, "pe")
+    with pytest.raises(DisassemblyError, match="no part of a core 'vc', there are cp, pe"):
+        disassemble(both, "vc")
+
+
+def test_the_disassembler_is_light() -> None:
+    script = (
+        "import sys, asm.disassembler, asm.elf\n"
+        "from asm.program import Program, Section\n"
+        "part = Section('.pe.0', 'pe', 0, 0x10000000, 0x80000000, bytes(8), 8, 4, 'a')\n"
+        "asm.disassembler.disassemble(Program(sections=(part,)))\n"
+        "heavy = {'numpy', 'lark', 'prompt_toolkit', 'rich', 'click'} & set(sys.modules)\n"
+        "sys.exit(', '.join(heavy) or 0)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
