@@ -399,11 +399,12 @@ class Queue:
 
 @dataclass(frozen=True)
 class Counter:
-    """A number that only grows while a program runs."""
+    """A number that only grows while a program runs; a `peak` is the highest value so far."""
 
     name: str
     meaning: str
     unit: str = ""
+    peak: bool = False
 
 
 @dataclass(frozen=True)

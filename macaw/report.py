@@ -15,14 +15,20 @@ from numpy.typing import NDArray
 
 from asm.diagnostics import Diagnostic, Span
 from asm.program import Program
+from isa.common import TRAFFIC
 from macaw import console
 from macaw.binding import shape_text
 from macaw.errors import RunError
-from macaw.running import Run
+from macaw.running import Run, gather
 from macaw.words import plural
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from emu.faults import Stop
+    from isa.model import Core
+
+MEANING_WIDTH = 60  # columns that are needed to say what counters mean
 
 
 def print_outputs(run: Run) -> None:
@@ -34,25 +40,64 @@ def print_outputs(run: Run) -> None:
 
 
 def print_stats(run: Run) -> None:
-    """Cycles and a table of every core's counters, on standard error."""
-    from rich.table import Table
-
+    """Cycles and a table of counters for each kind of core, on standard error."""
     sys.stdout.flush()
     screen = console.stderr()
     what = "" if run.items is None else f" in {plural(run.items, 'run')}"
     screen.print(f"{plural(run.cycles, 'cycle')}{what}", soft_wrap=True)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("core", no_wrap=True)
-    table.add_column("counter", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("a cycle", justify="right", no_wrap=True)
-    for core, values in run.counters.items():
-        shown = core
-        for name, value in values.items():
-            rate = f"{value / run.cycles:.3f}" if run.cycles else ""
-            table.add_row(shown, name, f"{value:,}", rate)
-            shown = ""
-    screen.print(table)
+    zero = 0
+    tables = {core.table.name: core.table for core in run.device.cores.values()}
+    for name, table in tables.items():
+        members = [core for core in run.device.cores if run.device.cores[core].table is table]
+        counts = {core: run.counters[core] for core in members}
+        names = list(dict.fromkeys(name for values in counts.values() for name in values))
+        shown = [name for name in names if any(counts[core].get(name) for core in members)]
+        zero += len(names) - len(shown)
+        if shown:
+            screen.print()
+            screen.print(_counter_table(table, counts, shown, screen.width))
+    if zero:
+        text = f"{plural(zero, 'counter')} that {'is' if zero == 1 else 'are'} zero not shown"
+        screen.print(f"\n{text}", style="dim", soft_wrap=True)
+
+
+def _counter_table(
+    core: Core, counts: Mapping[str, Mapping[str, int]], names: list[str], width: int
+) -> Table:
+    """The counters `names` of one kind of core.
+
+    A column an instance where `width` has room for them, else their sums alone;
+    what each counter means where there is room for that.
+    """
+    from rich.table import Table
+
+    rows = {row.name: row for row in (*core.counters, *TRAFFIC)}
+    label = max(len(core.name), *map(len, names)) + 1
+    unit = max(len(rows[name].unit) if name in rows else 0 for name in names) + 2
+    one = max(len(f"{value:,}") for values in counts.values() for value in values.values())
+    cell = max(one + 1, *map(len, counts)) + 2
+    several = len(counts) > 1
+    each = label + unit + cell * (len(counts) + several) <= width
+    left = width - label - unit - cell * (len(counts) * each + several)
+    meaning = left >= MEANING_WIDTH
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(core.name, no_wrap=True)
+    for name in counts if each else ():
+        table.add_column(name, justify="right", no_wrap=True)
+    if several:
+        table.add_column("all" if each else f"all {len(counts)}", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    if meaning:
+        table.add_column("", no_wrap=True, overflow="ellipsis", style="dim")
+    for name in names:
+        row = rows.get(name)
+        values = [values.get(name, 0) for values in counts.values()]
+        cells = [f"{value:,}" for value in values] if each else []
+        if several:
+            cells.append(f"{gather(row, values):,}")
+        about = [row.unit, row.meaning] if row else ["", ""]
+        table.add_row(name, *cells, *about[: 1 + meaning])
+    return table
 
 
 def print_failure(error: RunError, program: Program) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from macaw.errors import RunError
 if TYPE_CHECKING:
     from emu.faults import Stop
     from isa.config import Configuration
+    from isa.model import Counter
 
 Counters = dict[str, dict[str, int]]
 
@@ -98,7 +99,7 @@ def run(
             arrays.append(machine.read_tensor(name))
         cycles += machine.cycle
         exit_code = exit_code or stop.exit_code or 0
-        _add(counters, machine.counters())
+        _add(counters, machine)
     outputs = {
         name: arrays[0] if binding.items is None else np.stack(arrays)
         for name, arrays in gathered.items()
@@ -169,12 +170,15 @@ class _Collector:
         return self._pieces.decode("utf-8", errors="replace")
 
 
-def _add(total: Counters, more: Mapping[str, Mapping[str, int]]) -> None:
-    """Add counters up; a high-water mark stays the highest."""
-    for core, values in more.items():
+def gather(row: Counter | None, values: Iterable[int]) -> int:
+    """One number for several runs or cores: the sum, of a peak the highest."""
+    return max(values, default=0) if row is not None and row.peak else sum(values)
+
+
+def _add(total: Counters, device: Device) -> None:
+    """Add a device's counters to those of the items before it."""
+    for core, values in device.counters().items():
+        rows = {row.name: row for row in device.cores[core].table.counters}
         sums = total.setdefault(core, {})
         for name, value in values.items():
-            if name.endswith("_high"):
-                sums[name] = max(sums.get(name, 0), value)
-            else:
-                sums[name] = sums.get(name, 0) + value
+            sums[name] = gather(rows.get(name), (sums.get(name, 0), value))
