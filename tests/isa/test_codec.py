@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from isa import codec, cp, pe, registry
 from isa.codec import DecodeError, StructureError, decode, describe, encode, pack, unpack
 from isa.kinds import Choice, Immediate, OperandError
+from tests.fuzzing import fuzz
 
 ROWS = [(core, row) for core in registry.cores() for row in core.instructions]
 
@@ -31,7 +32,7 @@ def legal(operand):
     return st.sampled_from(values)
 
 
-@settings(max_examples=2000)
+@fuzz
 @given(st.data())
 def test_decode_of_encode(data):
     core, row = data.draw(st.sampled_from(ROWS))

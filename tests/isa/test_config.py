@@ -7,12 +7,13 @@ import tomllib
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from isa import config, registry
 from isa.config import ConfigError, Configuration
 from isa.model import Setting
+from tests.fuzzing import fuzz
 
 
 def refused(text, message):
@@ -227,14 +228,14 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=2000)
+@fuzz
 @given(st.text())
 def test_any_text(text):
     with suppress(ConfigError):
         config.parse(text)
 
 
-@settings(max_examples=2000)
+@fuzz
 @given(st.data())
 def test_any_edit_of_a_real_file(data):
     text = config.load("tiny").to_toml()
@@ -257,7 +258,7 @@ def is_legal(setting, value):
     return setting.low <= value <= setting.high and value % setting.step == 0
 
 
-@settings(max_examples=2000)
+@fuzz
 @given(st.sampled_from([*config.settings(), "pe", "mem.x", "nothing"]), VALUES)
 def test_any_value_of_a_field(name, value):
     if is_legal(config.settings().get(name), value):
