@@ -28,11 +28,11 @@ class StateField:
 
     `dtype` says how the value is held, in the attribute `name` of the state:
 
-    - a NumPy type (`int32`, `uint8`, `float16`, `bool_`): an array of `shape`; it is
-      changed in place, never replaced;
-    - `int`, `bool`: a Python number of any size;
+    - `int`, `bool` without a shape: a Python number of any size;
     - `object`: any plain value (`emu.plain`), small;
-    - `memory`: `emu.pages.Pages` of `shape[0]` bytes.
+    - `memory`: `emu.pages.Pages` of `shape[0]` bytes;
+    - else a NumPy type (`int32`, `uint8`, `float16`, `bool`): an array of `shape`; it is
+      changed in place, never replaced.
     """
 
     name: str
@@ -40,6 +40,11 @@ class StateField:
     shape: tuple[int, ...] = ()
     meaning: str = ""
     initial: Any = None  # None: zero (of an object: None)
+
+    @property
+    def scalar(self) -> bool:
+        """Whether it is held as a Python number."""
+        return self.dtype in ("int", "bool") and self.shape == ()
 
 
 class Change(NamedTuple):
@@ -64,7 +69,7 @@ class State:
         for row in self.fields:
             if row.dtype == "memory":
                 setattr(self, row.name, Pages(row.shape[0]))
-            elif row.dtype not in ("int", "bool", "object"):
+            elif not row.scalar and row.dtype != "object":
                 setattr(self, row.name, np.zeros(row.shape, row.dtype))
         self.reset()
 
@@ -79,10 +84,9 @@ class State:
         for row in self.fields:
             if row.dtype == "memory":
                 getattr(self, row.name).reset()
-            elif row.dtype == "int":
-                setattr(self, row.name, int(row.initial or 0))
-            elif row.dtype == "bool":
-                setattr(self, row.name, bool(row.initial))
+            elif row.scalar:
+                kind = int if row.dtype == "int" else bool
+                setattr(self, row.name, kind(row.initial or 0))
             elif row.dtype == "object":
                 setattr(self, row.name, plain.copy(row.initial))
             else:
@@ -97,7 +101,7 @@ class State:
         if row.dtype == "memory":
             return value.snapshot()
         self._check(row, value)
-        if row.dtype in ("int", "bool"):
+        if row.scalar:
             return value
         if row.dtype == "object":
             return plain.copy(value)
@@ -107,7 +111,7 @@ class State:
 
     def _check(self, row: StateField, value: Any) -> None:
         """Raise `StateError` unless `value` may stand in the field."""
-        if row.dtype in ("int", "bool"):
+        if row.scalar:
             right = type(value) is (int if row.dtype == "int" else bool)
         elif row.dtype == "object":
             return
@@ -134,7 +138,7 @@ class State:
                 getattr(self, row.name).restore(value)
                 continue
             self._check(row, value)
-            if row.dtype in ("int", "bool"):
+            if row.scalar:
                 setattr(self, row.name, value)
             elif row.dtype == "object":
                 setattr(self, row.name, plain.copy(value))
@@ -151,7 +155,7 @@ class State:
             elif row.dtype == "object":
                 if plain.pack(old) != plain.pack(new):
                     changes.append(Change(row.name, (), old, new))
-            elif row.dtype in ("int", "bool"):
+            elif row.scalar:
                 if old != new:
                     changes.append(Change(row.name, (), old, new))
             else:
@@ -170,7 +174,7 @@ class State:
             self._check(row, value) if row.dtype != "memory" else None
             if row.dtype == "memory":
                 data = value.digest()
-            elif row.dtype in ("int", "bool", "object"):
+            elif row.scalar or row.dtype == "object":
                 data = plain.pack(value)
             else:
                 data = value.tobytes()
@@ -188,7 +192,7 @@ class State:
                 found[f"{name}#pages"] = np.array(sorted(pages), np.int64)
                 data = b"".join(pages[page] for page in sorted(pages))
                 found[name] = np.frombuffer(data, np.uint8)
-            elif row.dtype in ("int", "bool", "object"):
+            elif row.scalar or row.dtype == "object":
                 found[name] = np.frombuffer(plain.pack(value), np.uint8)
             else:
                 found[name] = value
@@ -203,14 +207,14 @@ class State:
                 value = arrays[name]
                 if row.dtype == "memory":
                     found[row.name] = _pages(arrays[f"{name}#pages"], value, row.shape[0])
-                elif row.dtype in ("int", "bool", "object"):
+                elif row.scalar or row.dtype == "object":
                     found[row.name] = plain.unpack(value.tobytes())
                 else:
                     found[row.name] = value
             except KeyError:
                 raise StateError(f"the file has no field {name}") from None
             except plain.PlainError as error:
-                raise StateError(f"field {name}: {error}") from None
+                raise StateError(f"field {row.name}: {error}") from None
             if row.dtype != "memory":
                 self._check(row, found[row.name])
         return found
