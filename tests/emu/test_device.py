@@ -1,0 +1,550 @@
+"""The clock, the services between cores, loading, tensors, snapshots: what a device does itself."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asm.program import Line, Program, Section, Tensor
+from emu.core import NEVER, Event
+from emu.device import Device
+from emu.faults import DeviceError, Stop
+from emu.state import StateError
+from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, times, toy
+
+REGISTERS = 0x2000_0000
+
+
+# The clock
+
+
+def test_cores_of_a_cycle_act_by_number() -> None:
+    # Each stores to the same word at 0 and at 2; the higher number comes later and wins.
+    script = [("store", 0x100, 1, 1), ("work", 1), ("store", 0x101, 1, 1), ("end",)]
+    other = [("store", 0x100, 1, 2), ("work", 1), ("store", 0x101, 1, 2), ("end",)]
+    device = make(toy(2, other), toy(0, script))
+    device.run()
+    assert device.memory.peek(0x100, 2) == b"\2\2"
+
+
+def test_an_exit_ends_the_run_in_its_place() -> None:
+    # toy0 exits at 5; toy2 (later in the cycle) has marked at 0 to 4, not at 5.
+    device = make(
+        toy(0, [("work", 5), ("exit", 3), ("mark",)]), toy(2, [("mark",), ("jump", 0)], divider=1)
+    )
+    stop = device.run()
+    assert (stop.reason, stop.exit_code, stop.cycle, stop.core) == ("exit", 3, 6, "toy0")
+    assert device.cycle == 6
+    assert [time for time, _ in times(device, "toy2")] == [0, 2, 4]
+    # It stays ended.
+    assert device.run() is stop
+    assert device.step_core("toy2") is stop
+    assert times(device) == []
+
+
+def test_a_cycle_limit_stops_before_the_cycle() -> None:
+    device = make(toy(0, [("mark",), ("jump", 0)]))
+    stop = device.run(max_cycles=10)
+    assert (stop.reason, stop.cycle, device.cycle) == ("cycle limit", 10, 10)
+    assert str(stop) == ("cycle limit: 10 cycles are over; running: toy0 at 0x00000000")
+    assert [time for time, _ in times(device)] == [0, 2, 4, 6, 8]
+    assert device.run(max_cycles=10).cycle == 20
+    assert device.run(until=25).cycle == 25
+    assert times(device)[-1][0] == 24
+    # A limit that is over already lets nothing act.
+    assert device.run(until=5).reason == "cycle limit"
+    assert times(device)[-1][0] == 24
+
+
+def test_a_breakpoint_stops_and_the_run_goes_on() -> None:
+    device = make(toy(0, [("work", 3), ("break",), ("exit", 0)]))
+    stop = device.run()
+    assert (stop.reason, stop.core, stop.address, stop.cycle) == ("breakpoint", "toy0", 4, 4)
+    assert str(stop) == "breakpoint at cycle 4"
+    assert device.run().reason == "exit"
+
+
+def test_without_a_running_core_there_is_nothing_to_do() -> None:
+    device = make(toy(0, [("work", 3), ("end",)]))
+    stop = device.run()
+    assert (stop.reason, stop.exit_code, str(stop)) == ("exit", 0, "no core runs")
+
+
+def test_a_step_is_an_instruction_of_one_core() -> None:
+    device = make(
+        toy(0, [("work", 10), ("load", EXTERNAL, 4), ("exit", 0)]), toy(2, [("mark",), ("jump", 0)])
+    )
+    stop = device.step_core("toy0")
+    assert (stop.reason, stop.core, stop.address) == ("step", "toy0", 4)
+    assert device.cores["toy0"].time == 10
+    assert device.step_core("toy2").reason == "step"
+    assert device.cores["toy2"].retired == 1
+    device.step_core("toy0")
+    # toy2 came along to cycle 10, where toy0's load was.
+    assert [time for time, _ in times(device, "toy2")] == [0, 2, 4, 6, 8]
+    assert device.step_core("toy0").reason == "exit"
+    idle = make(toy(0, [("jump", 0)]), toy(2, [("end",)], idle=True))
+    assert idle.step_core("toy2", max_cycles=50).reason == "cycle limit"
+
+
+def test_an_interrupt_stops_soon() -> None:
+    device = make(toy(0, [("jump", 0)]))
+
+    def listener(event: Event) -> None:
+        if event.time == 7:
+            device.interrupt()
+
+    device.listen(listener)
+    stop = device.run()
+    assert (stop.reason, str(stop), device.cycle) == ("interrupt", "interrupted", 7)
+    assert device.cores["toy0"].time == 8
+    # A request from before the run does not count.
+    device.unlisten(listener)
+    device.interrupt(Stop("event", 0))
+    assert device.run(until=20).reason == "cycle limit"
+
+
+def test_listeners_hear_every_instruction_and_access() -> None:
+    script = [("work", 3), ("load", UNIT + 8, 4), ("store", EXTERNAL, 4, 7), ("end",)]
+    device = make(toy(0, script), toy(2, [("work", 3), ("load", UNIT + 8, 4), ("end",)]))
+    heard: list[tuple[str, str, int, dict[str, Any]]] = []
+    device.listen(lambda e: heard.append((e.core.name, e.kind, e.time, dict(e.values))), ["toy2"])
+    device.listen(lambda e: heard.append((e.core.name, e.kind, e.time, dict(e.values))), ["toy0"])
+    device.run()
+    assert heard == [
+        ("toy0", "instruction", 0, {"name": "work"}),
+        ("toy2", "instruction", 0, {"name": "work"}),
+        ("toy0", "instruction", 3, {"name": "load"}),
+        ("toy2", "instruction", 3, {"name": "load"}),
+        ("toy2", "blocked", 3, {"address": UNIT + 8}),
+        ("toy0", "read", 3, {"address": UNIT + 8, "size": 4}),
+        ("toy2", "read", 4, {"address": UNIT + 8, "size": 4}),
+        ("toy0", "instruction", 5, {"name": "store"}),
+        ("toy0", "write", 5, {"address": EXTERNAL, "size": 4}),
+        ("toy2", "instruction", 6, {"name": "end"}),
+        ("toy0", "instruction", 26, {"name": "end"}),
+    ]
+
+
+def test_listening_changes_no_cycle_and_no_state() -> None:
+    def run(listening: bool) -> str:
+        device = make(toy(0, SHARING[0]), toy(2, SHARING[1], unit=0, idle=True))
+        device.memory.poke(0x8000, describe(UNIT, EXTERNAL, 500))
+        if listening:
+            device.listen(lambda event: None)
+        device.run(until=2000)
+        return device.hash()
+
+    assert run(True) == run(False)
+
+
+SHARING: tuple[list[Step], list[Step]] = (
+    [
+        ("copy", 0x8000),
+        ("await", 0),
+        ("swap", 1),
+        ("dispatch", 1, 0),
+        ("copy", 0x8000),
+        ("join", 6),
+        ("jump", 0),
+    ],
+    [("beat", ((UNIT, 64), (UNIT + 128, 4))), ("work", 5), ("store", UNIT + HALF, 4, 3), ("end",)],
+)
+
+
+# Services
+
+
+def test_swap_exchanges_halves_and_waits_for_their_core() -> None:
+    # Dispatched at 0, the core begins at 4, works to 14, ends at 14: the swap goes through at 15.
+    device = make(
+        toy(0, [("dispatch", 1, 0), ("swap", 2), ("swap", 3), ("end",)]),
+        toy(2, [("work", 10), ("end",)], idle=True, unit=0),
+    )
+    assert device.memory.feeding == [1, 1]
+    assert device.memory.feeding_address(0) == UNIT + HALF
+    device.run()
+    assert times(device) == [(0, "dispatched"), (1, "swapped"), (15, "swapped")]
+    # Unit 1 was swapped twice, unit 0 once.
+    assert device.memory.feeding == [0, 1]
+    assert device.memory.feeding_address(0) == UNIT
+    assert device.cores["toy0"].waited == 13
+
+
+def test_dispatch_takes_a_place_in_the_half() -> None:
+    # The half and unit of an address do not count; the list is at offset 1: the second step.
+    device = make(
+        toy(0, [("dispatch", 1, UNIT + HALF + 1), ("join", 4), ("dispatch", 1, 0), ("end",)]),
+        toy(2, [("work", 100), ("mark",), ("end",)], idle=True, unit=0),
+    )
+    device.run()
+    # Begins at 4, marks, ends at 5; join at 6, the next dispatch at 7; 7+4+100.
+    assert times(device) == [(0, "dispatched"), (6, "joined"), (7, "dispatched")]
+    assert [time for time, _ in times(device, "toy2")] == [4, 111]
+
+
+def test_dispatch_to_a_busy_row_waits_and_starts_none_before() -> None:
+    device = make(
+        toy(0, [("dispatch", 1, 0), ("dispatch", 3, 0), ("end",)]),
+        toy(2, [("work", 10), ("end",)], idle=True, unit=0),
+        toy(3, [("mark",), ("end",)], idle=True, unit=1),
+    )
+    device.run()
+    # The first ends at 14, the second dispatch goes through at 15, toy3 begins at 19.
+    assert times(device) == [(0, "dispatched"), (15, "dispatched")]
+    assert times(device, "toy3") == [(19, "mark")]
+
+
+def test_start_and_join() -> None:
+    device = make(
+        toy(0, [("start", 2, 1), ("start", 2, 1), ("join", 0b100), ("join", 0), ("end",)]),
+        toy(2, [("fault",), ("work", 9), ("end",)], idle=True),
+    )
+    device.run()
+    # Started at 0, works to 9, ends at 9; again at 10, ends at 19, joined at 20.
+    assert times(device) == [(0, "started"), (10, "started"), (20, "joined"), (21, "joined")]
+
+
+def test_a_waiter_with_a_higher_number_goes_on_in_the_next_cycle_too() -> None:
+    device = make(toy(2, [("work", 3), ("end",)]), toy(5, [("join", 4), ("end",)], divider=4))
+    device.run()
+    # toy2 ends at 3, so toy5 may go on at 4, which is a cycle of its clock.
+    assert times(device, "toy5") == [(4, "joined")]
+
+
+def test_a_deadlock_says_who_waits_for_what() -> None:
+    device = make(
+        toy(0, [("work", 3), ("join", 0b101)]),
+        toy(2, [("work", 5), ("await", 7)]),
+        toy(3, [("join", 0b100)], idle=True),
+    )
+    stop = device.run()
+    assert stop.reason == "deadlock"
+    assert str(stop) == (
+        "deadlock: toy0 at 0x00000004 waits for core.wait 0x5 since cycle 3"
+        " (toy0 is the one that waits, toy2 waits too);"
+        " toy2 at 0x00000004 waits for dma.wait 7 since cycle 5 (dma is idle)"
+    )
+    assert device.cycle == 5
+    # Nothing is lost: the device can be looked at, and says the same again.
+    assert str(device.run()) == str(stop)
+
+
+def test_registers_tell_of_the_cores() -> None:
+    def register(number: int, offset: int) -> Step:
+        return ("load", REGISTERS + (number << 12) + offset, 4)
+
+    script = [register(0, 0), register(2, 4), register(2, 8), register(3, 4), register(3, 8)]
+    device = make(
+        toy(0, [*script, ("work", 0x1_0000_0000), register(0, 12), register(0, 16), ("end",)]),
+        toy(2, [("work", 1), ("await", 9)]),
+        toy(3, [("end",)], idle=True),
+    )
+    device.run()
+    # Each takes 2 cycles. Core 2 waits (bits 0 and 1) at address 4; core 3 idles.
+    assert [value for _, (value, _ready) in times(device)] == [0, 3, 4, 0, 0, 10, 1]
+
+
+def test_cycles_are_of_the_cores_own_clock() -> None:
+    device = make(toy(0, [("work", 10), ("load", REGISTERS + 12, 4), ("end",)], divider=3))
+    device.run()
+    assert times(device)[0] == (30, (10, 32))
+
+
+# Determinism, snapshots
+
+
+PLACES = (UNIT, UNIT + 8, UNIT + 128, UNIT + HALF, UNIT + (1 << 20), EXTERNAL, 0x200)
+ACCESSES = st.one_of(
+    st.tuples(st.just("work"), st.integers(1, 9)),
+    st.tuples(st.just("load"), st.sampled_from(PLACES), st.sampled_from((1, 4))),
+    st.tuples(st.just("store"), st.sampled_from(PLACES), st.just(4), st.integers(0, 1 << 32)),
+    st.tuples(st.just("beat"), st.just(((UNIT, 40), (UNIT + 136, 9)))),
+)
+COMMANDS = st.one_of(
+    st.tuples(st.just("copy"), st.sampled_from((0x8000, 0x8018))),
+    st.tuples(st.just("await"), st.sampled_from((0, 0, 1, 2))),
+    st.tuples(st.just("swap"), st.sampled_from((1, 2, 3))),
+    st.tuples(st.just("dispatch"), st.sampled_from((1, 2)), st.integers(0, 3)),
+    st.tuples(st.just("join"), st.sampled_from((0b10, 0b100, 0b1000))),
+)
+scripts = st.lists(st.one_of(ACCESSES, COMMANDS), min_size=1, max_size=8)
+followers = st.lists(ACCESSES, min_size=4, max_size=6)
+
+
+def built(first: list[Step], second: list[Step], third: list[Step]) -> Device:
+    device = make(
+        toy(0, [*first, ("jump", 0)]),
+        toy(2, [*second, ("end",)], idle=True, unit=0),
+        toy(3, [*third, ("end",)], idle=True, unit=1, divider=2),
+    )
+    device.memory.poke(0x8000, describe(UNIT, EXTERNAL, 70, 3, 80, 100))
+    device.memory.poke(0x8018, describe(EXTERNAL + 64, UNIT + (1 << 20), 50))
+    device.memory.poke(EXTERNAL, bytes(range(256)))
+    return device
+
+
+@settings(max_examples=60, deadline=None)
+@given(scripts, followers, followers, st.integers(0, 400), st.integers(0, 400), st.data())
+def test_a_restored_run_is_the_same_run(
+    first: list[Step],
+    second: list[Step],
+    third: list[Step],
+    begin: int,
+    more: int,
+    data: st.DataObject,
+) -> None:
+    device = built(first, second, third)
+    device.run(until=begin)
+    snapshot = device.snapshot()
+    hash_then = device.hash()
+    stop = device.run(until=begin + more)
+    hash_later = device.hash()
+    device.restore(snapshot)
+    assert device.hash() == hash_then
+    assert device.diff(snapshot) == []
+    # In pieces, it is the same run too.
+    cut = data.draw(st.integers(0, more))
+    device.run(until=begin + cut)
+    assert str(device.run(until=begin + more)) == str(stop)
+    assert device.hash() == hash_later
+    # So it is on another device, from the beginning or from the snapshot.
+    other = built(first, second, third)
+    other.run(until=begin + more)
+    assert other.hash() == hash_later
+    other.restore(snapshot)
+    other.run(until=begin + more)
+    assert other.hash() == hash_later
+
+
+@settings(max_examples=20, deadline=None)
+@given(scripts, followers, st.integers(0, 300))
+def test_a_saved_device_comes_back(
+    tmp_path_factory: Any, first: list[Step], second: list[Step], begin: int
+) -> None:
+    path = tmp_path_factory.mktemp("device") / "state.npz"
+    device = built(first, second, second)
+    device.run(until=begin)
+    device.save(path)
+    held = device.hash()
+    other = built(first, second, second)
+    other.load_state(path)
+    assert other.hash() == held
+    assert str(other.run(until=begin + 200)) == str(device.run(until=begin + 200))
+    assert other.hash() == device.hash()
+
+
+def test_a_fault_survives_a_snapshot() -> None:
+    device = make(toy(0, [("work", 3), ("fault",)]))
+    start = device.snapshot()
+    stop = device.run()
+    held = device.snapshot()
+    device.restore(start)
+    assert device.stopped is None
+    device.restore(held)
+    assert str(device.run()) == str(stop)
+    assert device.run().fault is not None
+
+
+def test_wrong_saved_devices(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    make(toy(0, [("end",)])).save(path)
+    with pytest.raises(
+        StateError, match=r"a\.npz: is of another configuration: mem\.banks, dma\.setup"
+    ):
+        make(toy(0, [("end",)]), mem__banks=8, dma__setup=9).load_state(path)
+    with pytest.raises(StateError, match="the file has no field toy2/time"):
+        make(toy(2, [("end",)])).load_state(path)
+    np.savez(path, a=np.zeros(1))
+    with pytest.raises(StateError, match="is no saved device"):
+        make(toy(0, [("end",)])).load_state(path)
+    with pytest.raises(StateError, match="the snapshot has other cores than this device"):
+        make(toy(0, [("end",)])).restore(make(toy(2, [("end",)])).snapshot())
+
+
+def test_differences_say_where() -> None:
+    device = make(toy(0, [("store", EXTERNAL + 4, 1, 7), ("mark",), ("end",)]))
+    before = device.snapshot()
+    device.run(until=5)
+    found = {(name, change.field): change for name, change in device.diff(before)}
+    assert found["memory", "external"][1:] == ((4,), b"\0", b"\7")
+    assert found["toy0", "time"][2:] == (0, 21)
+    assert found["device", "cycle"][2:] == (0, 5)
+    assert ("toy0", "waiting") not in found
+
+
+# Fairness
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from((((UNIT, 8),), ((UNIT, 24),), ((UNIT + 4, 8),))), min_size=2, max_size=6
+    )
+)
+def test_nobody_is_served_twice_before_all_were_served(beats: list[Any]) -> None:
+    """All need bank 0 in each cycle: grants go round."""
+    cores = [toy(n, [("beat", ranges), ("jump", 0)]) for n, ranges in enumerate(beats, 2)]
+    device = make(*cores, dma=False)
+    served: list[str] = []
+    device.listen(
+        lambda event: (
+            served.append(event.core.name)
+            if event.kind == "read" and event.values["address"] in (UNIT, UNIT + 4)
+            else None
+        )
+    )
+    device.run(until=60)
+    count = len(beats)
+    assert len(served) >= 20
+    for place in range(len(served) - count):
+        assert len(set(served[place : place + count])) == count
+    counts = [served.count(f"toy{n}") for n in range(2, 2 + count)]
+    assert max(counts) - min(counts) <= 1
+
+
+# Programs and tensors
+
+
+def program(**changes: Any) -> Program:
+    sections = (
+        Section(".text.cp", "cp", None, 0x10000, 0x10000, b"code", 4, 4, "ax"),
+        Section(".data", None, None, EXTERNAL, EXTERNAL, b"data", 4, 4, "aw"),
+        Section(".bss", None, None, EXTERNAL + 64, EXTERNAL + 64, b"", 64, 64, "aw"),
+        Section(".pe.0", "pe", 0, UNIT, EXTERNAL + 128, b"row", 3, 4, "a"),
+    )
+    tensors = (
+        Tensor("image", "input", "int8", (2, 3), EXTERNAL + 64),
+        Tensor("result", "output", "float32", (4,), EXTERNAL + 96),
+        Tensor("q", "input", "float16", (), EXTERNAL + 112),
+    )
+    values = {"sections": sections, "tensors": tensors, "entry": 1} | changes
+    return Program(**values)
+
+
+def loaded(**changes: Any) -> Device:
+    device = make(toy(0, [("fault",), ("work", 3), ("mark",), ("exit", 0)], idle=True))
+    device.load(program(**changes))
+    return device
+
+
+def test_loading_places_sections_and_starts_core_0() -> None:
+    device = loaded()
+    peek = device.memory.peek
+    assert peek(0x10000, 4) == b"code"
+    assert peek(EXTERNAL, 4) == b"data"
+    assert peek(EXTERNAL + 128, 3) == b"row"
+    assert peek(UNIT, 3) == bytes(3)
+    assert device.run().reason == "exit"
+    # Loading again is a new beginning: same state, whatever was there before.
+    fresh = loaded().hash()
+    device.memory.poke(EXTERNAL + 64, b"old")
+    device.load(program())
+    assert device.hash() == fresh
+    assert device.cycle == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"entry": None}, "the program has no entry"),
+        (
+            {"sections": (Section(".x", None, None, 0, 0x3000_0000, b"", 8, 1, "a"),)},
+            "the program does not fit this device: section .x of 8 bytes at 0x30000000:"
+            " the device has no memory there",
+        ),
+        (
+            {"tensors": (Tensor("y", "output", "int8", (9,), EXTERNAL + (1 << 20) - 8),)},
+            "the program does not fit this device: tensor y of 9 bytes at 0x800ffff8:"
+            " external memory is 0x80000000 to 0x800fffff",
+        ),
+    ],
+)
+def test_programs_that_do_not_fit(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(DeviceError, match=f"^{re.escape(message)}$"):
+        loaded(**changes)
+
+
+def test_tensors_go_in_and_out() -> None:
+    device = loaded()
+    image = np.arange(-3, 3, dtype=np.int8).reshape(2, 3)
+    device.write_tensor("image", image)
+    assert device.memory.peek(EXTERNAL + 64, 6) == image.tobytes()
+    # Any layout and byte order of the array will do.
+    device.write_tensor("image", np.asfortranarray(image))
+    assert (device.read_tensor("image") == image).all()
+    device.write_tensor("result", np.arange(4, dtype=">f4"))
+    result = device.read_tensor("result")
+    assert (result.dtype, result.tolist()) == (np.dtype(np.float32), [0, 1, 2, 3])
+    result[0] = 9  # a copy
+    assert device.read_tensor("result")[0] == 0
+    device.write_tensor("q", np.float16(0.5))
+    assert device.read_tensor("q").shape == ()
+
+
+def test_wrong_tensors() -> None:
+    device = loaded()
+    for name, array, message in (
+        (
+            "imgae",
+            np.zeros(1),
+            "no tensor is called 'imgae', there are image, result, q; did you mean 'image'?",
+        ),
+        ("image", np.zeros((2, 3)), "tensor image is int8, the array is float64"),
+        ("image", np.zeros((3, 2), np.int8), "tensor image has the shape 2×3, the array has 3×2"),
+        ("q", np.zeros(1, np.float16), "tensor q has the shape (), the array has 1"),
+    ):
+        with pytest.raises(DeviceError, match=f"^{re.escape(message)}$"):
+            device.write_tensor(name, array)
+    device.load(program(tensors=()))
+    with pytest.raises(DeviceError, match=r"^no tensor is called 'x', the program declares none$"):
+        device.read_tensor("x")
+    device.load(program(tensors=(Tensor("x", "input", "int8", (4,), EXTERNAL, "netin"),)))
+    with pytest.raises(DeviceError, match=r"^tensor x lies at netin, not in external memory$"):
+        device.read_tensor("x")
+    device.reset()
+    with pytest.raises(DeviceError, match=r"^no program is loaded$"):
+        device.read_tensor("x")
+
+
+def test_counters_are_the_tables_and_the_ports() -> None:
+    device = make(toy(0, [("load", EXTERNAL, 4), ("end",)]))
+    device.run()
+    counters = device.counters()
+    assert counters["toy0"]["steps"] == 1
+    assert counters["toy0"]["external_reads"] == 1
+    assert list(counters) == ["toy0", "dma", "toy30", "toy31"]
+    assert set(counters["dma"]) >= {"transfers", "beats", "bytes", "cycles_busy", "reads_blocked"}
+
+
+def test_lines_are_found_for_faults() -> None:
+    device = make(toy(0, [("work", 1), ("fault",)], idle=True))
+    sections = (Section(".text.cp", "cp", None, 0, 0, bytes(8), 8, 4, "ax"),)
+    lines = (Line(".text.cp", 0, "a.s", 3, 9), Line(".text.cp", 4, "a.s", 4, 9))
+    device.load(Program(sections=sections, lines=lines, entry=0))
+    stop = device.run()
+    assert (
+        str(stop) == "a.s:4:9: toy0: illegal instruction at 0x00000004, cycle 1: the script says so"
+    )
+    assert stop.fault is not None
+    assert stop.fault.place == ("a.s", 4, 9)
+    assert (stop.core, stop.address, stop.fault.values) == ("toy0", 4, {"word": 1})
+    deadlocked = make(toy(0, [("join", 1)], idle=True))
+    deadlocked.load(Program(sections=sections, lines=lines, entry=0))
+    assert str(deadlocked.run()).startswith(
+        "deadlock: toy0 at 0x00000000 (a.s:3) waits for core.wait"
+    )
+
+
+def test_two_cores_of_one_number_are_refused() -> None:
+    with pytest.raises(ValueError, match="two cores have the same number or name"):
+        make(toy(0, []), toy(0, []))
+    with pytest.raises(ValueError, match="unit 5 comes after 0 units"):
+        make(toy(0, [], unit=5))
+    assert NEVER > 1 << 60
