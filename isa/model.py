@@ -369,7 +369,10 @@ class Structure:
 
 @dataclass(frozen=True)
 class RegisterFile:
-    """Registers of one kind: `names[i]` holds the printed name, then the aliases."""
+    """Registers of one kind: `names[i]` holds the printed name, then the aliases.
+
+    `name` is also that of the field of the core's state that holds them.
+    """
 
     name: str
     width: int  # bits

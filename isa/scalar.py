@@ -23,7 +23,7 @@ _ABI = (
 )
 # fmt: on
 REGISTERS = RegisterFile(
-    "general",
+    "x",
     32,
     tuple(
         (abi, f"x{i}", f"gr{i}", *(("fp",) if abi == "s0" else ())) for i, abi in enumerate(_ABI)

@@ -83,7 +83,7 @@ def _counter_table(
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(core.name, no_wrap=True)
     for name in counts if each else ():
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name if name != core.name else "", justify="right", no_wrap=True)
     if several:
         table.add_column("all" if each else f"all {len(counts)}", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
