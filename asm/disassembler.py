@@ -2,7 +2,7 @@
 
 Addresses that instructions name get labels, bytes that are no instruction stay
 data. What a core's parts hold beside plain instructions is the business of
-`asm/forms/<core>_source.py`, found by the core's name; without it, or where
+`asm/disassembly/forms/<core>.py`, found by the core's name; without it, or where
 bytes are not what its directives would make, the part is data.
 """
 
@@ -28,7 +28,7 @@ class DisassemblyError(ValueError):
 
 
 class _Form(Protocol):
-    """What `asm/forms/<core>_source.py` offers."""
+    """What `asm/disassembly/forms/<core>.py` offers."""
 
     def section_lines(
         self,
@@ -135,7 +135,7 @@ def _contents(
     if table is not None and section.flags == "ax" and not section.nobits:
         return code.section_lines(section, table, labels, symbol)
     if table is not None and section.name == table.section.format(section.index):
-        name = f"asm.forms.{table.name}_source"
+        name = f"asm.disassembly.forms.{table.name}"
         if find_spec(name) is not None:
             form: _Form = import_module(name)
             lines = form.section_lines(program, section, labels, symbol)

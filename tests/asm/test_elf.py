@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import struct
@@ -11,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asm import elf, elf_note
@@ -24,8 +23,8 @@ from asm.elf_format import (
     Segment,
 )
 from asm.program import Program, Section, Symbol, Tensor
+from tests.fuzzing import fuzz
 
-EXAMPLES = 2000 if os.environ.get("CI") else 300
 GNU = "riscv64-unknown-elf-"
 
 # addi ra, zero, 0; addi a0, zero, 0; addi a7, zero, 93; ecall; dma.copy zero, zero
@@ -572,7 +571,7 @@ def programs(draw: st.DrawFn) -> Program:
     )
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@fuzz
 @given(programs())
 def test_any_program_comes_back(program: Program) -> None:
     data = elf.write(program)
@@ -594,13 +593,13 @@ def read_or_refuse(data: bytes) -> None:
         assert elf.read(again) == program
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@fuzz
 @given(st.binary(max_size=300), st.booleans())
 def test_random_bytes_are_refused(data: bytes, headed: bool) -> None:
     read_or_refuse(FILE[:52] + data if headed else data)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@fuzz
 @given(st.data())
 def test_mutated_files_are_read_or_refused(data: st.DataObject) -> None:
     # Most bytes are padding, code and text: aim at the headers and tables as well.
