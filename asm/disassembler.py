@@ -59,7 +59,7 @@ def disassemble(program: Program, core: str | None = None) -> str:
         section = program.section_at(address)
         return labels[section.name].at(address) if section else None
 
-    lines = [*names.notes, *_device(program), *_tensors(program, labels, names)]
+    lines = [*names.notes, *_device(program), *_tensors(program)]
     lines += numbers(program, names)
     part: tuple[str, int | None] | None = None
     for section in sections:
@@ -89,12 +89,9 @@ def _device(program: Program) -> list[str]:
     ]
 
 
-def _tensors(program: Program, labels: dict[str, Labels], names: Names) -> list[str]:
+def _tensors(program: Program) -> list[str]:
     lines = []
     for tensor in program.tensors:
-        for item in program.symbols:
-            if item.section == TENSORS and item.name == tensor.name and item.is_global:
-                lines.append(directive(f".global {tensor.name}"))
         shape = "".join(f", {length}" for length in tensor.shape)
         where = f", at={tensor.at}" if tensor.at else ""
         lines.append(directive(f".{tensor.direction} {tensor.name}, {tensor.dtype}{shape}{where}"))

@@ -9,13 +9,15 @@ from asm.program import Program, Section, Symbol, natural_sizes
 
 # What the grammar takes as a name; local symbols are those that the assembler leaves out.
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
-_TYPES = {"func": "function", "object": "object", "notype": "notype"}
+_TYPES = {"func": "function", "object": "object", "notype": "notype"}  # as GNU as has them
 INDENT = "        "
 
 
 def default_kind(section: Section | None) -> str:
-    """The kind of a symbol that no `.type` speaks of: "object" for data, "notype" for the rest."""
-    return "notype" if section is None or section.flags == "ax" else "object"
+    """The kind of a symbol that no `.type` speaks of."""
+    if section is None:
+        return "notype"
+    return "func" if section.flags == "ax" else "object"
 
 
 def directive(text: str) -> str:

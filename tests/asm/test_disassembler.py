@@ -30,7 +30,7 @@ def lines(program: Program) -> list[str]:
 
 
 def label(
-    name: str, value: int, size: int, *, shared: bool = False, kind: str = "notype"
+    name: str, value: int, size: int, *, shared: bool = False, kind: str = "func"
 ) -> Symbol:
     return Symbol(name, value, size, ".text.cp", kind, shared)
 
@@ -80,7 +80,7 @@ def test_sizes_and_types_are_said_only_where_they_are_not_natural() -> None:
     program = code(
         data,
         label("a", 0x10000, 8),
-        label("b", 0x10008, 99, kind="func"),
+        label("b", 0x10008, 99, kind="notype"),
         label("middle", 0x1000A, 0),
         label("end", 0x1000C, 0),
         label("far", 0x10100, 0),
@@ -90,7 +90,7 @@ def test_sizes_and_types_are_said_only_where_they_are_not_natural() -> None:
         "a:",
         "        addi zero, zero, 0",
         "        addi zero, zero, 0",
-        "        .type b, function",
+        "        .type b, notype",
         "        .size b, 99",
         "b:",
         "        .size middle, 0",
@@ -147,7 +147,6 @@ def test_device_tensors_and_data() -> None:
     assert lines(program) == [
         "        .device tiny",
         "        .input x, int8, 8, 8",
-        "        .global y",
         "        .output y, int32, 10",
         "        .balign 4",
         "text:",
