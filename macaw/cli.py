@@ -144,7 +144,7 @@ def _known(error: Exception) -> int | None:
         if home is not None and isinstance(error, getattr(home, name)):
             console.error(str(error.args[0] if error.args else error))
             return WRONG
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and error.errno is not None:
         place = f"{error.filename}: " if error.filename else ""
         console.error(f"{place}{error.strerror or error}")
         return WRONG

@@ -82,7 +82,8 @@ def _progress(bar: Bar, console: Console) -> Progress:
 
     class Reading(Progress):
         def get_renderables(self) -> Iterable[RenderableType]:
-            self.update(task, completed=bar.done)
+            for task in self.tasks:
+                task.completed = bar.done
             yield from super().get_renderables()
 
     known = (MofNCompleteColumn(), TimeRemainingColumn()) if bar.total else ()
@@ -99,5 +100,5 @@ def _progress(bar: Bar, console: Console) -> Progress:
         redirect_stdout=sys.stdout.isatty(),
         redirect_stderr=True,
     )
-    task = progress.add_task(bar.what, total=bar.total, completed=bar.done)
+    progress.add_task(bar.what, total=bar.total, completed=bar.done)
     return progress

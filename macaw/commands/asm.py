@@ -9,6 +9,21 @@ import click
 from macaw.errors import WRONG
 
 
+def _definitions(
+    _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """NAME=VALUE options as a mapping; NAME alone is 1."""
+    found: dict[str, str] = {}
+    for text in values:
+        name, _, value = text.partition("=")
+        if not name.replace(".", "_").replace("$", "_").isidentifier():
+            raise click.BadParameter(f"'{text}' is not NAME=VALUE")
+        if name in found:
+            raise click.BadParameter(f"{name} is given twice")
+        found[name] = value or "1"
+    return found
+
+
 @click.command("asm", short_help="Assemble source files into an executable.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option(
@@ -16,6 +31,14 @@ from macaw.errors import WRONG
 )
 @click.option(
     "-I", "folders", multiple=True, type=click.Path(), metavar="DIR", help="Also read files below."
+)
+@click.option(
+    "-D",
+    "defines",
+    multiple=True,
+    callback=_definitions,
+    metavar="NAME=VALUE",
+    help="Define a symbol in every file.",
 )
 @click.option("--device", metavar="NAME|FILE", help="Assemble for this device, not .device's.")
 @click.option("--format", type=click.Choice(["elf"]), default="elf", show_default=True)
@@ -32,6 +55,7 @@ def command(
     files: tuple[str, ...],
     output: str | None,
     folders: tuple[str, ...],
+    defines: dict[str, str],
     device: str | None,
     format: str,  # noqa: A002
     style: str,
@@ -45,7 +69,7 @@ def command(
     from macaw import api, console
 
     try:
-        program = api.assemble(*files, device=device, include_dirs=folders)
+        program = api.assemble(*files, device=device, defines=defines, include_dirs=folders)
     except AssemblyError as error:
         console.diagnostics(error.diagnostics, style)
         return WRONG
