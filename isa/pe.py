@@ -267,9 +267,9 @@ PE_COUNTERS = (
     Counter("effectual_loads", "weights whose activation was not zero", "loads"),
     Counter("loads_given", "loads that went to the left neighbour", "loads"),
     Counter("loads_taken", "loads that came from the right neighbour", "loads"),
-    Counter("q1_high", "high-water mark of load queue 1", "loads"),
-    Counter("q2_high", "high-water mark of load queue 2", "loads"),
-    Counter("weights_high", "high-water mark of the weight queue", "entries"),
+    Counter("q1_high", "high-water mark of load queue 1", "loads", peak=True),
+    Counter("q2_high", "high-water mark of load queue 2", "loads", peak=True),
+    Counter("weights_high", "high-water mark of the weight queue", "entries", peak=True),
 )
 ROW_COUNTERS = (
     Counter("cycles", "cycles from a list's first packet to its end", "cycles"),
@@ -307,8 +307,8 @@ SETTINGS = (
     Setting("pe.element",            "int8",  "type of weights and activations",                                       "",          choices=("int8", "int16", "fp16", "fp32")),
     Setting("pe.overflow",           "fault", "what an accumulator does past its range",                               "",          choices=("fault", "wrap", "saturate")),
     Setting("pe.weight_queue",       1024,    "weight queue 503",                                                      "entries",   16, 65536),
-    Setting("pe.input_buffer",       4096,    "input buffer 504, 16 blocks",                                           "elements",  16, 65536),
-    Setting("pe.output_queue",       256,     "output queue 513, 16 blocks",                                           "elements",  64, 65536),
+    Setting("pe.input_buffer",       4096,    "input buffer 504, 16 blocks",                                           "elements",  16, 65536, step=BLOCKS),
+    Setting("pe.output_queue",       256,     "output queue 513, 16 blocks",                                           "elements",  64, 65536, step=BLOCKS),
     Setting("pe.load_queue_1",       8,       "load queue 518",                                                        "loads",     2, 256),
     Setting("pe.load_queue_2",       2,       "load queue 519",                                                        "loads",     1, 256),
     Setting("pe.balance_threshold",  2,       "loads more than the left neighbour before one is given",                "loads",     1, 256),

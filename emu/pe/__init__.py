@@ -1,0 +1,21 @@
+"""The sparse PE array (seed 000, ¶84-¶131): one core a row, `pe[0]`, `pe[1]`, ..."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu.pe.row import Row
+
+if TYPE_CHECKING:
+    from emu.core import Core
+    from emu.device import Device
+
+
+def build(device: Device) -> list[Core]:
+    """The rows of `device`, each with the on-chip unit that feeds it."""
+    rows: list[Core] = []
+    for number in range(int(device.config["pe.rows"])):
+        row = Row(device, number)
+        device.memory.add_unit(number, row)
+        rows.append(row)
+    return rows

@@ -1,0 +1,103 @@
+"""The arithmetic of a PE: multiplier 5066, adder 5061, special functions 510, stores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.numerics import (
+    fits,
+    float_sum_overflows,
+    round_half_even_shift,
+    saturate,
+    saturate_float,
+    saturated_sum,
+    sum_overflows,
+)
+
+Values = NDArray[Any]
+Bools = NDArray[np.bool_]
+
+# Element types of isa.pe.ELEMENTS as NumPy's.
+STORED_TYPES = {
+    "int8": "<i1",
+    "int16": "<i2",
+    "int32": "<i4",
+    "int64": "<i8",
+    "fp16": "<f2",
+    "fp32": "<f4",
+}
+
+
+class Adder:
+    """Sums in the accumulator's type; past its range as pe.overflow says.
+
+    Integers are exact. Floating products and sums are each rounded to the sum's type;
+    `wrap` then means IEEE infinities, `saturate` the greatest finite number.
+    """
+
+    def __init__(self, sum_type: str, overflow: str) -> None:
+        self.dtype = np.dtype(sum_type)
+        self.floating = self.dtype.kind == "f"
+        self.overflow = overflow
+
+    def product(self, left: Values, right: Values) -> tuple[Values, Bools | None]:
+        """Products in the sum's type, and where one left its range if that is a fault."""
+        if not self.floating:
+            return np.multiply(left, right, dtype=self.dtype), None
+        wide_left, wide_right = left.astype(self.dtype), right.astype(self.dtype)
+        product: Values = wide_left * wide_right
+        if self.overflow == "wrap" or np.isfinite(product).all():
+            return product, None
+        over = np.isinf(product) & np.isfinite(wide_left) & np.isfinite(wide_right)
+        if self.overflow == "saturate":
+            greatest = np.copysign(np.finfo(self.dtype).max, product)
+            return np.where(over, greatest, product), None
+        return product, over
+
+    def total(self, left: Values, right: Values) -> tuple[Values, Bools | None]:
+        """Sums, and where they left the range if that is a fault (None: nowhere)."""
+        total: Values = left + right
+        if self.overflow == "wrap":
+            return total, None
+        if self.floating:
+            if np.isfinite(total).all():
+                return total, None
+            over = float_sum_overflows(left, right, total)
+        else:
+            over = sum_overflows(left, right, total)
+        if not over.any():
+            return total, None
+        if self.overflow == "saturate":
+            return saturated_sum(left, right), None
+        return total, over
+
+
+def relu(values: Values) -> Values:
+    """The greater of each value and 0; NaN stays."""
+    return np.asarray(np.maximum(values, values.dtype.type(0)))
+
+
+def requantise(values: Values, shift: int, value_type: str) -> Values:
+    """Values / 2**shift in the range and precision of `value_type`, still of their own type.
+
+    Integers: half to even, then saturated. Floating: exact scaling, then rounded to the type.
+    """
+    if values.dtype.kind == "f":
+        scaled = np.ldexp(values.astype(np.float64), -shift)
+        return saturate_float(scaled, value_type).astype(values.dtype)
+    bits = np.dtype(value_type).itemsize * 8
+    return saturate(round_half_even_shift(values, shift), bits).astype(values.dtype)
+
+
+def stored(values: Values, element: str) -> tuple[Values, Bools]:
+    """Results as `element`s in memory, little-endian, and where they do not fit."""
+    wanted = np.dtype(STORED_TYPES[element])
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            narrow = values.astype(wanted)
+        return narrow, np.isinf(narrow) & np.isfinite(values)
+    over = ~fits(values, wanted.itemsize * 8)
+    return np.where(over, 0, values).astype(wanted), over

@@ -1,0 +1,553 @@
+"""The control unit 602 of a cluster: which buffer's instruction does what, and when.
+
+An exe makes a *run* of an instruction buffer. Its steps start in the order of the
+sequence, each when its unit is free and nothing that came before it still uses what
+it needs: a step waits for earlier steps of its run, and for all steps of earlier
+packets' runs, where they share an accumulator, an output-queue block, or an
+input-buffer block that one of them fills. So results never depend on which buffers
+run at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.core import NEVER
+from emu.faults import Fault
+from emu.pe import timing
+from emu.pe.sequence import (
+    HALFWORD,
+    LD_BOTH,
+    LD_WEIGHTS,
+    MEMBERS,
+    Expansion,
+    block_mask,
+    instructions_offset,
+    parse_header,
+    parse_instruction,
+    sequence_length,
+)
+from emu.pe.state import (
+    BUSY,
+    COMPUTING,
+    DONE,
+    FREE,
+    IDLE,
+    LOADER,
+    MAC,
+    RUNNING,
+    SFU,
+    STORE,
+    WAITING,
+    Op,
+    Packet,
+    Run,
+    Segment,
+    SfuJob,
+)
+from isa.pe import BLOCKS, SEQUENCE
+
+if TYPE_CHECKING:
+    from emu.pe.row import Row
+
+_COUNT = MEMBERS.index("count")
+_LANES = (0, 1)
+_AFTER = {MAC: LOADER, SFU: MAC, STORE: SFU}  # a unit waits for earlier steps of this one
+
+
+class Control:
+    """The control unit of cluster `cluster` of a row; all it knows lies in the row's state."""
+
+    def __init__(self, row: Row, cluster: int) -> None:
+        self.row, self.state, self.shape = row, row.state, row.shape
+        self.cluster = cluster
+        # What starts a step, by its name.
+        self._starts = {
+            "ld": self._start_ld,
+            "ld_queue": self._start_ld_queue,
+            "mac": self._start_mac,
+            "move": self._start_move,
+            "bypass": self._start_bypass,
+            "special": self._start_special,
+            "store": self._start_store,
+        }
+
+    # State of this cluster
+
+    @property
+    def runs(self) -> list[Run]:
+        """Running buffers, in the order of their packets."""
+        runs: list[Run] = self.state.runs[self.cluster]
+        return runs
+
+    @property
+    def units(self) -> list[int]:
+        """Which buffer holds each unit."""
+        units: list[int] = self.state.units[self.cluster]
+        return units
+
+    def run_of(self, buffer: int) -> Run | None:
+        """The run of an instruction buffer."""
+        return next((run for run in self.runs if run["buffer"] == buffer), None)
+
+    def wake(self, cycle: int) -> None:
+        """Decide again in `cycle` at the latest."""
+        due = self.state.due
+        due[self.cluster] = min(due[self.cluster], cycle)
+
+    def address(self, run: Run, op: Op) -> int:
+        """The address of an instruction, without the half bit."""
+        origin = int(self.state.origins[self.cluster, run["buffer"]])
+        return self.row.address(origin + HALFWORD * op["place"])
+
+    # Selector 603: packets
+
+    def accepts(self, packet: Packet) -> bool:
+        """Whether a packet's buffer (and for config the parser) is free."""
+        parser = self.state.parsers[self.cluster]
+        config = packet["mnemonic"] == "config"
+        if parser is not None and (config or parser["buffer"] == packet["buffer"]):
+            return False
+        return self.run_of(packet["buffer"]) is None
+
+    def open(self, packet: Packet, address: int) -> None:
+        """Reserve the buffer for a packet whose first beat is about to come. Raises `Fault`."""
+        c, buffer = self.cluster, packet["buffer"]
+        if packet["mnemonic"] == "config":
+            segment = packet["segments"][0]
+            self.state.headers[c, buffer, _COUNT] = 0
+            self.state.parsers[c] = {
+                "buffer": buffer,
+                "address": segment["offset"],
+                "length": segment["length"],
+                "data": b"",
+                "parsed": 0,
+            }
+            return
+        count = int(self.state.headers[c, buffer, _COUNT])
+        if not count:
+            raise Fault(
+                "uninitialised instruction buffer",
+                f"exe ib={buffer}: cluster {c} has no sequence in this buffer",
+                {"cluster": c, "buffer": buffer},
+                address=address,
+            )
+        out = packet["out"]
+        assert out is not None  # an exe has one
+        first = self.row.address(int(self.state.origins[c, buffer]))
+        expansion = Expansion(
+            self.shape,
+            self.state.words[c, buffer, :count].tolist(),
+            self.state.registers[c, buffer, :count, :, 0].tolist(),
+            (packet["shift"], packet["last"]),
+            packet["segments"],
+            out,
+            len(packet["clusters"]),
+            first,
+        )
+        self.state.segment_entries[c, buffer] = 0
+        run = Run(
+            buffer=buffer,
+            order=packet["order"],
+            command=(packet["shift"], packet["last"]),
+            live=False,
+            issue_at=[NEVER, NEVER],
+            out=out,
+            stored=0,
+            span=None,
+            reach=-1,
+            has_weights=any(_takes_weights(op) for op in expansion.ops),
+            ops=expansion.ops,
+        )
+        run["span"] = self.row.results.span(c, run)
+        self.runs.append(run)
+
+    def accept(self, packet: Packet, cycle: int) -> None:
+        """The command byte was on the bus in `cycle`."""
+        if packet["mnemonic"] == "config":
+            return
+        run = self.run_of(packet["buffer"])
+        assert run is not None  # `open` made it
+        run["live"] = True
+        run["issue_at"] = [timing.first_start(cycle)] * len(_LANES)
+        if self.state.doing[self.cluster] == IDLE:
+            self.do(BUSY, cycle + 1)
+        self.wake(run["issue_at"][0])
+        if self.row.listeners:
+            self.row.announce("begin", cluster=self.cluster, buffer=run["buffer"])
+
+    def do(self, what: int, cycle: int) -> None:
+        """From `cycle` on the cluster's PEs idle, wait, or compute; count what was before."""
+        self.count_to(cycle)
+        self.state.doing[self.cluster] = what
+        self.state.computing[self.cluster] = what == COMPUTING
+
+    def count_to(self, cycle: int) -> None:
+        """Count the cycles before `cycle` in their class (of a mac at work: the data path does)."""
+        state, c = self.state, self.cluster
+        passed = cycle - int(state.doing_since[c])
+        if state.doing[c] == IDLE:
+            state.cycles_idle[c] += passed
+        elif state.doing[c] == BUSY:
+            state.cycles_queue[c] += passed
+        state.doing_since[c] = cycle
+
+    # Parser 606
+
+    def configure(self, data: bytes) -> None:
+        """Bytes of a sequence have come."""
+        self.state.parsers[self.cluster]["data"] += data
+
+    def parse(self) -> bool:
+        """Store the next instruction of a configuration that has come; whether it was the last.
+
+        An instruction a cycle, each in the cycle after its beat at the earliest. Raises `Fault`.
+        """
+        parser, c = self.state.parsers[self.cluster], self.cluster
+        data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]
+        base = self.row.address(parser["address"])
+        size = len(data)
+        if size < min(parser["length"], SEQUENCE.size):
+            return False  # the header is not there yet
+        header = parse_header(data, base)
+        start = instructions_offset(header)
+        if sequence_length(header) != parser["length"]:
+            raise Fault(
+                "malformed packet",
+                f"a sequence of {header['count']} instructions and {header['steps']} steps has"
+                f" {sequence_length(header)} bytes, the segment {parser['length']}",
+                {"length": parser["length"]},
+                address=base,
+            )
+        at = start + HALFWORD * parsed
+        if size < at + HALFWORD:
+            return False
+        word = int.from_bytes(data[at : at + HALFWORD], "little")
+        source, target = parse_instruction(self.shape, word, base + at)
+        self.state.words[c, buffer, parsed] = word
+        self.state.registers[c, buffer, parsed, 0] = source
+        self.state.registers[c, buffer, parsed, 1] = target
+        parser["parsed"] = parsed + 1
+        if parser["parsed"] < header["count"]:
+            return False
+        self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
+        self.state.origins[c, buffer] = parser["address"] + start
+        self.state.parsers[c] = None
+        return True
+
+    # Segments on the bus
+
+    def taker(self, packet: Packet, segment: int) -> tuple[Run, Op]:
+        """The run and its ld that takes a segment of the packet on the bus."""
+        run = self.run_of(packet["buffer"])
+        assert run is not None  # `open` made it
+        return run, next(op for op in run["ops"] if segment in op["segments"])
+
+    def ready(self, packet: Packet, segment: int) -> bool:
+        """Whether the first bytes of a segment may come: its ld is next, and has all it needs.
+
+        Lds before it may still be at work: what counts is that their segments are through.
+        """
+        run, op = self.taker(packet, segment)
+        for other in run["ops"]:
+            if other is op:
+                break
+            through = bool(other["segments"]) and max(other["segments"]) < segment
+            if other["lane"] == 0 and other["state"] == WAITING and not through:
+                return False
+        if self.units[LOADER] not in (FREE, run["buffer"]):
+            return False
+        if self._conflict(run, op):
+            return False
+        return self.row.loading.has_room(self.cluster, run, op, packet, segment)
+
+    def begin_segment(self, packet: Packet) -> None:
+        """The first bytes of a segment are on the bus: the loader is taken."""
+        self.units[LOADER] = packet["buffer"]
+
+    def segment_first(self, packet: Packet, segment: int, cycle: int) -> None:
+        """The first beat of a segment was on the bus in `cycle`."""
+        run, op = self.taker(packet, segment)
+        self.units[LOADER] = run["buffer"]
+        op["first"] = min(op["first"], cycle)
+
+    def segment_last(self, packet: Packet, segment: int, cycle: int) -> None:
+        """The last beat of a segment was on the bus in `cycle`; its contents are in place."""
+        run, op = self.taker(packet, segment)
+        self.units[LOADER] = FREE
+        op["received"] += 1
+        if op["received"] < len(op["segments"]):
+            return
+        op["last"] = cycle
+        if op["state"] == RUNNING:
+            op["end"] = timing.ld_end(cycle, op["start"])
+        if _takes_weights(op):
+            self._find_reads(run)
+
+    def _find_reads(self, run: Run) -> None:
+        """The weights have come, so what the run's macs read is known."""
+        for op in run["ops"]:
+            if op["name"] == "mac" and op["state"] == WAITING and run["reach"] >= 0:
+                base = int(self._operands(run, op)[0].max())
+                end = min(base + run["reach"] + 1, self.shape.input_buffer)
+                op["reads"] = block_mask(base, end, self.shape.input_block)
+
+    # Operation unit 607
+
+    def step(self, now: int) -> None:
+        """End what ended before cycle `now`, start what can start in it. Raises `Fault`."""
+        for run in self.runs:
+            for op in run["ops"]:
+                if op["state"] == RUNNING and op["end"] < now:
+                    self._finish(op)
+        for run in list(self.runs):
+            if run["live"]:
+                self._loop_back(run)
+                if all(op["state"] == DONE for op in run["ops"]) and not run["has_weights"]:
+                    self._leave(run, now)
+        again = NEVER
+        for run in sorted(self.runs, key=lambda run: run["buffer"]):
+            if run["live"]:
+                for lane in _LANES:
+                    again = min(again, self._issue(run, lane, now))
+        self.state.due[self.cluster] = min(again, self._next_end())
+
+    def _next_end(self) -> int:
+        ends = [op["end"] for run in self.runs for op in run["ops"] if op["state"] == RUNNING]
+        return min(min(ends, default=NEVER) + 1, NEVER)
+
+    def _finish(self, op: Op) -> None:
+        op["state"] = DONE
+        if op["unit"] != LOADER or op["name"] == "ld_queue":
+            self.units[op["unit"]] = FREE
+        if op["implied"] is None:
+            self.row.retired += 1
+
+    def _loop_back(self, run: Run) -> None:
+        """After the last mac of a run its segment leaves the weight queue (state sq, ¶122)."""
+        if not run["has_weights"] or not self._heads_queue(run):
+            return
+        if any(op["state"] != DONE for op in run["ops"] if op["unit"] in (LOADER, MAC)):
+            return
+        state, c = self.state, self.cluster
+        entries = state.segment_entries[c, run["buffer"]]
+        state.weight_head[c] = (state.weight_head[c] + entries) % self.shape.weight_queue
+        state.weight_count[c] -= entries
+        run["has_weights"] = False
+
+    def _heads_queue(self, run: Run) -> bool:
+        """Whether the run's segment is the first one in the weight queue."""
+        return next(other for other in self.runs if other["has_weights"]) is run
+
+    def _leave(self, run: Run, now: int) -> None:
+        """The run is over; its buffer is free from `now` on."""
+        self.runs.remove(run)
+        if not any(other["live"] for other in self.runs):
+            self.do(IDLE, now)
+        if self.row.listeners:
+            self.row.announce("end", cluster=self.cluster, buffer=run["buffer"])
+
+    def _issue(self, run: Run, lane: int, now: int) -> int:
+        """Start the next step of a lane if it can; the next cycle in which to try, if known."""
+        op = next((op for op in run["ops"] if op["lane"] == lane and op["state"] == WAITING), None)
+        if op is None:
+            return NEVER
+        if now < run["issue_at"][lane]:
+            return run["issue_at"][lane]
+        if op["name"] == "ld":
+            if op["first"] >= now:
+                return NEVER
+        elif (
+            self.units[op["unit"]] != FREE or not self._in_order(run, op) or self._conflict(run, op)
+        ):
+            return NEVER
+        elif op["name"] == "ld_queue" and self.row.bus.claims_loader(self.cluster, run["buffer"]):
+            return now + 1
+        if self.row.listeners:
+            where = self.address(run, op)
+            self.row.announce(
+                "instruction", address=where, cluster=self.cluster, buffer=run["buffer"]
+            )
+        op["state"], op["start"] = RUNNING, now
+        if op["name"] != "ld":
+            self.units[op["unit"]] = run["buffer"]
+        try:
+            self._starts[op["name"]](run, op, now)
+        except Fault as fault:
+            op["state"] = WAITING
+            self.units[op["unit"]] = FREE
+            fault.address = fault.address or self.address(run, op)
+            raise
+        run["issue_at"][lane] = now + 1
+        return now + 1
+
+    def _in_order(self, run: Run, op: Op) -> bool:
+        """Whether the steps before `op` that it must wait for are done (pe.md, Timing)."""
+        for other in run["ops"]:
+            if other is op:
+                break
+            if other["unit"] == _AFTER.get(op["unit"]) and other["state"] != DONE:
+                return False
+        return op["unit"] != MAC or not run["has_weights"] or self._heads_queue(run)
+
+    def _conflict(self, run: Run, op: Op) -> bool:
+        """Whether a step that came before `op` still uses something that it needs."""
+        for other_run in self.runs:
+            for other in other_run["ops"]:
+                if other is op:
+                    return False
+                if other["state"] == DONE:
+                    continue
+                if (
+                    op["sums"] & other["sums"]
+                    or op["blocks"] & other["blocks"]
+                    or op["writes"] & (other["reads"] | other["writes"])
+                    or op["reads"] & other["writes"]
+                ):
+                    return True
+                if op["unit"] == other["unit"] == STORE and _overlap(run, other_run):
+                    return True
+        return False
+
+    def _operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
+        """FO: the two operands of each PE (PEs,), from register file 605 or implied."""
+        if op["implied"] is not None:
+            first, second = op["implied"]
+            pes = self.shape.pes
+            return np.full(pes, first), np.full(pes, second)
+        entries = self.state.registers[self.cluster, run["buffer"], op["place"]]
+        return entries[0], entries[1]
+
+    # What a step does when it starts
+
+    def _start_ld(self, run: Run, op: Op, now: int) -> None:
+        if op["last"] < NEVER:
+            op["end"] = timing.ld_end(op["last"], now)
+
+    def _start_ld_queue(self, run: Run, op: Op, now: int) -> None:
+        source, _ = self._operands(run, op)
+        self.row.loading.psums_from_queue(self.cluster, source)
+        op["end"] = timing.psums_end(now)
+
+    def _start_mac(self, run: Run, op: Op, now: int) -> None:
+        c = self.cluster
+        ops = run["ops"]
+        if not any(_takes_weights(other) for other in ops[: ops.index(op)]):
+            message = "mac without weights: no ld of its sequence has loaded any"
+            raise Fault("queue underflow", message, {"cluster": c, "buffer": run["buffer"]})
+        base, total = self._operands(run, op)
+        limits = {int(value): self._limit(int(value)) for value in np.unique(base)}
+        limit = np.array([limits[int(value)] for value in base])
+        self.do(COMPUTING, now)
+        self.state.mac_left[c] = self.state.segment_entries[c, run["buffer"]]
+        self.row.datapath.start(c, base, total, limit)
+
+    def _limit(self, base: int) -> int:
+        """The end of the activations that are loaded from `base` on without a gap."""
+        size, ends = self.shape.input_block, self.state.block_end[self.cluster]
+        end = int(ends[base // size])
+        while end > base and end % size == 0 and end // size < BLOCKS and ends[end // size] > end:
+            end = int(ends[end // size])
+        return max(end, base)
+
+    def computing_address(self) -> int | None:
+        """The address of the mac at work."""
+        run = self.run_of(self.units[MAC])
+        if run is None:
+            return None
+        ops = (op for op in run["ops"] if op["unit"] == MAC and op["state"] == RUNNING)
+        return next((self.address(run, op) for op in ops), None)
+
+    def mac_ended(self, now: int) -> None:
+        """The last PE of the cluster was done in cycle `now`."""
+        run = self.run_of(self.units[MAC])
+        assert run is not None  # who holds the unit
+        op = next(op for op in run["ops"] if op["unit"] == MAC and op["state"] == RUNNING)
+        op["end"] = now
+        self.do(BUSY, now + 1)
+        self.wake(now + 1)
+
+    def _start_move(self, run: Run, op: Op, now: int) -> None:
+        source, target = self._operands(run, op)
+        self.row.results.move(self.cluster, source, target)
+        op["end"] = timing.move_end(now, 1)
+
+    def _start_bypass(self, run: Run, op: Op, now: int) -> None:
+        source, target = self._operands(run, op)
+        count = max(run["out"]["count"], 1)
+        self.row.results.bypass(self.cluster, source, target, count)
+        op["end"] = timing.move_end(now, count)
+
+    def _start_special(self, run: Run, op: Op, now: int) -> None:
+        source, target = self._operands(run, op)
+        header = self.state.headers[self.cluster, run["buffer"]]
+        count = max(run["out"]["count"], 1)
+        job = SfuJob(
+            start=now,
+            function=op["function"],
+            activation=int(header[MEMBERS.index("activation")]),
+            shift=int(header[MEMBERS.index("shift")]),
+            count=count,
+            source=source.tolist(),
+            target=target.tolist(),
+        )
+        self.row.results.begin_special(self.cluster, job)
+        results = count * self.shape.pes
+        op["end"] = timing.sfu_end(now, results, self.shape.sfu_rate, self.shape.sfu_latency)
+
+    def _start_store(self, run: Run, op: Op, now: int) -> None:
+        source, _ = self._operands(run, op)
+        op["beats"] = self.row.results.beats(self.cluster, run, source)
+        run["stored"] += run["out"]["count"]
+        if not op["beats"]:
+            op["end"] = now
+
+    def store_beat_done(self, cycle: int) -> None:
+        """A beat of this cluster's store was written in `cycle`."""
+        op = self.storing()
+        assert op is not None  # who holds the return bus
+        op["beats"].pop(0)
+        if not op["beats"]:
+            op["end"] = cycle
+            self.wake(cycle + 1)
+
+    def storing(self) -> Op | None:
+        """The store at work, if it has beats left."""
+        buffer = self.units[STORE]
+        run = None if buffer == FREE else self.run_of(buffer)
+        if run is None:
+            return None
+        return next(
+            (
+                op
+                for op in run["ops"]
+                if op["unit"] == STORE and op["state"] == RUNNING and op["beats"]
+            ),
+            None,
+        )
+
+    def may_still_write(self, order: int, segment: Segment) -> bool:
+        """Whether a run of a packet before `order` has yet to store into bytes of a segment."""
+        low, high = segment["offset"], segment["offset"] + segment["length"]
+        for run in self.runs:
+            span = run["span"]
+            touches = span is not None and span[0] < high and low < span[1]
+            stores = any(op["unit"] == STORE and op["state"] != DONE for op in run["ops"])
+            if touches and stores and run["order"] < order:
+                return True
+        return False
+
+
+def _takes_weights(op: Op) -> bool:
+    return op["name"] == "ld" and op["function"] in (LD_WEIGHTS, LD_BOTH)
+
+
+def _overlap(run: Run, other: Run) -> bool:
+    """Whether the stores of two different runs may touch the same bytes."""
+    mine, its = run["span"], other["span"]
+    if run is other or mine is None or its is None:
+        return False
+    return mine[0] < its[1] and its[0] < mine[1]

@@ -1,0 +1,218 @@
+"""The data loading unit 502 of the PEs: segments of an exe into queues, buffers and sums.
+
+Weights come as index + value, a record (count, entries) a slice; activations are dense, and
+their bitmask is made here (seed 000 ¶90-91). A segment's bytes are put in place
+when the last of them has come.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.faults import Fault
+from emu.pe.arithmetic import Adder
+from emu.pe.sequence import (
+    ACTIVATIONS_SEGMENT,
+    BROADCAST,
+    BY_CLUSTER,
+    SLICED,
+    WEIGHTS,
+    slices,
+)
+from emu.pe.state import Op, Packet, Run
+from isa.pe import ACCUMULATORS
+
+if TYPE_CHECKING:
+    from emu.pe.row import Row
+
+COUNT_BYTES = 2  # of a record of weights
+INDEX_BYTES = 2  # of an entry
+
+
+class Loading:
+    """Moves what the bus has brought to the PEs of a row."""
+
+    def __init__(self, row: Row, adder: Adder) -> None:
+        self.row, self.state, self.shape, self.adder = row, row.state, row.shape, adder
+        self.value_bytes = np.dtype(self.shape.value_type).itemsize
+
+    # Before the first beat
+
+    def has_room(self, cluster: int, run: Run, op: Op, packet: Packet, segment: int) -> bool:
+        """Whether the weight queues have room for a segment, which they always do for others.
+
+        Raises `Fault` if they never will: the entries of one run are more than a queue holds.
+        """
+        described = packet["segments"][segment]
+        if described["type"] != WEIGHTS:
+            return True
+        if packet["entries"] is None:
+            data = self.row.peek(described["offset"], described["length"])
+            packet["entries"] = [count for _, count in self._records(data, packet, segment)]
+        counts = np.array(packet["entries"])[self._of_cluster(cluster, packet, segment)]
+        capacity = self.shape.weight_queue
+        own = self.state.segment_entries[cluster, run["buffer"]] + counts
+        if int(own.max()) > capacity:
+            pe = int(own.argmax())
+            control = self.row.controls[cluster]
+            raise Fault(
+                "queue overflow",
+                f"cluster {cluster}, PE {pe}: {int(own[pe])} weights, the queue holds {capacity}",
+                {"cluster": cluster, "pe": pe, "entries": int(own[pe]), "capacity": capacity},
+                address=control.address(run, op),
+            )
+        return bool((self.state.weight_count[cluster] + counts <= capacity).all())
+
+    # After the last beat
+
+    def fill(self, packet: Packet, segment: int, data: bytes) -> None:
+        """Put the bytes of a segment where the lds of its clusters want them. Raises `Fault`."""
+        kind = packet["segments"][segment]["type"]
+        if kind == WEIGHTS:
+            self._fill_weights(packet, segment, data)
+            return
+        dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type
+        little = np.dtype(dense_type).newbyteorder("<")
+        values = np.frombuffer(data, little).astype(dense_type)
+        values = values.reshape(self._count(packet, segment), -1)
+        for cluster in packet["clusters"]:
+            run, op = self.row.controls[cluster].taker(packet, segment)
+            mine = values[self._of_cluster(cluster, packet, segment)]
+            start = self.state.registers[cluster, run["buffer"], op["place"], 0]
+            if kind == ACTIVATIONS_SEGMENT:
+                self._fill_activations(cluster, start, mine)
+            else:
+                self._fill_psums(cluster, start, mine)
+
+    def _count(self, packet: Packet, segment: int) -> int:
+        mode = packet["segments"][segment]["mode"]
+        return slices(self.shape, mode, len(packet["clusters"]))
+
+    def _of_cluster(self, cluster: int, packet: Packet, segment: int) -> NDArray[np.intp]:
+        """Which slice each PE of a cluster gets, (PEs,)."""
+        mode, pes = packet["segments"][segment]["mode"], np.arange(self.shape.pes)
+        rank = packet["clusters"].index(cluster)
+        if mode == BROADCAST:
+            return np.zeros_like(pes)
+        if mode == SLICED:
+            return rank * self.shape.pes + pes
+        return np.full_like(pes, rank) if mode == BY_CLUSTER else pes
+
+    # Weights
+
+    def _records(self, data: bytes, packet: Packet, segment: int) -> list[tuple[int, int]]:
+        """Where each record's entries begin, and how many they are. Raises `Fault`."""
+        found: list[tuple[int, int]] = []
+        at, size = 0, INDEX_BYTES + self.value_bytes
+        wanted = self._count(packet, segment)
+        while at < len(data):
+            count = int.from_bytes(data[at : at + COUNT_BYTES], "little")
+            end = at + COUNT_BYTES + size * count
+            if at + COUNT_BYTES > len(data) or end > len(data):
+                message = f"segment {segment}: weights record {len(found)} at byte {at} is cut off"
+                raise self._fault("malformed packet", message, packet)
+            if len(found) == wanted:
+                message = f"segment {segment} has more than {wanted} weights records, a slice each"
+                raise self._fault("slice mismatch", message, packet)
+            found.append((at + COUNT_BYTES, count))
+            at = end
+        return found + [(len(data), 0)] * (wanted - len(found))
+
+    def _fault(self, kind: str, message: str, packet: Packet) -> Fault:
+        address = self.row.address(packet["address"])
+        return Fault(kind, message, {"packet": packet["address"]}, address=address)
+
+    def _fill_weights(self, packet: Packet, segment: int, data: bytes) -> None:
+        """Append a segment to the weight queues 503."""
+        state, records = self.state, self._records(data, packet, segment)
+        starts = np.array([start for start, _ in records], np.int64)
+        counts = np.array([count for _, count in records], np.int64)
+        raw = np.frombuffer(data, np.uint8)
+        for cluster in packet["clusters"]:
+            run, _op = self.row.controls[cluster].taker(packet, segment)
+            mine = self._of_cluster(cluster, packet, segment)
+            pe, at, number = self._entries(starts[mine], counts[mine])
+            first = raw[at].astype(np.uint16)
+            index = first | raw[at + 1].astype(np.uint16) << 8
+            octets = raw[at[:, None] + INDEX_BYTES + np.arange(self.value_bytes)]
+            little = np.dtype(self.shape.value_type).newbyteorder("<")
+            value = np.ascontiguousarray(octets).view(little).reshape(-1)
+            tail = state.weight_head[cluster] + state.weight_count[cluster]
+            place = (tail[pe] + number) % self.shape.weight_queue
+            state.weight_index[cluster, pe, place] = index
+            state.weight_value[cluster, pe, place] = value
+            state.weight_count[cluster] += counts[mine]
+            state.segment_entries[cluster, run["buffer"]] += counts[mine]
+            high = state.weights_high[cluster]
+            np.maximum(high, state.weight_count[cluster], out=high)
+            run["reach"] = max(run["reach"], int(index.max(initial=0)) if index.size else -1)
+
+    def _entries(
+        self, starts: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+        """Of all entries of a cluster: the PE, the first byte, the number within its PE."""
+        pe = np.repeat(np.arange(counts.size), counts)
+        number = np.arange(pe.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        return pe, starts[pe] + number * (INDEX_BYTES + self.value_bytes), number
+
+    # Activations
+
+    def _fill_activations(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
+        """Write input buffers 504, (PEs, elements), and make their bitmasks.
+
+        A load fills whole blocks: what is behind its end in the last one counts as not loaded.
+        """
+        state, size = self.state, self.shape.input_block
+        elements = values.shape[1]
+        for first in np.unique(start).tolist():  # all PEs have one base unless 604 changed it
+            pes = np.flatnonzero(start == first)
+            end = first + elements
+            whole = -(-end // size) * size
+            state.activations[cluster, pes, first:end] = values[pes]
+            state.bitmask[cluster, pes, first:end] = values[pes] != 0
+            state.bitmask[cluster, pes, end:whole] = False
+            state.block_end[cluster, first // size : whole // size] = end
+
+    # Partial sums
+
+    def _fill_psums(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
+        """Put partial sums (PEs, 1 to 4) into a block and add them to accumulators 0 to 3."""
+        elements = values.shape[1]
+        places = start[:, None] + np.arange(elements)
+        state = self.state
+        state.output[cluster, np.arange(self.shape.pes)[:, None], places] = values
+        self.row.results.mark_written(cluster, int(start[0]), elements)
+        for number in range(elements):
+            self._add(cluster, number, values[:, number])
+
+    def psums_from_queue(self, cluster: int, start: NDArray[Any]) -> None:
+        """Add what was written of the four elements of a block to accumulators 0 to 3."""
+        state, pes = self.state, np.arange(self.shape.pes)
+        first = int(start[0])
+        written = state.output_written[cluster, first : first + ACCUMULATORS]
+        if not written.any():
+            block = first // self.shape.output_block
+            raise Fault(
+                "queue underflow",
+                f"ld psums: nothing was written to block {block} of the output queue"
+                f" of cluster {cluster}",
+                {"cluster": cluster, "block": block},
+            )
+        for number in np.flatnonzero(written).tolist():
+            self._add(cluster, number, state.output[cluster, pes, start + number])
+
+    def _add(self, cluster: int, number: int, values: NDArray[Any]) -> None:
+        old = self.state.accumulators[cluster, :, number]
+        total, over = self.adder.total(old, values)
+        if over is not None:
+            pe = int(np.flatnonzero(over)[0])
+            raise Fault(
+                "accumulator overflow",
+                f"cluster {cluster}, PE {pe}: accumulator {number} holds {old[pe]},"
+                f" and the partial sum {values[pe]} is to be added",
+                {"cluster": cluster, "pe": pe, "accumulator": number},
+            )
+        old[...] = total

@@ -1,0 +1,240 @@
+"""What leaves the accumulators: output queue 513, special-function unit 510, return bus.
+
+Seed 000 ¶96-97; the layout of results in memory is the out record of an exe (isa.pe.OUT).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.faults import Fault
+from emu.pe.arithmetic import STORED_TYPES, relu, requantise, stored
+from emu.pe.sequence import REQUANTISE
+from emu.pe.state import FREE, STORE, Out, Run, SfuJob
+from isa.pe import ACTIVATIONS, ELEMENTS
+
+if TYPE_CHECKING:
+    from emu.pe.row import Row
+
+_RELU = ACTIVATIONS.index("relu")
+
+Beats = list[tuple[list[tuple[int, int]], bytes]]
+
+
+class Results:
+    """Output queues, special-function units and the return bus of a row."""
+
+    def __init__(self, row: Row) -> None:
+        self.row, self.state, self.shape = row, row.state, row.shape
+        self.pes = np.arange(self.shape.pes)
+
+    # Output queue
+
+    def mark_written(self, cluster: int, start: int, count: int) -> None:
+        """Places from `start` on were written; the rest of the last block counts as not written."""
+        size = self.shape.output_block
+        written = self.state.output_written[cluster]
+        written[start : start + count] = True
+        written[start + count : -(-(start + count) // size) * size] = False
+
+    def _check_written(self, cluster: int, start: int, count: int, what: str) -> None:
+        written = self.state.output_written[cluster, start : start + count]
+        if not written.all():
+            place = start + int(np.flatnonzero(~written)[0])
+            raise Fault(
+                "queue underflow",
+                f"{what}: nothing was written to place {place}"
+                f" (block {place // self.shape.output_block}) of cluster {cluster}'s output queue",
+                {"cluster": cluster, "place": place},
+            )
+
+    def move(self, cluster: int, source: NDArray[Any], target: NDArray[Any]) -> None:
+        """nonsf: an accumulator of each PE through buffer 508 to the output queue; it is cleared.
+
+        `source` is the accumulator of each PE, `target` the place, (PEs,).
+        """
+        state = self.state
+        value = state.accumulators[cluster, self.pes, source]
+        state.buffer[cluster] = value
+        state.output[cluster, self.pes, target] = value
+        state.accumulators[cluster, self.pes, source] = 0
+        self.mark_written(cluster, int(target[0]), 1)
+
+    def bypass(self, cluster: int, source: NDArray[Any], target: NDArray[Any], count: int) -> None:
+        """Raw partial sums go past the SFU, by selectors 514 and 515."""
+        self._check_written(cluster, int(source[0]), count, "spu")
+        output, places = self.state.output[cluster], np.arange(count)
+        pes = self.pes[:, None]
+        output[pes, target[:, None] + places] = output[pes, source[:, None] + places]
+        self.mark_written(cluster, int(target[0]), count)
+
+    # Special-function unit
+
+    def begin_special(self, cluster: int, job: SfuJob) -> None:
+        """Results of a block begin to enter the SFU. Raises `Fault` if one was never written."""
+        self._check_written(cluster, job["source"][0], job["count"], "spu")
+        self.state.sfu_jobs[cluster] = job
+
+    def special_cycle(self, now: int) -> None:
+        """A cycle of each SFU at work: `sfu.rate` results enter, those of before leave.
+
+        Results go in the order of their number, then of the PEs.
+        """
+        for cluster, job in enumerate(self.state.sfu_jobs):
+            if job is not None:
+                self._special_cycle(cluster, job, now)
+
+    def _special_cycle(self, cluster: int, job: SfuJob, now: int) -> None:
+        latency, rate, pes = self.shape.sfu_latency, self.shape.sfu_rate, self.shape.pes
+        total = job["count"] * pes
+        output, pipe = self.state.output[cluster], self.state.sfu_pipe[cluster]
+        entering = now - job["start"]
+        number = np.arange(entering * rate, min((entering + 1) * rate, total))
+        if number.size:
+            place = np.array(job["source"])[number % pes] + number // pes
+            results = self._apply(job, output[number % pes, place])
+            pipe[entering % latency, : number.size] = results
+        leaving = entering - (latency - 1)
+        if leaving < 0:
+            return
+        number = np.arange(leaving * rate, min((leaving + 1) * rate, total))
+        place = np.array(job["target"])[number % pes] + number // pes
+        output[number % pes, place] = pipe[leaving % latency, : number.size]
+        self.state.sfu_results += int(number.size)
+        if (leaving + 1) * rate >= total:
+            self.mark_written(cluster, job["target"][0], job["count"])
+            self.state.sfu_jobs[cluster] = None
+
+    def _apply(self, job: SfuJob, values: NDArray[Any]) -> NDArray[Any]:
+        if job["function"] == REQUANTISE:
+            return requantise(values, job["shift"], self.shape.value_type)
+        return relu(values) if job["activation"] == _RELU else values
+
+    # Stores
+
+    def span(self, cluster: int, run: Run) -> tuple[int, int] | None:
+        """The bytes of the half between which all stores of a run lie, None if there are none.
+
+        Raises `Fault` if they do not fit the half.
+        """
+        out = run["out"]
+        stores = sum(op["unit"] == STORE for op in run["ops"])
+        pes = self._writers(cluster, out)
+        elements = stores * out["count"]
+        if not elements or not pes.size:
+            return None
+        size = np.dtype(STORED_TYPES[ELEMENTS[out["element"]]]).itemsize
+        first, last = int(pes[0]), int(pes[-1])
+        low = out["offset"] + first * out["stride"]
+        high = out["offset"] + last * out["stride"] + (elements - 1) * out["step"] + size
+        if high > self.row.half_bytes:
+            raise Fault(
+                "out-of-range access",
+                f"results of cluster {cluster} go to offsets {low:#x} to {high - 1:#x},"
+                f" half a unit has {self.row.half_bytes:#x} bytes",
+                {"cluster": cluster, "offset": low, "end": high},
+            )
+        return low, high
+
+    def _writers(self, cluster: int, out: Out) -> NDArray[np.intp]:
+        """PE indices of a cluster that write: those below out.pes, or all."""
+        pes = cluster * self.shape.pes + self.pes
+        return pes[pes < out["pes"]] if out["pes"] else pes
+
+    def beats(self, cluster: int, run: Run, source: NDArray[Any]) -> Beats:
+        """The beats of a store: elements in the order of their addresses, as many as a beat holds.
+
+        Raises `Fault`: a place that nothing has written, a result that does not fit.
+        """
+        out = run["out"]
+        writers = self._writers(cluster, out)
+        count = out["count"]
+        if not count or not writers.size:
+            return []
+        self._check_written(cluster, int(source[0]), count, "st")
+        local = writers - cluster * self.shape.pes
+        number = np.arange(count)
+        values = self.state.output[cluster, local[:, None], source[local][:, None] + number]
+        element = ELEMENTS[out["element"]]
+        self._check_kind(cluster, element)
+        data, over = stored(values, element)
+        if over.any():
+            pe, at = (int(x) for x in np.argwhere(over)[0])
+            raise Fault(
+                "store overflow",
+                f"cluster {cluster}, PE {int(local[pe])}: the result {values[pe, at]}"
+                f" does not fit {element}",
+                {"cluster": cluster, "pe": int(local[pe]), "value": str(values[pe, at])},
+            )
+        address = out["offset"] + writers[:, None] * out["stride"]
+        address = address + (run["stored"] + number) * out["step"]
+        order = np.argsort(address.reshape(-1), kind="stable")
+        addresses = address.reshape(-1)[order].tolist()
+        return self._beats(addresses, data.reshape(-1)[order].tobytes(), data.dtype.itemsize)
+
+    def _check_kind(self, cluster: int, element: str) -> None:
+        """Integers are stored as integers, floating results as floating elements."""
+        floating = np.dtype(self.shape.sum_type).kind == "f"
+        if floating != element.startswith("fp"):
+            raise Fault(
+                "not available",
+                f"cluster {cluster}: results of {self.shape.element} cannot be stored as {element}",
+                {"cluster": cluster, "element": element},
+            )
+
+    def _beats(self, addresses: list[int], data: bytes, size: int) -> Beats:
+        """Cut elements at ascending addresses into beats of the bus's width."""
+        found: Beats = []
+        ranges: list[tuple[int, int]] = []
+        room = 0
+        for address in addresses:
+            at, end = address, address + size
+            while at < end:
+                if not room:
+                    ranges = []
+                    room = self.shape.bus_bytes
+                    found.append((ranges, b""))
+                length = min(end - at, room)
+                if ranges and sum(ranges[-1]) == at:
+                    ranges[-1] = (ranges[-1][0], ranges[-1][1] + length)
+                else:
+                    ranges.append((at, length))
+                at += length
+                room -= length
+        width = self.shape.bus_bytes
+        return [(ranges, data[i * width : (i + 1) * width]) for i, (ranges, _) in enumerate(found)]
+
+    # Return bus
+
+    def return_cycle(self) -> None:
+        """Ask for the next beat of the return bus: a beat a cycle, clusters in turn."""
+        state = self.state
+        if state.returning != FREE:
+            return
+        for turn in range(self.shape.clusters):
+            cluster = (state.return_turn + turn) % self.shape.clusters
+            op = self.row.controls[cluster].storing()
+            if op is not None:
+                state.returning = cluster
+                state.returned = FREE
+                ranges, data = op["beats"][0]
+                self.row.write(ranges, data)
+                return
+
+    def take_in(self) -> None:
+        """The beat of the return bus was written: on with the next one."""
+        state = self.state
+        if state.returning == FREE or state.returned == FREE:
+            return
+        cluster = state.returning
+        control = self.row.controls[cluster]
+        op = control.storing()
+        assert op is not None  # its beat was written
+        state.return_beats += 1
+        state.return_bytes += len(op["beats"][0][1])
+        state.return_turn = (cluster + 1) % self.shape.clusters
+        state.returning = FREE
+        control.store_beat_done(state.returned)

@@ -1,0 +1,231 @@
+"""A row of the PE array: its distribution unit, its clusters, and the order of a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from emu.core import NEVER, Core
+from emu.faults import Fault, Stop
+from emu.memory import UNIT_SHIFT, UNITS
+from emu.pe import timing
+from emu.pe.arithmetic import Adder
+from emu.pe.control import Control
+from emu.pe.distribution import Distribution
+from emu.pe.loading import Loading
+from emu.pe.results import Results
+from emu.pe.stages import Datapath
+from emu.pe.state import DONE, FREE, fields, shape_of
+from isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
+
+if TYPE_CHECKING:
+    from emu.device import Device
+    from emu.ports import Port
+
+
+class Row(Core):
+    """Reference engine of a row: every cycle in which something can change, one by one.
+
+    Between them nothing changes but time. Times inside are cycles of the row's
+    clock, device cycles divided by `pe.divider`.
+    """
+
+    def __init__(self, device: Device, row: int) -> None:
+        config = device.config
+        self.shape = shape_of(config, row)
+        super().__init__(device, CORE, f"pe[{row}]", CORE.number + row, fields(self.shape))
+        self.divider = int(config["pe.divider"])
+        self.half_bytes = int(config["mem.unit_half_bytes"])
+        self.dispatch_latency = int(config["dist.dispatch_latency"])
+        adder = Adder(self.shape.sum_type, self.shape.overflow)
+        self.datapath = Datapath(self.state, self.shape, adder)
+        self.results = Results(self)
+        self.loading = Loading(self, adder)
+        self.controls = [Control(self, cluster) for cluster in range(self.shape.clusters)]
+        self.bus = Distribution(self)
+        self._read_port = device.memory.port(self)
+        self._return_port = device.memory.port(self)
+        # Only saves work: false when the bus is known to be stuck until something else changes.
+        self._try_bus = True
+
+    # The contract
+
+    @property
+    def next_address(self) -> int | None:
+        """The oldest run's first instruction that is not done, or the packet on the bus."""
+        for control in self.controls:
+            for run in control.runs:
+                for op in run["ops"]:
+                    if op["state"] != DONE:
+                        return control.address(run, op)
+        if not self.running:
+            return None
+        packet, coming = self.state.packet, self.state.next_packet
+        if packet is None and coming < 0:
+            return None
+        return self.address(coming if packet is None else packet["address"])
+
+    def dispatch(self, offset: int, time: int) -> None:
+        """Begin the packet list at `offset` of the feeding half."""
+        memory_latency = self.device.memory.onchip_latency
+        first = timing.first_cycle(time, self.dispatch_latency, memory_latency, self.divider)
+        state = self.state
+        state.next_packet = offset
+        state.reached = state.counted_to = state.bus_free = first
+        state.doing_since[...] = first
+        self.running = True
+        self.time = first * self.divider
+        self._try_bus = True
+
+    def advance(self, limit: int) -> Stop | None:
+        """Simulate cycles before `limit`, up to the first that asks for memory or ends the list."""
+        self.proceed()
+        with np.errstate(over="ignore", invalid="ignore"):
+            while self.time < limit:
+                self._cycle(self.time // self.divider)
+                if self._read_port.busy or self._return_port.busy or not self.running:
+                    return None
+        return None
+
+    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+        """A beat was on the bus, or on the return bus, in the cycle of `time`.
+
+        The unit reads ahead by mem.onchip_latency, so the bus does not wait for it (`ready`).
+        """
+        cycle = time // self.divider
+        if port is self._read_port:
+            self.state.beat["data"] = data
+            self.state.beat["cycle"] = cycle
+        else:
+            self.state.returned = cycle
+        self.time = min(self.time, self.aligned(time + 1))
+
+    def counters(self) -> dict[str, int]:
+        """The table's counters: of PEs the sum over the row, of high-water marks the greatest."""
+        self._count()
+        found = {row.name: int(getattr(self.state, row.name)) for row in ROW_COUNTERS}
+        for row in PE_COUNTERS:
+            values = getattr(self.state, row.name)
+            found[row.name] = int(values.max() if row.name.endswith("_high") else values.sum())
+        return found
+
+    def sync(self) -> None:
+        """Bring the declared state up to date."""
+        super().sync()
+        self._count()
+
+    def reload(self) -> None:
+        """Go on from the declared state."""
+        super().reload()
+        self._try_bus = True
+
+    # A cycle
+
+    def _cycle(self, now: int) -> None:
+        """One cycle of the row, in which everything sees what held at its start."""
+        state = self.state
+        state.reached = now + 1
+        answered = state.beat is not None or state.returned != FREE
+        if answered:
+            self.bus.take_in()
+            self.results.take_in()
+        self._control(now)
+        if state.computing.any():
+            self._compute(now)
+        self.results.special_cycle(now)
+        self.results.return_cycle()
+        if self._try_bus or answered:
+            self._try_bus = False
+            self.bus.cycle(now)
+        self._parse()
+        self._schedule(now)
+
+    def _control(self, now: int) -> None:
+        for control, due in zip(self.controls, self.state.due, strict=True):
+            if due <= now:
+                self.state.due[control.cluster] = NEVER
+                control.step(now)
+                self._try_bus = True
+
+    def _parse(self) -> None:
+        for control, parser in zip(self.controls, self.state.parsers, strict=True):
+            if parser is not None and control.parse():
+                self._try_bus = True
+
+    def _compute(self, now: int) -> None:
+        try:
+            ended = self.datapath.cycle()
+        except Fault as fault:
+            cluster = fault.values.get("cluster", 0)
+            fault.address = self.controls[int(cluster)].computing_address()
+            raise
+        for cluster in ended:
+            self.controls[cluster].mac_ended(now)
+
+    def _schedule(self, now: int) -> None:
+        """When the row acts again: the next cycle in which something can change."""
+        state = self.state
+        beat = state.beat
+        if (
+            state.computing.any()
+            or (beat is not None and beat["data"] is not None)
+            or any(job is not None for job in state.sfu_jobs)
+            or any(parser is not None for parser in state.parsers)
+            or self._try_bus
+        ):
+            self.time = (now + 1) * self.divider
+            return
+        due = min(state.due)
+        if due < NEVER:
+            self.time = max(due, now + 1) * self.divider
+        elif beat is not None or state.returning != FREE:
+            self.time = NEVER  # until `granted`
+        elif self._over():
+            self._end(now)
+        else:
+            self.wait(self.bus.stalled_on())
+
+    def _over(self) -> bool:
+        return self.bus.done and not any(self.state.runs)
+
+    def _end(self, now: int) -> None:
+        """The list is done; the cycle before was the last one that counts."""
+        self.state.reached = now
+        self._count()
+        self.running = False
+        self.device.changed(self, self.time)
+        self.time = NEVER
+
+    def _count(self) -> None:
+        """Bring the counters of cycles up to the last simulated cycle."""
+        state = self.state
+        if not self.running or state.reached <= state.counted_to:
+            return
+        state.cycles += state.reached - state.counted_to
+        state.counted_to = state.reached
+        for control in self.controls:
+            if state.doing_since[control.cluster] < state.reached:
+                control.count_to(state.reached)
+
+    # Memory, and addresses
+
+    def address(self, offset: int) -> int:
+        """The address of an offset in the row's unit, without the half bit."""
+        return UNITS + (self.shape.row << UNIT_SHIFT) + offset
+
+    def peek(self, offset: int, length: int) -> bytes:
+        """Bytes of the feeding half, without time. Raises `Fault`."""
+        memory = self.device.memory
+        return memory.peek(memory.feeding_address(self.shape.row) + offset, length)
+
+    def read(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Ask for the bytes of a beat at ranges (offset, bytes) of the feeding half."""
+        base = self.device.memory.feeding_address(self.shape.row)
+        self._read_port.beat(self.time, [(base + at, length) for at, length in ranges])
+
+    def write(self, ranges: Sequence[tuple[int, int]], data: bytes) -> None:
+        """Ask for a beat of the return bus to be written to the feeding half."""
+        base = self.device.memory.feeding_address(self.shape.row)
+        self._return_port.beat(self.time, [(base + at, length) for at, length in ranges], data)

@@ -1,0 +1,384 @@
+"""What a sequence becomes: parsed by 606 into a buffer, and by 607 into the steps of a run.
+
+A run executes the instructions of its buffer in order. Flags and loopback add to
+that what stands in no instruction: a sequence without spu moves its accumulators out, streamed
+results are written without st, and results that stay are not moved at all
+(spec pe.md, table of shift and last).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from emu.core import NEVER
+from emu.faults import Fault
+from emu.pe.state import LOADER, MAC, SFU, STORE, WAITING, Op, Out, Segment, Shape
+from isa.codec import Decoded, DecodeError, StructureError, decode, unpack
+from isa.pe import (
+    ACCUMULATORS,
+    ACTIVATIONS,
+    CORE,
+    DESTINATIONS,
+    FUNCTIONS,
+    MODES,
+    SEGMENT_TYPES,
+    SEQUENCE,
+    STATES,
+    STEP,
+)
+
+WORD = 12  # bits of an instruction
+HALFWORD = 2  # bytes that it takes in memory
+MEMBERS = tuple(member.name for member in SEQUENCE.members)
+WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS, SEQUENCE_SEGMENT = range(len(SEGMENT_TYPES))
+LD_WEIGHTS, LD_ACTIVATIONS, LD_PSUMS, LD_BOTH = range(len(DESTINATIONS))
+NONSF, ACTIVATION, REDUCE, REQUANTISE = range(len(FUNCTIONS))
+BROADCAST, SLICED, BY_CLUSTER, BY_PE = range(len(MODES))
+PSUMS_AT_MOST = ACCUMULATORS  # elements of a block that a segment fills
+
+
+def instructions_offset(header: dict[str, int]) -> int:
+    """Bytes from a sequence's start to its first instruction."""
+    return SEQUENCE.size + STEP.size * header["steps"]
+
+
+def sequence_length(header: dict[str, int]) -> int:
+    """Bytes of a sequence in memory."""
+    return instructions_offset(header) + HALFWORD * header["count"]
+
+
+def parse_header(data: bytes, address: int) -> dict[str, int]:
+    """The header at the start of a sequence. Raises `Fault` (malformed packet, not available)."""
+    try:
+        header = unpack(SEQUENCE, data)
+    except StructureError as error:
+        raise Fault("malformed packet", str(error), address=address) from None
+    asked = {
+        f"state={STATES[header['state']]}": header["state"] != 0,
+        f"pipeline={header['pipeline']}": header["pipeline"] != 2,
+        ".then": header["then"] != 0,
+        ".step": header["steps"] != 0,
+        f"inner={header['inner']}": header["inner"] != 1,
+        f"outer={header['outer']}": header["outer"] != 1,
+        f"activation={ACTIVATIONS[header['activation']]}": header["activation"] > 1,
+    }
+    for what, wanted in asked.items():
+        if wanted:
+            raise not_available(f"a sequence with {what}", address)
+    return header
+
+
+def not_available(what: str, address: int | None = None) -> Fault:
+    """Something of seed 000 that this version does not have yet."""
+    return Fault(
+        "not available", f"{what} comes with a later version", {"what": what}, address=address
+    )
+
+
+@lru_cache(maxsize=4096)
+def decoded(word: int) -> Decoded:
+    """The instruction of a sequence that `word` is. Raises `DecodeError`."""
+    return decode(CORE, word, WORD)
+
+
+def parse_instruction(shape: Shape, word: int, address: int) -> tuple[int, int]:
+    """The operands of an instruction as its register-file entries. Raises `Fault`.
+
+    Blocks become element addresses (seed 000 ¶106; spec pe.md, Sequences).
+    """
+    try:
+        found = decoded(word)
+    except DecodeError as error:
+        raise Fault(error.kind, str(error), {"word": word}, address=address) from None
+    values, mnemonic = found.values, found.row.mnemonic
+    if mnemonic == "mac":
+        if values["balance"] and shape.direct:
+            message = "mac with balance: a cluster of design 5a has no load queues to balance"
+            raise Fault("not available", message, {"word": word}, address=address)
+        for flag in ("balance", "sfu"):
+            if values[flag]:
+                raise not_available(f"mac with {flag}", address)
+        return values["base"] * shape.input_block, values["acc"]
+    if mnemonic == "ld":
+        psums = values["destination"] == LD_PSUMS
+        return values["base"] * (shape.output_block if psums else shape.input_block), 0
+    if mnemonic == "st":
+        return values["base"] * shape.output_block, 0
+    if mnemonic != "spu":
+        message = f"{mnemonic} is a command, no instruction of a sequence"
+        raise Fault("illegal instruction", message, {"word": word}, address=address)
+    if values["function"] == REDUCE:
+        raise not_available("spu reduce", address)
+    if values["function"] != NONSF:
+        return values["src"] * shape.output_block, values["dst"] * shape.output_block
+    if values["src"] >= ACCUMULATORS:
+        message = f"spu nonsf, src={values['src']}: accumulators are 0 to {ACCUMULATORS - 1}"
+        raise Fault("illegal instruction", message, {"word": word}, address=address)
+    return values["src"], values["dst"] * shape.output_block
+
+
+def make_op(
+    place: int,
+    name: str,
+    unit: int,
+    *,
+    function: int = -1,
+    lane: int = 0,
+    implied: tuple[int, int] | None = None,
+    sums: int = 0,
+    blocks: int = 0,
+    writes: int = 0,
+    segments: Sequence[int] = (),
+) -> Op:
+    """A step of a run that has not begun."""
+    return Op(
+        place=place,
+        name=name,
+        function=function,
+        unit=unit,
+        lane=lane,
+        state=WAITING,
+        start=NEVER,
+        end=NEVER,
+        reads=0,
+        writes=writes,
+        sums=sums,
+        blocks=blocks,
+        implied=implied,
+        segments=list(segments),
+        received=0,
+        first=NEVER,
+        last=NEVER,
+        beats=[],
+    )
+
+
+class Expansion:
+    """The steps of one run: what its instructions are for these flags, payloads and results.
+
+    `words` are the buffer's instructions, `operands` their register-file entries of PE 0
+    (place, 2). `clusters` is how many clusters share the packet. Raises `Fault`, its address the
+    instruction's (`address` is that of the first one).
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        words: Sequence[int],
+        operands: Sequence[Sequence[int]],
+        flags: tuple[bool, bool],
+        segments: Sequence[Segment],
+        out: Out,
+        clusters: int,
+        address: int,
+    ) -> None:
+        self.shape = shape
+        self.rows = [decoded(word) for word in words]
+        self.operands = operands
+        self.segments, self.clusters = segments, clusters
+        self.address = address
+        self.taken = 0  # segments that the lds so far take
+        shift, last = flags
+        self.out_count = out["count"]
+        self.results = max(out["count"], 1)  # places that a special function processes
+        macs = [i for i, row in enumerate(self.rows) if row.row.mnemonic == "mac"]
+        self.last_mac = macs[-1] if macs else -1
+        self.raw = shift and not last
+        self.stream = shift and last
+        self.kept = not shift and not last
+        self.ops: list[Op] = []
+        self._expand()
+
+    def _expand(self) -> None:
+        moved = any(row.row.mnemonic == "spu" for row in self.rows)
+        for place, row in enumerate(self.rows):
+            mnemonic = row.row.mnemonic
+            if mnemonic == "ld":
+                self.ops.append(self._load(place, row))
+            elif mnemonic == "mac":
+                self.ops.append(make_op(place, "mac", MAC, sums=1 << self.operands[place][1]))
+                if place == self.last_mac and not moved and not self.kept:
+                    self._move_all(place)
+            elif place > self.last_mac and self.kept:
+                continue
+            elif mnemonic == "spu":
+                self.ops.append(self._special(place, row))
+            elif place < self.last_mac or not self.stream:
+                self.ops.append(self._store(place))
+        if self.taken < len(self.segments):
+            name = SEGMENT_TYPES[self.segments[self.taken]["type"]]
+            raise self._fault(
+                len(self.rows) - 1,
+                "segment mismatch",
+                f"no ld takes segment {self.taken} ({name}) of the exe",
+            )
+        if self.stream:
+            self._add_streams()
+
+    def _fault(self, place: int, kind: str, message: str) -> Fault:
+        return Fault(kind, message, {"place": place}, address=self.address + HALFWORD * place)
+
+    # ld
+
+    def _load(self, place: int, row: Decoded) -> Op:
+        """An ld and the segments that it takes: in the order of the ld instructions (pe.md)."""
+        destination = row.values["destination"]
+        start = self.operands[place][0]
+        if destination == LD_PSUMS:
+            block = 1 << start // self.shape.output_block
+            if self._next_type() != PSUMS:
+                every = (1 << ACCUMULATORS) - 1
+                return make_op(
+                    place, "ld_queue", LOADER, function=destination, sums=every, blocks=block
+                )
+            elements = self._elements(place, self.shape.sum_type)
+            if elements > PSUMS_AT_MOST:
+                message = f"{elements} partial sums a PE, a block takes {PSUMS_AT_MOST}"
+                raise self._fault(place, "queue overflow", message)
+            segments = [self._take(place, PSUMS)]
+            sums = (1 << elements) - 1
+            return make_op(
+                place,
+                "ld",
+                LOADER,
+                function=destination,
+                sums=sums,
+                blocks=block,
+                segments=segments,
+            )
+        segments, writes = [], 0
+        if destination in (LD_WEIGHTS, LD_BOTH):
+            segments.append(self._take(place, WEIGHTS))
+        if destination in (LD_ACTIVATIONS, LD_BOTH):
+            if self._next_type() == ACTIVATIONS_SEGMENT:
+                writes = self._input_blocks(place, start)
+            segments.append(self._take(place, ACTIVATIONS_SEGMENT))
+        return make_op(place, "ld", LOADER, function=destination, writes=writes, segments=segments)
+
+    def _next_type(self) -> int:
+        return self.segments[self.taken]["type"] if self.taken < len(self.segments) else -1
+
+    def _take(self, place: int, wanted: int) -> int:
+        """The next segment, which must be of the type `wanted`."""
+        if self._next_type() != wanted:
+            found = "is no segment left"
+            if self.taken < len(self.segments):
+                found = f"is {SEGMENT_TYPES[self._next_type()]} (segment {self.taken})"
+            message = f"ld takes {SEGMENT_TYPES[wanted]}, next in the exe {found}"
+            raise self._fault(place, "segment mismatch", message)
+        self.taken += 1
+        return self.taken - 1
+
+    def _elements(self, place: int, dtype: str) -> int:
+        """Elements that a PE gets of the next, dense segment."""
+        segment = self.segments[self.taken]
+        size = np.dtype(dtype).itemsize
+        count = slices(self.shape, segment["mode"], self.clusters)
+        elements, rest = divmod(segment["length"], count * size)
+        if rest:
+            message = (
+                f"segment {self.taken}: {segment['length']} bytes are no whole number of"
+                f" {dtype} elements for each of {count} slices"
+            )
+            raise self._fault(place, "slice mismatch", message)
+        return elements
+
+    def _input_blocks(self, place: int, start: int) -> int:
+        """The mask of the blocks that the next activations fill, from element `start` on."""
+        elements = self._elements(place, self.shape.value_type)
+        end = start + elements
+        if end > self.shape.input_buffer:
+            message = (
+                f"{elements} activations from element {start} on,"
+                f" the input buffer holds {self.shape.input_buffer}"
+            )
+            raise self._fault(place, "queue overflow", message)
+        return block_mask(start, end, self.shape.input_block)
+
+    # Results
+
+    def _move_all(self, place: int) -> None:
+        """A sequence without spu puts accumulator a into output-queue block a (pe.md)."""
+        used = {op["sums"].bit_length() - 1 for op in self.ops if op["name"] == "mac"}
+        for number in sorted(used):
+            target = number * self.shape.output_block
+            self.ops.append(
+                make_op(
+                    place,
+                    "move",
+                    SFU,
+                    function=NONSF,
+                    implied=(number, target),
+                    sums=1 << number,
+                    blocks=1 << number,
+                )
+            )
+
+    def _special(self, place: int, row: Decoded) -> Op:
+        function = row.values["function"]
+        source, target = self.operands[place]
+        if function == NONSF:
+            block = 1 << target // self.shape.output_block
+            return make_op(place, "move", SFU, function=function, sums=1 << source, blocks=block)
+        blocks = self._output_blocks(place, source) | self._output_blocks(place, target)
+        # Raw partial sums go past the SFU, so that what st names is there all the same.
+        name = "bypass" if self.raw and place > self.last_mac else "special"
+        return make_op(place, name, SFU, function=function, blocks=blocks)
+
+    def _store(self, place: int) -> Op:
+        return make_op(
+            place, "store", STORE, blocks=self._output_blocks(place, self.operands[place][0])
+        )
+
+    def _output_blocks(self, place: int, start: int) -> int:
+        end = start + self.results
+        if end > self.shape.output_queue:
+            message = (
+                f"{self.results} results from place {start} on,"
+                f" the output queue holds {self.shape.output_queue}"
+            )
+            raise self._fault(place, "queue overflow", message)
+        return block_mask(start, end, self.shape.output_block)
+
+    def _add_streams(self) -> None:
+        """After each step whose results no later one reads: a write without st (shift and last)."""
+        ops: list[Op] = []
+        for at, op in enumerate(self.ops):
+            ops.append(op)
+            if op["unit"] != SFU or op["place"] < self.last_mac:
+                continue
+            target = self._target(op)
+            later = [
+                self.operands[other["place"]][0]
+                for other in self.ops[at + 1 :]
+                if other["name"] == "special"
+            ]
+            if target in later:
+                continue
+            blocks = self._output_blocks(op["place"], target)
+            ops.append(
+                make_op(op["place"], "store", STORE, lane=1, implied=(target, 0), blocks=blocks)
+            )
+        self.ops = ops
+
+    def _target(self, op: Op) -> int:
+        return op["implied"][1] if op["implied"] else self.operands[op["place"]][1]
+
+
+def block_mask(start: int, end: int, size: int) -> int:
+    """The blocks of `size` places in which the places `start` to `end` - 1 lie."""
+    if end <= start:
+        return 0
+    return (1 << (end - 1) // size + 1) - (1 << start // size)
+
+
+def slices(shape: Shape, mode: int, clusters: int) -> int:
+    """Into how many parts a segment of this mode is split."""
+    if mode == BROADCAST:
+        return 1
+    if mode == SLICED:
+        return clusters * shape.pes
+    return clusters if mode == BY_CLUSTER else shape.pes

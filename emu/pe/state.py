@@ -1,0 +1,280 @@
+"""Declared state of a row: its PEs, its cluster control units, its distribution unit.
+
+Arrays are shaped (clusters, pes, ...). What is few and irregular (runs, packets) is held in plain
+dicts, whose keys the typed dicts below declare. The numbers in the meanings are
+the boxes of seed 000, Fig. 4 and Fig. 5a to 5c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from emu.core import NEVER
+from emu.state import StateField
+from isa.pe import (
+    ACCUMULATORS,
+    BLOCKS,
+    BUFFERS,
+    PE_COUNTERS,
+    ROW_COUNTERS,
+    SEQUENCE,
+    SEQUENCE_LENGTH,
+)
+
+# pe.element: type of weights and activations, type of sums
+ELEMENT_TYPES = {
+    "int8": ("int8", "int32"),
+    "int16": ("int16", "int64"),
+    "fp16": ("float16", "float32"),
+    "fp32": ("float32", "float32"),
+}
+
+# Units of a cluster that serve one instruction buffer at a time.
+LOADER, MAC, SFU, STORE = range(4)
+UNITS = ("loader", "mac", "sfu", "store")
+FREE = -1
+
+# An instruction of a run.
+WAITING, RUNNING, DONE = range(3)
+
+# What a cluster's PEs do as a whole; decides the class of their cycles.
+IDLE, BUSY, COMPUTING = range(3)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A row's dimensions, from the device configuration."""
+
+    row: int
+    clusters: int
+    pes: int
+    element: str  # pe.element
+    value_type: str  # NumPy type of weights and activations
+    sum_type: str  # NumPy type of accumulators and of the output queue
+    weight_queue: int
+    input_buffer: int
+    output_queue: int
+    load_queue_1: int
+    load_queue_2: int
+    direct: bool  # design 5a: no load queues
+    overflow: str
+    bus_bytes: int
+    sfu_rate: int
+    sfu_latency: int
+
+    @property
+    def input_block(self) -> int:
+        """Elements of a block of the input buffer."""
+        return self.input_buffer // BLOCKS
+
+    @property
+    def output_block(self) -> int:
+        """Elements of a block of the output queue."""
+        return self.output_queue // BLOCKS
+
+
+def shape_of(config: Mapping[str, Any], row: int) -> Shape:
+    """The shape that a device configuration gives to its row `row`."""
+    element = str(config["pe.element"])
+    value_type, sum_type = ELEMENT_TYPES[element]
+    direct = config["pe.design"] == "5a"
+    return Shape(
+        row=row,
+        clusters=int(config["pe.clusters"]),
+        pes=int(config["pe.pes"]),
+        element=element,
+        value_type=value_type,
+        sum_type=sum_type,
+        weight_queue=int(config["pe.weight_queue"]),
+        input_buffer=int(config["pe.input_buffer"]),
+        output_queue=int(config["pe.output_queue"]),
+        load_queue_1=int(config["pe.load_queue_1"]),
+        # Design 5a has a latch between comparator and MAC; it is held as a queue of one place.
+        load_queue_2=1 if direct else int(config["pe.load_queue_2"]),
+        direct=direct,
+        overflow=str(config["pe.overflow"]),
+        bus_bytes=int(config["dist.bus_bytes"]),
+        sfu_rate=int(config["sfu.rate"]),
+        sfu_latency=int(config["sfu.latency"]),
+    )
+
+
+class Segment(TypedDict):
+    """A payload of a packet."""
+
+    type: int  # place in isa.pe.SEGMENT_TYPES
+    mode: int  # place in isa.pe.MODES
+    offset: int  # bytes, in the unit's half
+    length: int  # bytes
+
+
+class Out(TypedDict):
+    """Where the results of an exe go; see isa.pe.OUT."""
+
+    offset: int
+    stride: int
+    step: int
+    count: int
+    pes: int
+    element: int
+
+
+class Packet(TypedDict):
+    """The packet that the distribution unit puts on the bus."""
+
+    address: int  # its offset in the half
+    mnemonic: str  # of its command
+    buffer: int  # instruction buffer (of a marker: its group)
+    shift: bool
+    last: bool
+    clusters: list[int]
+    segments: list[Segment]
+    out: Out | None
+    order: int  # packets are numbered as they come
+    opened: bool  # its clusters have reserved the buffer
+    commanded: bool  # the command byte was on the bus
+    segment: int  # the segment on the bus
+    sent: int  # its bytes that were on the bus
+    chunks: list[bytes]  # these bytes, beat by beat
+    entries: list[int] | None  # weights: entries of each slice, once somebody had to know
+
+
+class Beat(TypedDict):
+    """What a beat of the bus carries: the command byte or not, and pieces of segments."""
+
+    cycle: int  # of its request; when it came, of its grant
+    command: bool
+    pieces: list[tuple[int, int]]  # segment, bytes
+    data: bytes | None  # None until the memory has answered
+
+
+class Parser(TypedDict):
+    """The parser 606 of a cluster at work."""
+
+    buffer: int
+    address: int  # offset of the sequence in the half
+    length: int  # bytes of the sequence
+    data: bytes  # what has come of it
+    parsed: int  # instructions stored
+
+
+class SfuJob(TypedDict):
+    """What the special-function unit 510 of a cluster works on."""
+
+    start: int  # the cycle in which the first results enter
+    function: int  # place in isa.pe.FUNCTIONS
+    activation: int  # place in isa.pe.ACTIVATIONS
+    shift: int  # of requantise
+    count: int  # results a PE
+    source: list[int]  # by PE: the first place in the output queue
+    target: list[int]
+
+
+class Op(TypedDict):
+    """An instruction of a run, or a step that flags and loopback imply.
+
+    `reads` and `writes` are masks of input-buffer blocks, `sums` of accumulators,
+    `blocks` of output-queue blocks: what it uses from when the run began until it is done.
+    """
+
+    place: int  # in the sequence; of an implied step: of the instruction that it follows
+    name: str  # what it does: one of the names in emu/pe/control.py
+    function: int  # of spu: place in isa.pe.FUNCTIONS; of ld: in DESTINATIONS
+    unit: int
+    lane: int  # 0: in the order of the sequence; 1: streams, in their own order
+    state: int
+    start: int  # first cycle of work
+    end: int  # last cycle of work, NEVER while it is not known
+    reads: int
+    writes: int
+    sums: int
+    blocks: int
+    implied: tuple[int, int] | None  # source and destination that stand in no register
+    segments: list[int]  # ld: segments of the packet that it takes, in order
+    received: int  # of these, how many are there completely
+    first: int  # cycle of the first beat, NEVER until it was on the bus
+    last: int  # cycle of the last beat of the last segment
+    beats: list[tuple[list[tuple[int, int]], bytes]]  # store: ranges (offset, bytes) and data
+
+
+class Run(TypedDict):
+    """An execution of an instruction buffer, from its exe to its last instruction."""
+
+    buffer: int
+    order: int  # of its packet
+    command: tuple[bool, bool]  # shift, last
+    live: bool  # its command byte has been on the bus
+    issue_at: list[int]  # by lane: the first cycle in which the next instruction may start
+    out: Out
+    stored: int  # elements a PE that its stores have taken so far
+    span: tuple[int, int] | None  # bytes of the half that its stores may touch
+    reach: int  # the greatest index among its weights, -1: none
+    has_weights: bool  # it loads weights, and its segment is in the queue until the loopback
+    ops: list[Op]
+
+
+def fields(shape: Shape) -> tuple[StateField, ...]:
+    """The rows of a row's state."""
+    c, k = shape.clusters, shape.pes
+    pe = (c, k)
+    head = "place of its first entry"
+    held = "entries that it holds"
+    # fmt: off
+    return (
+        # PE: weight queue, input buffer
+        StateField("weight_index", "uint16", (*pe, shape.weight_queue), "503: indices of the weights"),
+        StateField("weight_value", shape.value_type, (*pe, shape.weight_queue), "503: values of the weights"),
+        StateField("weight_head", "int64", pe, f"503: {head}"),
+        StateField("weight_count", "int64", pe, f"503: {held}"),
+        StateField("activations", shape.value_type, (*pe, shape.input_buffer), "504: activations"),
+        StateField("bitmask", "bool_", (*pe, shape.input_buffer), "504: which activations are not zero"),
+        StateField("block_end", "int64", (c, BLOCKS), "504: for each block, the element after the load that filled it; 0: not loaded"),
+        # PE: index comparator and load queues. A load is weight place << 16 | input index.
+        StateField("mac_left", "int64", pe, "505: weight entries of this mac that are still to be examined"),
+        StateField("mac_next", "int64", pe, "505: place in 503 of the entry to be examined next"),
+        StateField("mac_base", "int64", pe, "505: element address that is added to a weight index"),
+        StateField("mac_limit", "int64", pe, "505: element after the last loaded one from the base on"),
+        StateField("mac_sum", "int64", pe, "5062: accumulator that takes the products"),
+        StateField("mac_reached", "bool_", pe, "506: a load of this mac has reached it"),
+        StateField("q1", "int64", (*pe, shape.load_queue_1), "518: loads, weight place << 16 | input index"),
+        StateField("q1_head", "int64", pe, f"518: {head}"),
+        StateField("q1_count", "int64", pe, f"518: {held}"),
+        StateField("q2", "int64", (*pe, shape.load_queue_2), "519 (design 5a: the latch in front of 506): loads"),
+        StateField("q2_head", "int64", pe, f"519: {head}"),
+        StateField("q2_count", "int64", pe, f"519: {held}"),
+        # PE: sums and results
+        StateField("accumulators", shape.sum_type, (*pe, ACCUMULATORS), "5063: accumulation buffers"),
+        StateField("buffer", shape.sum_type, pe, "508: the result that went to the output queue last"),
+        StateField("output", shape.sum_type, (*pe, shape.output_queue), "513: results"),
+        StateField("output_written", "bool_", (c, shape.output_queue), "513: which places have been written"),
+        StateField("sfu_jobs", "object", meaning="510: by cluster: what it works on, or None", initial=[None] * c),
+        StateField("sfu_pipe", shape.sum_type, (c, shape.sfu_latency, shape.sfu_rate), "510: results under way; those that entered in its n-th cycle stand at n modulo sfu.latency"),
+        *(StateField(row.name, "int64", pe, row.meaning) for row in PE_COUNTERS),
+        # Cluster control unit 602
+        StateField("words", "uint16", (c, BUFFERS, SEQUENCE_LENGTH), "instruction buffers: instruction words"),
+        StateField("headers", "int32", (c, BUFFERS, len(SEQUENCE.members)), "instruction buffers: members of the sequence's header; count 0: nothing configured"),
+        StateField("origins", "int64", (c, BUFFERS), "instruction buffers: offset of the first instruction in the half", -1),
+        StateField("registers", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, k), "605: operands of each instruction by PE, full element addresses or accumulators"),
+        StateField("segment_entries", "int64", (c, BUFFERS, k), "503: entries that the buffer's run has loaded"),
+        StateField("computing", "bool_", (c,), "607: a mac is at work"),
+        StateField("doing", "int64", (c,), "607: 0 idle, 1 a sequence runs, 2 a mac is at work"),
+        StateField("doing_since", "int64", (c,), "607: cycles of the row before this one are counted in their class"),
+        StateField("parsers", "object", meaning="606: by cluster: the configuration that is being parsed, or None", initial=[None] * c),
+        StateField("units", "object", meaning="607: by cluster: which buffer holds loader, mac, sfu and store", initial=[[FREE] * len(UNITS) for _ in range(c)]),
+        StateField("runs", "object", meaning="607: by cluster: running buffers in the order of their packets", initial=[[] for _ in range(c)]),
+        StateField("due", "object", meaning="607: by cluster: cycle of the next decision", initial=[NEVER] * c),
+        # Distribution unit 601
+        StateField("reached", "int", meaning="first cycle of the row that is not simulated yet"),
+        StateField("counted_to", "int", meaning="cycles of the row before this one are counted"),
+        StateField("next_packet", "int", meaning="601: offset in the half of the packet after this one, -1: the list is done", initial=-1),
+        StateField("packet", "object", meaning="601: the packet on the bus, or None"),
+        StateField("beat", "object", meaning="601: the beat that memory was asked for, or None"),
+        StateField("bus_free", "int", meaning="601: the first cycle after the last beat"),
+        StateField("return_turn", "int", meaning="return bus: the cluster that is served first"),
+        StateField("returning", "int", meaning="return bus: the cluster whose beat is being written, -1: none", initial=FREE),
+        StateField("returned", "int", meaning="return bus: the cycle in which it was written, -1: not yet", initial=FREE),
+        *(StateField(row.name, "int", meaning=row.meaning) for row in ROW_COUNTERS),
+    )
+    # fmt: on
