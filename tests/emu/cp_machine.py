@@ -1,0 +1,71 @@
+"""A device that is a cp (with a dma and toy cores, if asked for), and programs for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import emu.cp
+from asm.program import Program, Section
+from emu.cp.processor import Processor
+from emu.device import Builder, Device
+from isa import cp, scalar
+from isa.codec import encode, select
+from tests.emu.toys import make
+
+TEXT = 0x10000
+COSTS = {setting.name: setting.default for setting in cp.SETTINGS}
+
+
+def code(source: str) -> bytes:
+    """The words of instructions, one a line, without labels: targets are distances."""
+    words = []
+    for line in filter(None, (line.partition("#")[0].strip() for line in source.splitlines())):
+        mnemonic, _, rest = line.partition(" ")
+        written: list[tuple[str, str | None]] = []
+        for text in filter(None, (text.strip() for text in rest.split(","))):
+            outer, bracket, inner = text.partition("(")
+            written.append((outer, inner.rstrip(")") if bracket else None))
+        row, fits = select(cp.CORE.rows[mnemonic], written)
+        assert fits, line
+        texts = [text for pair in written for text in pair if text is not None]
+        values = {}
+        for operand, text in zip(row.operands, texts, strict=True):
+            value = operand.kind.parse(text)
+            values[operand.name] = int(text, 0) if value is None else value
+        assert isinstance(row, scalar.Instruction), line
+        words.append(encode(row, values))
+    return b"".join(word.to_bytes(4, "little") for word in words)
+
+
+def program(text: bytes, *data: tuple[int, bytes], entry: int = TEXT, at: int = TEXT) -> Program:
+    """A program of machine code at `at` and data at addresses."""
+    sections = [Section(".text.cp", "cp", None, at, at, text, len(text), 4, "ax")]
+    sections += [
+        Section(f".data{place}", None, None, address, address, content, len(content), 4, "aw")
+        for place, (address, content) in enumerate(data)
+    ]
+    return Program(sections, [], [], [], "", "toy", entry)
+
+
+def machine(
+    source: str | bytes, *others: Builder, data: tuple[tuple[int, bytes], ...] = (), **changes: Any
+) -> Device:
+    """A device with the program loaded; changes are settings, `__` for the dot."""
+    settings = {name.replace(".", "__"): value for name, value in COSTS.items()}
+    device = make(emu.cp.build, *others, **(settings | changes))
+    text = code(source) if isinstance(source, str) else source
+    device.load(program(text, *data))
+    return device
+
+
+def processor(device: Device) -> Processor:
+    found = device.cores["cp"]
+    assert isinstance(found, Processor)
+    return found
+
+
+def register(device: Device, name: str) -> int:
+    """A register's value, 0 to 2**32 - 1."""
+    number = scalar.REGISTER.parse(name)
+    assert number is not None
+    return processor(device).x[number]
