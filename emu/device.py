@@ -457,13 +457,15 @@ class Device:
     def load_state(self, path: str | Path) -> None:
         """Take the state of a file that `save` wrote; the program stays as it is.
 
-        Raises `StateError`: no such file, another configuration, not ours.
+        Raises `StateError` (no such file, another configuration, not ours), with nothing changed.
         """
         arrays = read_arrays(path)
         try:
             config = plain.unpack(arrays["config"].tobytes())
         except (KeyError, plain.PlainError) as error:
             raise StateError(f"{path}: is no saved device: {error}") from None
+        if not isinstance(config, dict):
+            raise StateError(f"{path}: is no saved device: it has no configuration")
         if config != dict(self.config):
             differ = [key for key in self.config if config.get(key) != self.config[key]]
             raise StateError(f"{path}: is of another configuration: {', '.join(differ)}")
@@ -471,7 +473,12 @@ class Device:
             name: state.from_arrays(arrays, f"{name}/") for name, state in self._states().items()
         }
         device, memory = found.pop("device"), found.pop("memory")
-        self.restore(Snapshot(device, memory, found))
+        before = self.snapshot()
+        try:
+            self.restore(Snapshot(device, memory, found))
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            self.restore(before)
+            raise StateError(f"{path}: is no saved device: {error}") from None
 
     # Listeners
 

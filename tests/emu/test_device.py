@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asm.program import Line, Program, Section, Tensor
+from emu import plain
 from emu.core import NEVER, Event
 from emu.device import Device
 from emu.faults import DeviceError, Stop
@@ -548,3 +550,47 @@ def test_two_cores_of_one_number_are_refused() -> None:
     with pytest.raises(ValueError, match="unit 5 comes after 0 units"):
         make(toy(0, [], unit=5))
     assert NEVER > 1 << 60
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_a_damaged_file_is_refused_or_is_the_same(
+    tmp_path_factory: Any, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("damaged") / "state.npz"
+    device = built([("copy", 0x8000), ("await", 0)], [("work", 1)], [("work", 1)])
+    device.run(until=40)
+    device.save(path)
+    held = device.hash()
+    contents = bytearray(path.read_bytes())
+    kind = data.draw(st.sampled_from(("flip", "cut", "insert")))
+    place = data.draw(st.integers(0, len(contents) - 1))
+    if kind == "flip":
+        contents[place] ^= 1 << data.draw(st.integers(0, 7))
+    elif kind == "cut":
+        del contents[place:]
+    else:
+        contents[place:place] = data.draw(st.binary(min_size=1, max_size=9))
+    path.write_bytes(contents)
+    other = built([("copy", 0x8000), ("await", 0)], [("work", 1)], [("work", 1)])
+    fresh = other.hash()
+    with contextlib.suppress(StateError):
+        other.load_state(path)
+        fresh = held
+    assert other.hash() == fresh
+
+
+def test_a_file_of_wrong_values_is_refused(tmp_path: Path) -> None:
+    device = make(toy(0, [("end",)]))
+    device.sync()
+    path = tmp_path / "a.npz"
+    device.save(path)
+    fresh = device.hash()
+    for name, value in (("toy0/waiting", 5), ("memory/arbiter", [1]), ("device/stopped", (1,))):
+        with np.load(path) as file:
+            arrays = {key: file[key] for key in file.files}
+        arrays[name] = np.frombuffer(plain.pack(value), np.uint8)
+        np.savez(tmp_path / "b.npz", **arrays)
+        with pytest.raises(StateError, match=r"b\.npz: is no saved device: "):
+            device.load_state(tmp_path / "b.npz")
+        assert device.hash() == fresh
