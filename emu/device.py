@@ -22,9 +22,10 @@ from asm.program import Program, Tensor
 from emu import plain
 from emu.core import NEVER, Core, Listener
 from emu.faults import DeviceError, Fault, Place, Stop
-from emu.memory import HALF_SHIFT, Memory
+from emu.memory import Memory
 from emu.state import Change, State, StateError, StateField, read_arrays, write_arrays
 from isa import registry
+from isa.memory_map import HALF_SHIFT
 
 # Cycles that one core may go on for before the clock looks at interrupts again.
 BURST = 4096

@@ -18,23 +18,24 @@ from typing import TYPE_CHECKING, Any
 from emu.banks import Banks
 from emu.faults import Fault
 from emu.pages import Pages
-from emu.ports import COUNTS, Channel, Port
+from emu.ports import COUNTS, MAPPED, ONCHIP, REGION_SHIFT, Channel, Port
 from emu.state import State, StateField
-from isa.common import REGISTERS
+from isa.common import REGISTERS as REGISTER_ROWS
+from isa.memory_map import (
+    CORE_SHIFT,
+    EXTERNAL,
+    HALF_SHIFT,
+    LOCAL,
+    REGISTERS,
+    UNIT_SHIFT,
+    UNITS,
+)
 
 if TYPE_CHECKING:
     from emu.core import Core
     from emu.device import Device
 
-LOCAL = 0x0000_0000
-UNITS = 0x1000_0000
-MMIO = 0x2000_0000
-EXTERNAL = 0x8000_0000
-UNIT_SHIFT = 20
-HALF_SHIFT = 19
-CORE_SHIFT = 12  # of a core's registers
-
-_REGISTERS = {row.address: row for row in REGISTERS}
+_REGISTERS = {row.address: row for row in REGISTER_ROWS}
 
 
 class Memory:
@@ -150,7 +151,7 @@ class Memory:
                 return self.external, offset
         elif address >= 0 and address + length <= self.local_bytes:
             return self.local, address
-        elif address >> 28 == 1:
+        elif address >> REGION_SHIFT == ONCHIP:
             index = address - UNITS >> HALF_SHIFT
             offset = address & (1 << HALF_SHIFT) - 1
             if index < len(self.halves) and offset + length <= self.half_bytes:
@@ -178,16 +179,16 @@ class Memory:
         if address >= EXTERNAL:
             end = EXTERNAL + self.external_bytes
             return f"external memory is {EXTERNAL:#010x} to {end - 1:#010x}"
-        if address >> 28 == 0:
+        if address >> REGION_SHIFT == LOCAL:
             return f"local memory is {LOCAL:#010x} to {self.local_bytes - 1:#010x}"
-        if address >> 28 == 1:
+        if address >> REGION_SHIFT == ONCHIP:
             unit, half = address - UNITS >> UNIT_SHIFT, address >> HALF_SHIFT & 1
             if unit >= len(self.users):
                 return f"there is no on-chip unit {unit}, {self._units()}"
             start = self.half_address(2 * unit + half)
             end = start + self.half_bytes - 1
             return f"half {half} of unit {unit} is {start:#010x} to {end:#010x}"
-        if address >> 28 == 2:
+        if address >> REGION_SHIFT == MAPPED:
             return "registers of the cores are there, no memory"
         return "the device has no memory there"
 
@@ -227,7 +228,7 @@ class Memory:
 
     def read_register(self, address: int, size: int, time: int) -> int:
         """The word at `address` of the cores' registers at cycle `time`. Raises `Fault`."""
-        number, offset = address - MMIO >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
+        number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.device.by_number.get(number)
         row = _REGISTERS.get(offset)
         if core is None or row is None or size != 4:
@@ -246,7 +247,7 @@ class Memory:
         raise self._no_register("store", address, 4)
 
     def _no_register(self, what: str, address: int, size: int) -> Fault:
-        number, offset = address - MMIO >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
+        number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.device.by_number.get(number)
         row = _REGISTERS.get(offset & ~3)
         if core is None:

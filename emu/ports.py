@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 from emu.faults import Fault
 from isa.common import TRAFFIC
+from isa.memory_map import REGISTERS, UNITS
 
 if TYPE_CHECKING:
     from emu.core import Core
     from emu.memory import Memory
 
 Range = tuple[int, int]  # address, bytes
+REGION_SHIFT = 28  # the bits of an address above tell these two regions
+ONCHIP = UNITS >> REGION_SHIFT
+MAPPED = REGISTERS >> REGION_SHIFT  # registers
 COUNTS = tuple(row.name for row in TRAFFIC)
 
 
@@ -81,10 +85,10 @@ class Port:
         gets the bytes. Raises `Fault`: misaligned or out-of-range access.
         """
         self._check_alignment("load", address, size)
-        if address >> 28 == 1:
+        if address >> REGION_SHIFT == ONCHIP:
             self.beat(time, ((address, size),))
             return None
-        if address >> 28 == 2:
+        if address >> REGION_SHIFT == MAPPED:
             value = self.memory.read_register(address, size, time)
             return value, time + self.memory.onchip_latency
         data, ready = self.read(time, address, size, "load")
@@ -94,10 +98,10 @@ class Port:
         """Write the low `size` bytes of `value`: ready, or None as `load`. Raises `Fault`."""
         self._check_alignment("store", address, size)
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
-        if address >> 28 == 1:
+        if address >> REGION_SHIFT == ONCHIP:
             self.beat(time, ((address, size),), data)
             return None
-        if address >> 28 == 2:
+        if address >> REGION_SHIFT == MAPPED:
             self.memory.write_register(address)
         return self.write(time, address, data, "store")
 

@@ -18,9 +18,11 @@ from emu.core import CONTRACT, NEVER, Core
 from emu.dma.state import FIELDS, DmaState
 from emu.dma.transfer import DESCRIPTION, Transfer
 from emu.faults import Fault, Stop
+from emu.ports import ONCHIP, REGION_SHIFT
 from isa.codec import unpack
 from isa.cp import TRANSFER
 from isa.dma import CORE
+from isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
     from emu.device import Device
@@ -129,7 +131,7 @@ class Dma(Core):
     def _read(self, time: int) -> None:
         state, transfer = self.state, self.transfer
         src, dst, length, position = transfer.beat(state.row, state.position, self.width)
-        if src >> 28 == 1:
+        if src >> REGION_SHIFT == ONCHIP:
             self._check_holder("read", src)
             self.reader.beat(time, ((src, length),))
             state.reading = dst
@@ -145,7 +147,7 @@ class Dma(Core):
     def _write(self, time: int) -> None:
         state = self.state
         _ready, dst, data = state.buffer.pop(0)
-        if dst >> 28 == 1:
+        if dst >> REGION_SHIFT == ONCHIP:
             self._check_holder("write", dst)
             self.writer.beat(time, ((dst, len(data)),), data)
             state.writing = len(data)
@@ -155,8 +157,9 @@ class Dma(Core):
 
     def _free(self, time: int, address: int) -> int:
         """When the next beat may follow one that began at `time`, not in on-chip memory."""
-        external = address >> 31
-        return max(time + 1, self.device.memory.channel.free) if external else time + 1
+        if address < EXTERNAL:
+            return time + 1
+        return max(time + 1, self.device.memory.channel.free)
 
     def _wrote(self, length: int, ready: int) -> None:
         state = self.state

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from emu.faults import Fault
 from isa.cp import TRANSFER
+from isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
     from emu.memory import Memory
@@ -89,7 +90,7 @@ class Transfer(NamedTuple):
         """
         src = self.src + row * self.src_stride
         dst = self.dst + row * self.dst_stride
-        anchor = src if src >> 31 > dst >> 31 else dst
+        anchor = src if src >= EXTERNAL > dst else dst
         size = self.row_bytes
         if src < dst < src + size:
             end = size - position

@@ -1,0 +1,15 @@
+"""Where memory lies: the one list of addresses for layout and emulator (device.md, ours)."""
+
+from __future__ import annotations
+
+LOCAL = 0x0000_0000  # cp's local memory
+TEXT = 0x0001_0000  # in it, where cp's program begins
+UNITS = 0x1000_0000  # on-chip memory: + unit << 20 + half << 19
+REGISTERS = 0x2000_0000  # memory-mapped registers: + core number << 12
+INSTRUCTIONS = 0x3000_0000  # instruction memories of nnp and the fim islands: + core number << 20
+ISLANDS = 0x4000_0000  # fim islands: + island << 26
+EXTERNAL = 0x8000_0000
+
+UNIT_SHIFT = 20
+HALF_SHIFT = 19
+CORE_SHIFT = 12
