@@ -14,10 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from asm.assembler import Source as Source
     from asm.diagnostics import AssemblyError as AssemblyError
     from asm.elf import ElfError as ElfError
     from asm.program import Program as Program
+    from asm.source import Source as Source
     from emu.device import Device as Device
     from isa.config import ConfigError as ConfigError
     from isa.config import Configuration as Configuration
@@ -43,7 +43,7 @@ _HOMES = {
     "Program": "asm.program",
     "Run": "macaw.running",
     "RunError": "macaw.errors",
-    "Source": "asm.assembler",
+    "Source": "asm.source",
     "assemble": "macaw.api",
     "configuration": "macaw.api",
     "disassemble": "macaw.api",

@@ -12,7 +12,7 @@ from macaw.errors import InputError
 from macaw.files import read_bytes, write_bytes
 
 if TYPE_CHECKING:
-    from asm.assembler import Source
+    from asm.source import Source
     from isa.config import Configuration
 
 FilePath: TypeAlias = "str | os.PathLike[str]"
@@ -44,11 +44,12 @@ def assemble(
     for a device that cannot be. Warnings are in the program's `warnings`.
     """
     from asm import assembler
+    from asm.source import Source
 
     if not sources:
         raise InputError("nothing to assemble")
     return assembler.assemble(
-        [item if isinstance(item, assembler.Source) else os.fspath(item) for item in sources],
+        [item if isinstance(item, Source) else os.fspath(item) for item in sources],
         device=None if device is None else configuration(device),
         defines=defines,
         include_dirs=[os.fspath(folder) for folder in include_dirs],

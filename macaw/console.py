@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 STYLES = {
     "error": "bold red",
     "fault": "bold red",
+    "breakpoint": "bold yellow",
     "warning": "bold yellow",
     "hint": "cyan",
     "place": "bold",

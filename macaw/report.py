@@ -101,20 +101,23 @@ def _counter_table(
 
 
 def print_failure(error: RunError, program: Program) -> None:
-    """Why the program stopped; of a fault the source line too, where it can be had."""
-    fault = error.stop.fault
+    """Why the program stopped, with the source line or the symbol where it did."""
+    stop, fault = error.stop, error.stop.fault
     item = "" if error.item is None else f" (item {error.item} of the batch)"
-    if fault is None or fault.place is None:
-        where = "" if fault is None else _near_symbol(program, fault.address)
-        console.error(f"{error.stop}{item}", where)
+    place = None if stop.address is None else error.device.place(stop.address)
+    if place is None:
+        text = str(stop) if stop.reason in str(stop) or fault else f"{stop.reason}: {stop}"
+        console.error(f"{text}{item}", _near_symbol(program, stop.address))
         return
-    file, line, column = fault.place
-    address = "" if fault.address is None else f" at {fault.address:#010x}"
-    text = f"{fault.core}: {fault.kind}{address}, cycle {fault.cycle}: {fault.message}{item}"
+    text = str(stop)
+    if fault is not None:
+        text = f"{fault.core}: {fault.kind} at {stop.address:#010x}, cycle {fault.cycle}: "
+        text += fault.message
+    file, line, column = place
     source = _source_line(file, line)
     word = re.match(r"[\w.]+", source[column - 1 :])
-    end = column + (len(word.group()) if word else 1)
-    console.diagnostics([Diagnostic("fault", text, Span(file, line, column, end), source=source)])
+    span = Span(file, line, column, column + (len(word.group()) if word else 1))
+    console.diagnostics([Diagnostic(stop.reason, f"{text}{item}", span, source=source)])
 
 
 def _near_symbol(program: Program, address: int | None) -> str:

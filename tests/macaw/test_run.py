@@ -89,7 +89,7 @@ def test_the_programs_own_output_comes_through(macaw: Macaw) -> None:
 
 
 def test_another_device(macaw: Macaw, layer: Path) -> None:
-    slow = api.configuration("tiny").changed(mem__external_latency=200)
+    slow = api.configuration("tiny").changed({"mem.external_latency": 200})
     (layer.parent / "slow.toml").write_text(slow.to_toml())
     usual = json.loads(macaw("run", layer, "-i", "x=x.npy", "--json").stdout)
     late = json.loads(
