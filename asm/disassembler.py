@@ -1,19 +1,15 @@
 """A program back to source: what it prints assembles to the same bytes.
 
 Addresses that instructions name get labels, bytes that are no instruction stay
-data. What a core's parts hold beside plain instructions is the business of
-`asm/disassembly/forms/<core>.py`, found by the core's name; without it, or where
-bytes are not what its directives would make, the part is data.
+data. What a core's parts hold beside plain instructions is the business of its
+form in `asm/disassembly/forms`; where bytes are not what a core's directives
+would make, the part is data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Protocol
-
 from asm.disassembly import code, data
+from asm.disassembly.forms import form
 from asm.disassembly.labels import Labels, Names, directive, numbers
 from asm.program import Program, Section
 from isa import config, registry
@@ -25,19 +21,6 @@ _DATA = ".data"
 
 class DisassemblyError(ValueError):
     """What was asked for is not in the program."""
-
-
-class _Form(Protocol):
-    """What `asm/disassembly/forms/<core>.py` offers."""
-
-    def section_lines(
-        self,
-        program: Program,
-        section: Section,
-        labels: Labels,
-        symbol: Callable[[int], str | None],
-    ) -> list[str] | None:
-        """The part's lines, or None if no directives of the core would give its bytes."""
 
 
 def disassemble(program: Program, core: str | None = None) -> str:
@@ -55,9 +38,15 @@ def disassemble(program: Program, core: str | None = None) -> str:
         if section.flags == "ax" and section.core is not None:
             code.make_targets(section, tables[section.core], labels[section.name])
 
-    def symbol(address: int) -> str | None:
+    def exact(address: int) -> str | None:
         section = program.section_at(address)
         return labels[section.name].at(address) if section else None
+
+    def near(address: int) -> str | None:
+        found = program.symbol_at(address)
+        if found is None:
+            return None
+        return names.of(found[0]) + (f" + {found[1]}" if found[1] else "")
 
     lines = [*names.notes, *_device(program), *_tensors(program)]
     lines += numbers(program, names)
@@ -69,7 +58,11 @@ def disassemble(program: Program, core: str | None = None) -> str:
         lines += ["", *_about(section), *_opening(section, table, part)]
         if section.core is not None:
             part = section.core, section.index
-        lines += _contents(program, section, table, labels[section.name], symbol)
+        own = labels[section.name]
+        if table is not None and section.flags == "ax" and not section.nobits:
+            lines += code.section_lines(section, table, own, exact, near)
+        else:
+            lines += _contents(program, section, table, own)
     return "\n".join(lines).strip("\n") + "\n"
 
 
@@ -122,22 +115,10 @@ def _opening(
     return lines
 
 
-def _contents(
-    program: Program,
-    section: Section,
-    table: Core | None,
-    labels: Labels,
-    symbol: Callable[[int], str | None],
-) -> list[str]:
-    if table is not None and section.flags == "ax" and not section.nobits:
-        return code.section_lines(section, table, labels, symbol)
+def _contents(program: Program, section: Section, table: Core | None, labels: Labels) -> list[str]:
+    """The lines of a section that is no code."""
     if table is not None and section.name == table.section.format(section.index):
-        name = f"asm.disassembly.forms.{table.name}"
-        if find_spec(name) is not None:
-            form: _Form = import_module(name)
-            lines = form.section_lines(program, section, labels, symbol)
-            if lines is not None:
-                return lines
-        return data.section_lines(section, labels, words=False)
+        lines = form(table.name).part(program, section, labels)
+        return data.section_lines(section, labels, words=False) if lines is None else lines
     align = [directive(f".balign {section.align}")] if section.align > 1 else []
     return align + data.section_lines(section, labels)

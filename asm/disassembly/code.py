@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 
 from asm.disassembly.data import chunk
+from asm.disassembly.forms import Naming, form
 from asm.disassembly.labels import Labels, directive
 from asm.program import Section
 from isa import codec
@@ -40,22 +40,29 @@ def make_targets(section: Section, core: Core, labels: Labels) -> None:
 
 
 def section_lines(
-    section: Section,
-    core: Core,
-    labels: Labels,
-    symbol: Callable[[int], str | None],
+    section: Section, core: Core, labels: Labels, exact: Naming, near: Naming
 ) -> list[str]:
-    """A section of instructions; words that are none are data that say why."""
+    """A section of instructions; words that are none are data that say why.
+
+    `exact` names jump targets; `near` names other addresses that code means, in a comment.
+    """
+    meant = form(core.name)
     lines = labels.first()
     whole = _whole(section)
     for place, (word,) in enumerate(struct.iter_unpack("<I", whole)):
         address = section.address + _WORD * place
         lines += labels.lines(address, _WORD)
+        if labels.at(address) is not None:
+            meant.forget()
         found = _decoded(core, word)
         if isinstance(found, str):
             lines.append(directive(f".word {word:#010x}  # {found}"))
-        else:
-            lines.append(directive(codec.describe(found, address, symbol)))
+            meant.forget()
+            continue
+        text = codec.describe(found, address, exact)
+        target = meant.see(found, address)
+        name = None if target is None else near(target)
+        lines.append(directive(text if name is None else f"{text}  # {name}"))
     rest = section.address + len(whole)
     for address in range(rest, section.end):
         lines += labels.lines(address)

@@ -83,6 +83,8 @@ def cp_source(draw: st.DrawFn) -> str:
     rows = draw(st.lists(st.sampled_from(CP.instructions), max_size=12))
     body = [draw(instruction(row)) for row in rows]
     body += [f".word {word:#x}" for word in draw(st.lists(st.integers(0, 2**32 - 1), max_size=2))]
+    if draw(st.booleans()):
+        body.append(draw(data_line()) + "\n.balign 2")  # what follows is between words, perhaps
     body = draw(st.permutations(body))
     for name in LABELS:
         body.insert(draw(st.integers(0, len(body))), f"{name}:")

@@ -29,9 +29,7 @@ def lines(program: Program) -> list[str]:
     return [line for line in found if not line.startswith("#")]
 
 
-def label(
-    name: str, value: int, size: int, *, shared: bool = False, kind: str = "func"
-) -> Symbol:
+def label(name: str, value: int, size: int, *, shared: bool = False, kind: str = "func") -> Symbol:
     return Symbol(name, value, size, ".text.cp", kind, shared)
 
 
@@ -123,6 +121,35 @@ def test_a_jump_into_another_section_names_its_symbol() -> None:
     program = Program(sections=(*program.sections, other), symbols=names)
     assert "        jal zero, there" in lines(program)
     assert "        .section .text.b" in lines(program)
+
+
+def test_addresses_of_two_instructions_are_told() -> None:
+    data = words(
+        0x00000517,  # auipc a0, 0
+        0x01052583,  # lw a1, 16(a0)
+        0x800005B7,  # lui a1, 0x80000
+        0x00458593,  # addi a1, a1, 4
+        0x00058593,  # addi a1, a1, 0: a1 holds something else by now
+        0x80000637,  # lui a2, 0x80000
+        0x00062603,  # lw a2, 0(a2); one can jump here
+    )
+    inside = label("value", 0x10010, 8)
+    program = code(data, inside, label("entered", 0x10018, 4))
+    values = Section(".data", None, None, 0x80000000, 0x80000000, bytes(8), 8, 4, "aw")
+    known = Symbol("known", 0x80000000, 8, ".data", "object", False)
+    program = Program(sections=(*program.sections, values), symbols=(*program.symbols, known))
+    assert lines(program)[1:11] == [
+        "        auipc a0, 0x0",
+        "        lw a1, 16(a0)  # value",
+        "        lui a1, 0x80000",
+        "        addi a1, a1, 4  # known + 4",
+        "value:",
+        "        addi a1, a1, 0",
+        "        lui a2, 0x80000",
+        "entered:",
+        "        lw a2, 0(a2)",
+        "        .section .data",
+    ]
 
 
 def test_device_tensors_and_data() -> None:

@@ -1,5 +1,42 @@
-"""The way back of `asm/forms`: one module a core, found by its name, that prints its directives.
+"""What a core's disassembly needs beyond rows: one module a core, found by the core's name.
 
-They stand here and not there because a form of the assembler needs the grammar,
-and disassembling must not load it.
+The way back of `asm/forms`. They stand here and not there because a form of the
+assembler needs the grammar, and disassembling must not load it.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+
+from asm.disassembly.labels import Labels
+from asm.program import Program, Section
+from isa.codec import Decoded
+
+Naming = Callable[[int], str | None]  # the name of an address, if it has one
+
+
+class Form:
+    """A section of a core's part. This base suits a core that has nothing but words."""
+
+    def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
+        """The lines of a part that is not fetched; None if directives do not give its bytes."""
+        return None
+
+    def see(self, found: Decoded, address: int) -> int | None:
+        """The address that an instruction means without naming it. Asked in the code's order."""
+        return None
+
+    def forget(self) -> None:
+        """The instruction asked for next can be jumped to."""
+
+
+def form(core: str) -> Form:
+    """A new form of the core: `CoreForm` of the module with its name, or the plain one."""
+    name = f"{__name__}.{core}"
+    if find_spec(name) is None:
+        return Form()
+    found = import_module(name).CoreForm()
+    assert isinstance(found, Form)
+    return found

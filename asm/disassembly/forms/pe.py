@@ -7,11 +7,12 @@ is the other direction).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from asm.disassembly.data import chunk
+from asm.disassembly.forms import Form
 from asm.disassembly.labels import Labels, directive
 from asm.program import Program, Section
 from isa import codec, config, pe
@@ -54,21 +55,17 @@ class _Image(NamedTuple):
     data: int
 
 
-def section_lines(
-    program: Program,
-    section: Section,
-    labels: Labels,
-    symbol: Callable[[int], str | None],
-) -> list[str] | None:
-    """The part's lines, or None if its bytes are not what directives would make of them."""
-    if section.nobits:
-        return None
-    try:
-        image = _read(section, labels)
-        lines = _lines(image, section, labels, _clusters(program))
-    except (_Unlike, codec.StructureError, codec.DecodeError):
-        return None
-    return lines
+class CoreForm(Form):
+    """A row's image."""
+
+    def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
+        if section.nobits:
+            return None
+        try:
+            image = _read(section, labels)
+            return _lines(image, section, labels, _clusters(program))
+        except (_Unlike, codec.StructureError, codec.DecodeError):
+            return None
 
 
 def _clusters(program: Program) -> int:
