@@ -35,7 +35,7 @@ lint: $(READY)
 	@$(RUN)/ruff check .
 	@$(RUN)/ruff format --check .
 	@$(RUN)/mypy
-	@$(RUN)/lint-imports --no-logo --no-timings
+	@$(RUN)/lint-imports --no-logo
 
 check: lint test
 
