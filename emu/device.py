@@ -271,6 +271,9 @@ class Device:
         stuck = [core for core in self.order if core.running]
         if not stuck:
             return self._stop(Stop("exit", self.cycle, "no core runs", exit_code=0))
+        # A core may have gone on from `cycle` before it began to wait.
+        begun = (core.waiting.since for core in stuck if core.waiting is not None)
+        self.cycle = max((self.cycle, *begun))
         return Stop("deadlock", self.cycle, f"deadlock: {'; '.join(map(self._complaint, stuck))}")
 
     def _complaint(self, core: Core) -> str:
