@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 
 from asm.disassembly.data import chunk
 from asm.disassembly.forms import Naming, form
@@ -14,6 +15,7 @@ from isa.model import Core
 _WORD = 4  # bytes of an instruction
 
 
+@lru_cache(maxsize=1 << 16)  # each word is asked for twice, and many stand more than once
 def _decoded(core: Core, word: int) -> codec.Decoded | str:
     """The instruction, or why there is none that gives this word again."""
     try:
