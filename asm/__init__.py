@@ -1,0 +1,1 @@
+"""Text to object file and back: grammar, expressions, data, layout, ELF, disassembler."""

@@ -1,0 +1,193 @@
+"""Directives that put data: numbers, text, space, arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from asm import files
+from asm.data import MAX_BYTES, Array, Cut, DataError, read_npy, select
+from asm.directives import Directive, wrong_operands
+from asm.expressions import NotYet, number
+from asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
+from asm.symbols import Datum
+from asm.syntax import (
+    Again,
+    Indexed,
+    Mistake,
+    Name,
+    Named,
+    Node,
+    Number,
+    Real,
+    Slice,
+    Statement,
+    Text,
+    Unary,
+)
+
+if TYPE_CHECKING:
+    from asm.site import Site
+
+_MAX_FILL = 8  # bytes of a .fill value
+
+
+def _pack(value: int, size: int, node: Node) -> bytes:
+    """A number in `size` bytes, signed or not. Raises `Mistake` with the range."""
+    low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
+    if size < 8 and not low <= value <= high:
+        raise Mistake(f"{value} is out of range, {low} to {high}", node)
+    return (value & high).to_bytes(size, "little")
+
+
+def _numbers(size: int, site: Site, statement: Statement) -> None:
+    """Each operand a number of `size` bytes; each has its own address, `.`."""
+    end = site.offset + size * len(statement.operands)
+    try:
+        for node in statement.operands:
+            here = site.moved()
+            try:
+                here.emit(_pack(number(node, here), size, node))
+            except NotYet:
+                here.later(size, partial(_late, here, here.folded(node), size))
+    except (Mistake, Again):
+        site.area.grow(end - site.area.size)  # what follows keeps its place
+        raise
+
+
+def _late(site: Site, node: Node, size: int) -> bytes:
+    return _pack(number(node, site), size, node)
+
+
+def _floats(form: FloatFormat, site: Site, statement: Statement) -> None:
+    data = bytearray()
+    for node in statement.operands:
+        inner, sign = node, ""
+        while isinstance(inner, Unary) and inner.operator in "+-" and not sign:
+            inner, sign = inner.operand, inner.operator
+        if not isinstance(inner, Real | Number | Name):
+            raise Mistake("a floating-point number is needed here", node)
+        text = site.line.text[inner.start : inner.end]
+        try:
+            data += bits(sign + text, form).to_bytes(form.size, "little")
+        except FloatError as error:
+            raise Mistake(str(error), node) from None
+    site.emit(bytes(data))
+
+
+def _strings(end: bytes, site: Site, statement: Statement) -> None:
+    data = bytearray()
+    for node in statement.operands:
+        if not isinstance(node, Text):
+            raise Mistake("a string is needed here", node)
+        data += node.value + end
+    site.emit(bytes(data))
+
+
+def _space(site: Site, statement: Statement) -> None:
+    if not 1 <= len(statement.operands) <= 2:
+        raise wrong_operands(statement, ".space BYTES [, fill]")
+    count = site.bounded(statement.operands[0], "size", 0, MAX_BYTES)
+    fill = 0
+    if len(statement.operands) == 2:
+        fill = site.bounded(statement.operands[1], "fill", -128, 255) & 0xFF
+    if fill:
+        site.emit(bytes([fill]) * count)
+    else:
+        site.reserve(count)
+
+
+def _fill(site: Site, statement: Statement) -> None:
+    """`.fill repeat, size, value`: as in GNU as the value has 4 bytes, what is above is zero."""
+    if not 1 <= len(statement.operands) <= 3:
+        raise wrong_operands(statement, ".fill REPEAT [, size [, value]]")
+    nodes = statement.operands
+    repeat = site.bounded(nodes[0], "repeat", 0, MAX_BYTES)
+    size = site.bounded(nodes[1], "size", 0, _MAX_FILL) if len(nodes) > 1 else 1
+    value = site.number(nodes[2]) if len(nodes) > 2 else 0
+    if repeat * size > MAX_BYTES:
+        raise Mistake(
+            f"{repeat} times {size} bytes are out of range, at most {MAX_BYTES}", nodes[0]
+        )
+    if not value:
+        site.reserve(repeat * size)
+        return
+    one = _pack(value, min(size, 4), nodes[2]) if size else b""
+    site.emit(one.ljust(size, b"\0") * repeat)
+
+
+def load_array(site: Site, node: Node) -> Array:
+    """The array of `"file.npy"` or of a part of it, `"file.npy"[0:8]`. Raises `Mistake`."""
+    text = node.base if isinstance(node, Indexed) else node
+    if not isinstance(text, Text):
+        raise Mistake("the name of a .npy file is needed here, in quotes", node)
+    try:
+        name = text.value.decode("utf-8")
+        path = files.find(name, site.assembly.folders(site.line))
+        array = read_npy(files.read(path, MAX_BYTES))
+    except UnicodeDecodeError:
+        raise Mistake("the name of a file is UTF-8 text", text) from None
+    except files.FileError as error:
+        raise Mistake(str(error), text) from None
+    except DataError as error:
+        raise Mistake(f"'{name}' {error}", text) from None
+    if not isinstance(node, Indexed):
+        return array
+    if len(node.subscripts) > len(array.shape):
+        shape = " x ".join(map(str, array.shape))
+        raise Mistake(f"'{name}' has {len(array.shape)} dimensions, {shape or 'one number'}", node)
+    cuts = [_cut(site, item, array.shape[x], x) for x, item in enumerate(node.subscripts)]
+    return select(array, cuts)
+
+
+def _cut(site: Site, node: Node, length: int, place: int) -> Cut:
+    what = f"dimension {place} of the array"
+    if not isinstance(node, Slice):
+        return site.bounded(node, what, 0, length - 1)
+    low = 0 if node.low is None else site.bounded(node.low, what, 0, length)
+    high = length if node.high is None else site.bounded(node.high, what, 0, length)
+    if low >= high:
+        raise Mistake(f"the range {low}:{high} of {what} is empty", node)
+    return slice(low, high)
+
+
+def one_array(site: Site, statement: Statement, options: Sequence[str], syntax: str) -> Array:
+    """The array of a statement's one operand without a name. Raises `Mistake`."""
+    plain = [item for item in statement.operands if not isinstance(item, Named)]
+    if len(plain) != 1:
+        raise wrong_operands(statement, syntax)
+    assert statement.head is not None
+    site.named(statement.operands, options, statement.head)
+    return load_array(site, plain[0])
+
+
+def _npy(site: Site, statement: Statement) -> None:
+    array = one_array(site, statement, (), '.npy "file.npy" [[rows, ...]]')
+    if not array.data:
+        raise Mistake("the array is empty", statement.operands[0])
+    shape = array.shape or (1,)
+    datum = Datum("array", len(array.data), array.dtype, shape)
+    site.assembly.put_datum(site, array.data, datum)
+
+
+D = Directive
+
+# fmt: off
+DATA = (
+    *(D(name, f"{name} value, ...", f"Numbers of {size} bytes.", partial(_numbers, size))
+      for size, names in {1: ".byte", 2: ".half .short .2byte", 4: ".word .long .4byte", 8: ".dword .quad .8byte"}.items()
+      for name in names.split()),
+    D(".float16", ".float16 value, ...",              "Floating-point numbers of 2 bytes.", partial(_floats, HALF)),
+    D(".float",   ".float value, ...",                "Floating-point numbers of 4 bytes.", partial(_floats, SINGLE)),
+    D(".double",  ".double value, ...",               "Floating-point numbers of 8 bytes.", partial(_floats, DOUBLE)),
+    D(".ascii",   ".ascii \"text\", ...",             "Text, UTF-8.", partial(_strings, b"")),
+    D(".asciz",   ".asciz \"text\", ...",             "Text, each string with a zero byte behind.", partial(_strings, b"\0")),
+    D(".string",  ".string \"text\", ...",            "As .asciz.", partial(_strings, b"\0")),
+    D(".space",   ".space BYTES [, fill]",            "Bytes that are all the same.", _space),
+    D(".zero",    ".zero BYTES",                      "As .space.", _space),
+    D(".skip",    ".skip BYTES [, fill]",             "As .space.", _space),
+    D(".fill",    ".fill REPEAT [, size [, value]]",  "A value again and again.", _fill),
+    D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "The elements of an array, or of a part of it.", _npy),
+)
+# fmt: on

@@ -1,0 +1,141 @@
+"""What is wrong with a source, said once: text with a caret, or JSON.
+
+A diagnostic knows its place and the text of its line, so that printing needs no
+file. `pieces` gives the printed form as (style, text) pairs; whoever owns a
+screen colours them, `render` just joins them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+ERROR, WARNING = "error", "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of columns of one source line, counted from 1; `end_column` is the first behind it."""
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A step of the way to a line that stands in no file itself: an expansion, an include."""
+
+    what: str  # "in expansion of macro 'dot'", "included from here"
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake. `chain` leads outwards, from the innermost expansion to the file."""
+
+    severity: str  # ERROR or WARNING
+    message: str
+    span: Span
+    hint: str = ""
+    chain: tuple[Link, ...] = ()
+    source: str = ""  # text of the line, without its end
+
+    def __str__(self) -> str:
+        return f"{_where(self.span)}: {self.severity}: {self.message}"
+
+
+class AssemblyError(Exception):
+    """A source could not be assembled; all that is wrong with it, warnings included."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(str(item) for item in self.diagnostics))
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics without the warnings."""
+        return tuple(item for item in self.diagnostics if item.severity == ERROR)
+
+
+def _where(span: Span) -> str:
+    return f"{span.file}:{span.line}:{span.column}"
+
+
+def _printable(text: str) -> str:
+    """The text with every control character but the tab made visible as one character."""
+    return "".join(
+        char if char == "\t" or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
+
+
+def _caret_line(source: str, span: Span) -> str:
+    """Blanks up to the span, tabs kept so that columns agree, and a run of carets."""
+    before = source[: span.column - 1].ljust(span.column - 1)
+    end = min(span.end_column, len(source) + 1)
+    return "".join("\t" if char == "\t" else " " for char in before) + "^" * max(
+        1, end - span.column
+    )
+
+
+def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
+    """The printed form in (style, text) pairs, line ends included.
+
+    Styles: "place", "error" or "warning", "message", "source", "caret", "hint", "chain".
+    """
+    span = diagnostic.span
+    yield "place", f"{_where(span)}: "
+    yield diagnostic.severity, f"{diagnostic.severity}: "
+    yield "message", f"{diagnostic.message}\n"
+    if diagnostic.source:
+        yield "source", f"    {_printable(diagnostic.source)}\n"
+        yield "caret", f"    {_caret_line(diagnostic.source, span)}\n"
+    if diagnostic.hint:
+        yield "hint", f"    hint: {diagnostic.hint}\n"
+    for link in diagnostic.chain:
+        yield "chain", f"{_where(link.span)}: {link.what}\n"
+
+
+def render(diagnostics: Iterable[Diagnostic]) -> str:
+    """The diagnostics as plain text, each with its line and carets."""
+    return "".join(text for item in diagnostics for _style, text in pieces(item))
+
+
+def _span_object(span: Span) -> dict[str, object]:
+    return {
+        "file": span.file,
+        "line": span.line,
+        "column": span.column,
+        "end_column": span.end_column,
+    }
+
+
+def to_json(diagnostics: Iterable[Diagnostic]) -> str:
+    """A JSON list of objects: severity, message, file, line, column, end_column, hint, chain."""
+    return json.dumps(
+        [
+            {
+                "severity": item.severity,
+                "message": item.message,
+                **_span_object(item.span),
+                "hint": item.hint,
+                "chain": [{"what": link.what, **_span_object(link.span)} for link in item.chain],
+            }
+            for item in diagnostics
+        ],
+        indent=2,
+    )
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """A hint that names the candidate nearest to `word`, or an empty one."""
+    # Long words are no typing mistakes, and comparing them takes quadratic time.
+    if not word or len(word) > 64:
+        return ""
+    known = sorted(set(candidates))
+    folded = {name.lower(): name for name in reversed(known)}
+    found = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
+    return f"did you mean '{folded[found[0]]}'?" if found and folded[found[0]] != word else ""

@@ -1,0 +1,226 @@
+"""Directives that every part knows: symbols, sections, device, tensors. Data stand in their own module.
+
+Where GNU as has a directive of the name, it means the same here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asm.diagnostics import did_you_mean
+from asm.expressions import Address
+from asm.program import DTYPE_SIZES, SYMBOL_KINDS
+from asm.symbols import Datum, Deferred
+from asm.syntax import Mistake, Name, Named, Node, Statement, Text
+
+if TYPE_CHECKING:
+    from asm.site import Site
+
+MAX_ALIGN = 16  # .align 16 is 64 KiB
+_MAX_DIMENSIONS = 32
+
+
+@dataclass(frozen=True)
+class Directive:
+    """A directive: how it is written, what it does in a sentence, and the code that does it."""
+
+    name: str
+    syntax: str
+    meaning: str
+    run: Callable[[Site, Statement], None]
+    defines: bool = False  # its first operand is a symbol that it defines
+
+
+def wrong_operands(statement: Statement, syntax: str) -> Mistake:
+    """What to say of a directive with operands that it does not take."""
+    assert statement.head is not None
+    place = (statement.head.start, statement.end)
+    return Mistake(f"{statement.head.text} takes other operands", place, f"write {syntax}")
+
+
+def _count(statement: Statement, low: int, high: int, syntax: str) -> None:
+    if not low <= len(statement.operands) <= high:
+        raise wrong_operands(statement, syntax)
+
+
+def _name(node: Node, what: str = "a symbol") -> Name:
+    if not isinstance(node, Name):
+        raise Mistake(f"{what} is needed here", node)
+    return node
+
+
+def _set(site: Site, statement: Statement) -> None:
+    """`.set`, `.equ` and `=`: a symbol that may be set again."""
+    if len(statement.operands) != 2 or not isinstance(statement.operands[0], Name):
+        if statement.operands and isinstance(statement.operands[0], Name):
+            site.assembly.spoil(site, statement.operands[0])
+        raise wrong_operands(statement, ".set NAME, value")
+    name, value = statement.operands
+    assert isinstance(name, Name)
+    with site.assembly.spoiling(site, name):
+        site.assembly.set_symbol(site, name, site.value(value))
+
+
+def _equiv(site: Site, statement: Statement) -> None:
+    """`.equiv`: a symbol that must not be there already."""
+    if statement.operands and isinstance(statement.operands[0], Name):
+        name = statement.operands[0]
+        found = site.scope.clash(name.text)
+        if found is not None:
+            raise site.assembly.twice(name, found)
+    _set(site, statement)
+
+
+def _global(site: Site, statement: Statement) -> None:
+    _count(statement, 1, 1 << 16, ".global NAME, ...")
+    for node in statement.operands:
+        name = _name(node)
+        other = site.scope.export(name.text, site.line, name.start, name.end)
+        if other is not None:
+            raise site.assembly.twice(name, other)
+
+
+def _type(site: Site, statement: Statement) -> None:
+    syntax = ".type NAME, " + " | ".join(("function", *SYMBOL_KINDS))
+    _count(statement, 2, 2, syntax)
+    name, word = _name(statement.operands[0]), _name(statement.operands[1], "a type")
+    kind = "func" if word.text == "function" else word.text
+    if kind not in SYMBOL_KINDS:
+        hint = did_you_mean(word.text, ("function", *SYMBOL_KINDS)) or f"write {syntax}"
+        raise Mistake(f"'{word.text}' is no type of a symbol", word, hint)
+    site.assembly.kinds.append((site, name, kind))
+
+
+def _size(site: Site, statement: Statement) -> None:
+    _count(statement, 2, 2, ".size NAME, bytes")
+    name = _name(statement.operands[0])
+    site.assembly.sizes.append((site, name, site.value(statement.operands[1])))
+
+
+def _section(site: Site, statement: Statement) -> None:
+    _count(statement, 1, 1, ".section NAME")
+    site.assembly.enter_section(_name(statement.operands[0], "the name of a section"))
+
+
+def _section_itself(site: Site, statement: Statement) -> None:
+    assert statement.head is not None
+    _count(statement, 0, 0, statement.head.text)
+    site.assembly.enter_section(statement.head)
+
+
+def _device(site: Site, statement: Statement) -> None:
+    _count(statement, 1, 1, ".device NAME")
+    node = statement.operands[0]
+    if not isinstance(node, Name | Text):
+        raise Mistake("the name of a device is needed here", node)
+    site.assembly.choose_device(site, node)
+
+
+def _core(site: Site, statement: Statement) -> None:
+    site.assembly.enter_core(site, statement)
+
+
+def _align_power(site: Site, statement: Statement) -> None:
+    _align(site, statement, ".align POWER [, fill [, most]]", True)
+
+
+def _align_bytes(site: Site, statement: Statement) -> None:
+    _align(site, statement, ".balign BYTES [, fill [, most]]", False)
+
+
+def _align(site: Site, statement: Statement, syntax: str, power: bool) -> None:
+    _count(statement, 1, 3, syntax)
+    first = statement.operands[0]
+    if power:
+        step = 1 << site.bounded(first, "alignment, a power of two", 0, MAX_ALIGN)
+    else:
+        step = site.bounded(first, "alignment in bytes", 0, 1 << MAX_ALIGN) or 1
+        if step & (step - 1):
+            raise Mistake(f"an alignment is a power of two, not {step}", first)
+    padding = site.assembly.padding
+    if len(statement.operands) > 1:
+        fill = site.bounded(statement.operands[1], "fill", -128, 255) & 0xFF
+
+        def padding(count: int) -> bytes:
+            return bytes([fill]) * count
+
+    if len(statement.operands) > 2:
+        most = site.bounded(statement.operands[2], "most bytes to skip", 0, 1 << 32)
+        if most and -site.area.size % step > most:
+            return
+    site.align(step, padding)
+
+
+def _tensor(site: Site, statement: Statement) -> None:
+    """`.input` and `.output`: a named tensor in external memory."""
+    head = statement.head
+    assert head is not None
+    syntax = f"{head.text} NAME, dtype, dimension, ..."
+    plain = [item for item in statement.operands if not isinstance(item, Named)]
+    if not plain or not isinstance(plain[0], Name):
+        raise wrong_operands(statement, syntax)
+    name = plain[0]
+    with site.assembly.spoiling(site, name):
+        if len(plain) < 2:
+            raise wrong_operands(statement, syntax)
+        dtype = _name(plain[1], "an element type")
+        if dtype.text not in DTYPE_SIZES:
+            hint = did_you_mean(dtype.text, DTYPE_SIZES) or "there are " + ", ".join(DTYPE_SIZES)
+            raise Mistake(f"'{dtype.text}' is no element type", dtype, hint)
+        at = site.named(statement.operands, ("at",), head)
+        if "at" in at:
+            raise Mistake("at= is not available yet; tensors lie in external memory", at["at"])
+        if len(plain) < 3:
+            raise wrong_operands(statement, syntax)
+        if len(plain) - 2 > _MAX_DIMENSIONS:
+            raise Mistake(f"a tensor has at most {_MAX_DIMENSIONS} dimensions", plain[-1])
+        shape = tuple(site.bounded(x, "dimension", 1, (1 << 31) - 1) for x in plain[2:])
+        size = DTYPE_SIZES[dtype.text]
+        for length in shape:
+            size *= length
+        datum = Datum("tensor", size, dtype.text, shape)
+        site.assembly.declare_tensor(site, name, head.text.removeprefix("."), datum)
+
+
+def _nothing(site: Site, statement: Statement) -> None:
+    """`.hint`: advice that may be ignored, and is."""
+
+
+def known_value(value: int | Address | Deferred) -> int | None:
+    """The number of a value that is one."""
+    return value if isinstance(value, int) else None
+
+
+def table(*groups: Sequence[Directive]) -> Mapping[str, Directive]:
+    """Directives by name."""
+    return {row.name: row for group in groups for row in group}
+
+
+D = Directive
+
+# fmt: off
+COMMON = (
+    D(".core",    ".core NAME [, row=R]",              "The part of a core begins; it goes on where that part ended before.", _core),
+    D(".device",  ".device NAME",                      "The device to assemble for, a preset or \"file.toml\"; before everything that depends on it.", _device),
+    D(".input",   ".input NAME, dtype, dimension, ...", "A tensor that the caller gives.", _tensor, True),
+    D(".output",  ".output NAME, dtype, dimension, ...", "A tensor that the caller gets.", _tensor, True),
+    D(".hint",    ".hint ...",                         "Advice to tools; no effect on bytes.", _nothing),
+    D("=",        "NAME = value",                      "As .set.", _set, True),
+    D(".set",     ".set NAME, value",                  "A symbol that may be set again.", _set, True),
+    D(".equ",     ".equ NAME, value",                  "As .set.", _set, True),
+    D(".equiv",   ".equiv NAME, value",                "As .set, but the symbol must be new.", _equiv, True),
+    D(".global",  ".global NAME, ...",                 "Share symbols among the files.", _global),
+    D(".globl",   ".globl NAME, ...",                  "As .global.", _global),
+    D(".type",    ".type NAME, function",              "The type of a symbol: function, object, notype.", _type),
+    D(".size",    ".size NAME, bytes",                 "The size of a symbol; else it reaches to the next one.", _size),
+    D(".section", ".section NAME",                     "Go on in a section.", _section),
+    D(".text",    ".text",                             "As .section .text.", _section_itself),
+    D(".data",    ".data",                             "As .section .data.", _section_itself),
+    D(".bss",     ".bss",                              "As .section .bss.", _section_itself),
+    D(".align",   ".align POWER [, fill [, most]]",    "Go on at a multiple of 2^POWER bytes.", _align_power),
+    D(".p2align", ".p2align POWER [, fill [, most]]",  "As .align.", _align_power),
+    D(".balign",  ".balign BYTES [, fill [, most]]",   "Go on at a multiple of BYTES.", _align_bytes),
+)
+# fmt: on

@@ -1,0 +1,260 @@
+"""Values of expressions: 64 bits, operators as in C, their results as in GNU as.
+
+Before everything is laid out an address is an area and an offset in it
+(`Address`): it can be added to and subtracted from another one of its area.
+What an expression names is asked of a `Context`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from asm.diagnostics import did_you_mean
+from asm.parser import wrap
+from asm.syntax import (
+    Binary,
+    Call,
+    Checked,
+    Group,
+    Here,
+    Indexed,
+    Local,
+    Mistake,
+    Name,
+    Node,
+    Number,
+    Real,
+    Text,
+    Unary,
+    transform,
+)
+
+MODIFIERS = ("%hi", "%lo", "%pcrel_hi", "%pcrel_lo")
+FUNCTIONS = ("sizeof", "load_address", "slot")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A place in an area whose own place is not known yet."""
+
+    area: object  # compared by identity
+    offset: int
+
+
+Value = int | Address
+
+
+class NotYet(Exception):
+    """A value that is known only when everything is laid out, and why."""
+
+    def __init__(self, node: Node, why: str) -> None:
+        super().__init__(why)
+        self.node, self.why = node, why
+
+
+class Context(Protocol):
+    """What the names in an expression stand for, where it is asked."""
+
+    def name(self, node: Name) -> Value:
+        """The value of a symbol. Raises `NotYet` or `Mistake`."""
+
+    def here(self) -> Value:
+        """The address of the statement."""
+
+    def local(self, node: Local) -> Value:
+        """The address of a local label."""
+
+    def indexed(self, node: Indexed) -> Value:
+        """The address of an element."""
+
+    def call(self, node: Call) -> Value:
+        """The value of `sizeof`, `load_address`, `slot` and `%pcrel_lo`."""
+
+    def warn(self, message: str, node: Node) -> None:
+        """Report something doubtful."""
+
+
+def high_part(value: int) -> int:
+    """The upper 20 bits that with the signed lower 12 make the low 32 bits of `value`."""
+    return (value + 0x800) >> 12 & 0xFFFFF
+
+
+def low_part(value: int) -> int:
+    """The lower 12 bits of `value` as a signed number."""
+    return ((value + 0x800) & 0xFFF) - 0x800
+
+
+def _quotient(left: int, right: int) -> int:
+    magnitude = abs(left) // abs(right)
+    return magnitude if (left < 0) == (right < 0) else -magnitude
+
+
+def _truth(compare: Callable[[int, int], bool]) -> Callable[[int, int], int]:
+    return lambda left, right: -1 if compare(left, right) else 0
+
+
+_BINARY: Mapping[str, Callable[[int, int], int]] = {
+    "||": lambda left, right: int(bool(left or right)),
+    "&&": lambda left, right: int(bool(left and right)),
+    "|": operator.or_,
+    "^": operator.xor,
+    "&": operator.and_,
+    "==": _truth(operator.eq),
+    "!=": _truth(operator.ne),
+    "<>": _truth(operator.ne),
+    "<": _truth(operator.lt),
+    "<=": _truth(operator.le),
+    ">": _truth(operator.gt),
+    ">=": _truth(operator.ge),
+    "<<": operator.lshift,
+    ">>": lambda left, right: (left % (1 << 64)) >> right,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _quotient,
+    "%": lambda left, right: left - right * _quotient(left, right),
+}
+_UNARY: Mapping[str, Callable[[int], int]] = {
+    "-": operator.neg,
+    "+": operator.pos,
+    "~": operator.invert,
+    "!": lambda value: int(not value),
+}
+_COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
+
+
+def evaluate(node: Node, context: Context) -> Value:
+    """The value of an expression. Raises `Mistake`, and `NotYet` before the last pass."""
+    # A long sum leans to the left: walk down that side without recursion.
+    spine: list[Binary] = []
+    while isinstance(node, Binary):
+        spine.append(node)
+        node = node.left
+    value = _leaf(node, context)
+    for binary in reversed(spine):
+        right = evaluate(binary.right, context)
+        if isinstance(value, int) and isinstance(right, int):
+            value = _apply(binary, value, right, context)
+        else:
+            value = _addresses(binary, value, right)
+    return value
+
+
+def number(node: Node, context: Context) -> int:
+    """The value of an expression that is a plain number. Raises as `evaluate`."""
+    value = evaluate(node, context)
+    if isinstance(value, Address):
+        raise NotYet(node, "it is an address, and nothing is laid out yet")
+    return value
+
+
+def _leaf(node: Node, context: Context) -> Value:
+    match node:
+        case Number():
+            return node.value
+        case Name():
+            return context.name(node)
+        case Unary():
+            operand = evaluate(node.operand, context)
+            if isinstance(operand, Address):
+                raise NotYet(node, "it depends on where its section lies")
+            return wrap(_UNARY[node.operator](operand))
+        case Here():
+            here = context.here()
+            if isinstance(here, Address):
+                return Address(here.area, here.offset - node.back)
+            return here - node.back
+        case Local():
+            return context.local(node)
+        case Group() if len(node.items) == 1:
+            return evaluate(node.items[0], context)
+        case Indexed() if isinstance(node.base, Name):
+            return context.indexed(node)
+        case Call():
+            return _call(node, context)
+        case Checked():
+            value = evaluate(node.inner, context)
+            if isinstance(value, int):
+                node.check(value)
+            return value
+        case Real():
+            raise Mistake("a whole number is needed here", node)
+        case Text() | Indexed():
+            raise Mistake("a number is needed here, not a string", node)
+    raise Mistake("an expression is needed here", node)
+
+
+def _apply(node: Binary, left: int, right: int, context: Context) -> int:
+    if node.operator in "/%" and right == 0:
+        raise Mistake("division by zero", node)
+    if node.operator in ("<<", ">>") and not 0 <= right < 64:
+        context.warn(f"shift by {right} is out of range, 0 to 63; the result is 0", node)
+        return 0
+    return wrap(_BINARY[node.operator](left, right))
+
+
+def _addresses(node: Binary, left: Value, right: Value) -> Value:
+    """The value of an operator of which a side is an `Address`."""
+    if node.operator == "+":
+        if isinstance(right, int):
+            left, right = right, left
+        if isinstance(left, int) and isinstance(right, Address):
+            return Address(right.area, right.offset + left)
+    if isinstance(left, Address):
+        if node.operator == "-" and isinstance(right, int):
+            return Address(left.area, left.offset - right)
+        if isinstance(right, Address) and left.area is right.area:
+            if node.operator == "-":
+                return left.offset - right.offset
+            if node.operator in _COMPARISONS:
+                return _BINARY[node.operator](left.offset, right.offset)
+    raise NotYet(node, "it depends on where its section lies")
+
+
+def _call(node: Call, context: Context) -> Value:
+    if node.function not in MODIFIERS + FUNCTIONS:
+        raise Mistake(
+            f"unknown operator '{node.function}'",
+            (node.start, node.start + len(node.function)),
+            did_you_mean(node.function, MODIFIERS) or "there are " + " ".join(MODIFIERS),
+        )
+    wanted = 2 if node.function == "slot" else 1
+    if len(node.arguments) != wanted:
+        forms = "slot(tensor, row)" if wanted == 2 else f"{node.function}(value)"
+        raise Mistake(f"{node.function} is written {forms}", node)
+    if node.function in ("%hi", "%lo"):
+        value = number(node.arguments[0], context)
+        return high_part(value) if node.function == "%hi" else low_part(value)
+    if node.function == "%pcrel_hi":
+        target, here = evaluate(node.arguments[0], context), context.here()
+        if isinstance(target, Address) or isinstance(here, Address):
+            raise NotYet(node, "it depends on where its section lies")
+        return high_part(target - here)
+    return context.call(node)
+
+
+def fold(node: Node, known: Callable[[Name], int | None]) -> Node:
+    """The expression with the symbols that `known` gives a number for replaced by it.
+
+    A symbol that is set again later keeps here the value that it has now.
+    """
+
+    def change(item: Node) -> Node | None:
+        match item:
+            case Name():
+                value = known(item)
+                return None if value is None else Number(item.start, item.end, value)
+            case Indexed():  # its base is a symbol, not a value
+                inner = tuple(transform(part, change) for part in item.subscripts)
+                return Indexed(item.start, item.end, item.base, inner)
+            case Call(function=function) if function in FUNCTIONS:
+                first, *rest = item.arguments
+                if isinstance(first, Name):
+                    arguments = (first, *(transform(part, change) for part in rest))
+                    return Call(item.start, item.end, function, arguments)
+        return None
+
+    return transform(node, change)

@@ -1,0 +1,51 @@
+"""Files that a source names: found below its folder and the `-I` folders, nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class FileError(ValueError):
+    """A file cannot be read; the message says why, fit for a user."""
+
+
+def find(name: str, folders: Iterable[Path]) -> Path:
+    """The regular file `name` in the first folder that has it. Raises `FileError`.
+
+    The file must lie below one of the folders when all links are followed.
+    """
+    if not name or "\0" in name:
+        raise FileError("the name of a file is empty or holds a zero byte")
+    if Path(name).is_absolute():
+        raise FileError(f"'{name}' is absolute; files are named from the source's folder on")
+    roots = [folder.resolve() for folder in folders]
+    if not roots:
+        raise FileError(f"'{name}' cannot be read: a text without a folder reads no files")
+    outside = False
+    for root in roots:
+        try:
+            path = (root / name).resolve()
+            if not path.is_file():
+                continue
+        except (OSError, RuntimeError, ValueError):
+            continue
+        if any(path.is_relative_to(other) for other in roots):
+            return path
+        outside = True
+    if outside:
+        raise FileError(f"'{name}' leads out of the source's folder and the -I folders")
+    shown = ", ".join(str(folder) for folder in roots)
+    raise FileError(f"there is no file '{name}' in {shown}")
+
+
+def read(path: Path, limit: int) -> bytes:
+    """The bytes of a file of at most `limit` bytes. Raises `FileError`."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(limit + 1)
+    except OSError as error:
+        raise FileError(f"'{path.name}' cannot be read: {error.strerror or error}") from None
+    if len(data) > limit:
+        raise FileError(f"'{path.name}' is longer than {limit} bytes")
+    return data

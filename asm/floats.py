@@ -1,0 +1,83 @@
+"""Decimal text to binary floating point, rounded once, half to even."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+_LONGEST = 1000  # characters of a number
+
+
+class FloatError(ValueError):
+    """The text is no number, or the number does not fit; the message says which."""
+
+
+@dataclass(frozen=True)
+class FloatFormat:
+    """An IEEE 754 binary format."""
+
+    name: str
+    size: int  # bytes
+    fraction: int  # bits
+    exponent: int  # bits
+
+    @property
+    def bias(self) -> int:
+        """What is added to an exponent."""
+        return (1 << (self.exponent - 1)) - 1
+
+
+HALF = FloatFormat("float16", 2, 10, 5)
+SINGLE = FloatFormat("float", 4, 23, 8)
+DOUBLE = FloatFormat("double", 8, 52, 11)
+
+
+def bits(text: str, form: FloatFormat) -> int:
+    """The bits of a decimal number, `inf` or `nan`, a sign before it or not. Raises `FloatError`."""
+    negative = text.startswith("-")
+    body = text.lstrip("+-").lower()
+    sign = int(negative) << (form.size * 8 - 1)
+    top = ((1 << form.exponent) - 1) << form.fraction
+    if body in ("inf", "infinity"):
+        return sign | top
+    if body == "nan":
+        return sign | top | ((1 << form.fraction) - 1)  # all ones, as GNU as
+    if len(body) > _LONGEST:
+        raise FloatError(f"a number of {len(body)} characters is too long")
+    try:
+        near = float(body)
+    except ValueError:
+        raise FloatError(f"'{text}' is no number") from None
+    if math.isinf(near):
+        raise FloatError(_too_large(text, form))
+    if near == 0:
+        if any(digit in "123456789" for digit in body.split("e")[0]):
+            raise FloatError(_too_small(text, form))
+        return sign
+    return sign | _magnitude(Fraction(body), text, form)
+
+
+def _magnitude(value: Fraction, text: str, form: FloatFormat) -> int:
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    if value < Fraction(2) ** exponent:
+        exponent -= 1
+    exponent = max(exponent, 1 - form.bias)  # below: denormal
+    mantissa = round(value / Fraction(2) ** (exponent - form.fraction))  # half to even
+    if mantissa == 0:
+        raise FloatError(_too_small(text, form))
+    # A mantissa that was rounded up to the next power of two carries into the exponent.
+    result = mantissa + ((exponent + form.bias - 1) << form.fraction)
+    if result >= ((1 << form.exponent) - 1) << form.fraction:
+        raise FloatError(_too_large(text, form))
+    return result
+
+
+def _too_large(text: str, form: FloatFormat) -> str:
+    largest = (2 - 2.0**-form.fraction) * 2.0**form.bias
+    return f"{text} is out of range, {form.name} holds up to {largest:.8g}"
+
+
+def _too_small(text: str, form: FloatFormat) -> str:
+    smallest = 2.0 ** (1 - form.bias - form.fraction)
+    return f"{text} is out of range, the smallest {form.name} above 0 is {smallest:.8g}"

@@ -1,0 +1,149 @@
+"""What a core's source needs beyond rows: one module a core, found by the core's name.
+
+A form says which sections a part has, takes its instructions and its own
+directives, and at the end what the default program has to do to run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from asm.directives import Directive
+from asm.instructions import place
+from asm.layout import EXTERNAL, Area, Plan
+from asm.source import LogicalLine, Source
+from asm.symbols import Definition
+from asm.syntax import Named, Number, Statement
+
+if TYPE_CHECKING:
+    from asm.assembler import Assembly
+    from asm.site import Site
+    from isa.model import Core, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A copy of `rows` rows of `row_bytes` bytes; a stride is the distance of rows."""
+
+    dst: int
+    src: int
+    row_bytes: int
+    rows: int = 1
+    dst_stride: int = 0
+    src_stride: int = 0
+
+
+@dataclass(frozen=True)
+class Startup:
+    """What the default program does for a part, in this order for all parts together."""
+
+    loads: Sequence[Transfer] = ()
+    swap: int = 0  # mask of memory units
+    dispatches: Sequence[tuple[int, int]] = ()  # mask of rows, packet list
+    starts: Sequence[tuple[int, int]] = ()  # core number, entry
+    waits: int = 0  # mask of cores
+    stores: Sequence[Transfer] = ()
+
+
+@dataclass
+class Form:
+    """A part of a program. This base suits a core whose code is words in one section."""
+
+    assembly: Assembly
+    core: Core
+    index: int | None
+    line: LogicalLine  # the `.core` that began it
+    directives: Mapping[str, Directive] = field(default_factory=dict)
+    groups: set[int] = field(default_factory=set)  # of registers, that the part has begun
+
+    # Whatever stands in the part is taken without a word.
+    lenient = False
+
+    def __post_init__(self) -> None:
+        """Set up what the core needs."""
+
+    def area(self) -> Area:
+        """Where a part begins to put things."""
+        return self.section(".text") or self.assembly.layout.area(self.plan())
+
+    def plan(self) -> Plan:
+        """The part's own section."""
+        flags = "ax" if self.core.executable else "a"
+        name = self.core.section.format(self.index)
+        return Plan(name, EXTERNAL, flags, [Area(name)], self.core.name, self.index)
+
+    def section(self, name: str) -> Area | None:
+        """The area of a section of this part; None if it has none of that name."""
+        if name in (".text", self.plan().name):
+            return self.assembly.layout.area(self.plan())
+        return self.assembly.common_section(name)
+
+    def section_names(self) -> Sequence[str]:
+        """What `.section` takes in this part."""
+        return (".text", *self.assembly.common_sections)
+
+    def binds_now(self, area: Area) -> bool:
+        """Whether a label stands at the end of `area` now, and not where the next bytes go."""
+        return True
+
+    def enter(self) -> None:
+        """The source goes on in this part."""
+
+    def leave(self) -> None:
+        """The source goes on in another part, or ends."""
+
+    def instruction(self, site: Site, statement: Statement, rows: Sequence[Row]) -> None:
+        """Take an instruction."""
+        place(site, statement, rows)
+        self.watch_groups(site, statement)
+
+    def broken(self, word: str, line: LogicalLine) -> None:
+        """A line that begins with `word` cannot be parsed, which has been said."""
+
+    def padding(self, count: int) -> bytes:
+        """The bytes that an alignment skips in executable areas."""
+        return bytes(count)
+
+    def watch_groups(self, site: Site, statement: Statement) -> None:
+        """Warn of a register group that a part uses a second time: its first record is lost."""
+        if statement.head is None or statement.head.text != "trace_begin":
+            return
+        group = statement.operands[0] if statement.operands else None
+        if isinstance(group, Named):
+            group = group.value
+        if isinstance(group, Number):
+            if group.value in self.groups:
+                message = f"register group {group.value} is used twice in this part"
+                site.assembly.report.warning(site.line, group, message)
+            self.groups.add(group.value)
+
+    def finish(self) -> None:
+        """All sources are read, nothing is laid out."""
+
+    def slot(self, definition: Definition) -> int | None:
+        """The address of the place that a tensor has in this part; None: it has none."""
+        return None
+
+    def startup(self) -> Startup:
+        """What the default program has to do for this part, everything being laid out."""
+        return Startup()
+
+    def default_source(self) -> Source | None:
+        """The program of this core if a source has none; only the control core has one."""
+        return None
+
+    def fill_default(self, parts: Sequence[Startup]) -> None:
+        """Give the default program its commands, everything being laid out."""
+
+
+def form_class(core: str) -> type[Form]:
+    """The form of a core: the class `Form` of the module with its name, or the plain one."""
+    if find_spec(f"asm.forms.{core}") is None:
+        return Form
+    found = import_module(f"asm.forms.{core}").CoreForm
+    assert issubclass(found, Form)
+    return found

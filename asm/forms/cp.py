@@ -1,0 +1,95 @@
+"""cp: words in local memory, data beside them, and the program that a source without one gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from struct import pack
+
+from asm.forms import Form, Startup, Transfer
+from asm.layout import LOCAL, Area, Plan
+from asm.source import Source
+
+_NOP = (0x13).to_bytes(4, "little")  # addi zero, zero, 0
+_HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed one
+
+# The commands of asm/default_cp.s: eight words each, the first says which.
+_END, _COPY, _WAIT_COPIES, _SWAP, _DISPATCH, _START, _WAIT_CORES = range(7)
+_COMMANDS = ".data.cp"
+
+
+@cache
+def _default_text() -> str:
+    return (files("asm") / "default_cp.s").read_text("utf-8")
+
+
+class CoreForm(Form):
+    """A cp part. `.text` and `.data.cp` lie in local memory, other sections outside."""
+
+    def plan(self) -> Plan:
+        return Plan(".text.cp", LOCAL, "ax", [Area(".text.cp", align=4)], self.core.name, None)
+
+    def section(self, name: str) -> Area | None:
+        if name == _COMMANDS:
+            area = Area(_COMMANDS, align=16)
+            self.assembly.layout.area(self.plan())  # the text comes first
+            return self.assembly.layout.area(Plan(_COMMANDS, LOCAL, "aw", [area], self.core.name))
+        return super().section(name)
+
+    def section_names(self) -> Sequence[str]:
+        return (*super().section_names(), _COMMANDS)
+
+    def padding(self, count: int) -> bytes:
+        """As GNU as pads: what nothing can execute, then whole instructions."""
+        return bytes(count & 1) + _HALF_NOP * (count >> 1 & 1) + _NOP * (count >> 2)
+
+    def default_source(self) -> Source:
+        return Source(_default_text(), "<default cp>")
+
+    def fill_default(self, parts: Sequence[Startup]) -> None:
+        area = self.section(_COMMANDS)
+        assert area is not None
+        for command in _commands(parts):
+            area.append(
+                pack("<8I", *(word & 0xFFFFFFFF for word in command), *[0] * (8 - len(command)))
+            )
+
+
+def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
+    """What the default program has to do, in the order of the walk."""
+
+    def copies(transfers: Iterable[Transfer]) -> Iterable[tuple[int, ...]]:
+        for item in transfers:
+            yield (
+                _COPY,
+                item.dst,
+                item.src,
+                item.row_bytes,
+                item.rows,
+                item.dst_stride,
+                item.src_stride,
+            )
+
+    loads = [command for part in parts for command in copies(part.loads)]
+    stores = [command for part in parts for command in copies(part.stores)]
+    swap, waits = 0, 0
+    for part in parts:
+        swap, waits = swap | part.swap, waits | part.waits
+    if loads:
+        yield from (*loads, (_WAIT_COPIES,))
+    if swap:
+        yield _SWAP, swap
+    # The first lists of all parts, then the second ones: rows run side by side.
+    for turn in range(max((len(part.dispatches) for part in parts), default=0)):
+        for part in parts:
+            if turn < len(part.dispatches):
+                yield _DISPATCH, *part.dispatches[turn]
+    for part in parts:
+        for start in part.starts:
+            yield _START, *start
+    if waits:
+        yield _WAIT_CORES, waits
+    if stores:
+        yield from (*stores, (_WAIT_COPIES,))
+    yield (_END,)

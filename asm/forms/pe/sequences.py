@@ -1,0 +1,309 @@
+"""Instruction sequences: `.seq`, `.loop`, `.step`, `.then`, instructions, `.endseq`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asm.diagnostics import did_you_mean
+from asm.directives import wrong_operands
+from asm.expressions import number
+from asm.operands import Bound, bind, check, known_word, unknown_word, value_of
+from asm.symbols import Datum, Definition
+from asm.syntax import (
+    Indexed,
+    Mistake,
+    Name,
+    Named,
+    Node,
+    Number,
+    Phrase,
+    Slice,
+    Statement,
+)
+from isa import codec
+from isa.kinds import Immediate, Kind
+from isa.model import Instruction, Member, Structure
+from isa.pe import BUFFERS, SEQUENCE, SEQUENCE_LENGTH, STEP
+
+if TYPE_CHECKING:
+    from asm.forms.pe import CoreForm
+    from asm.site import Site
+
+_THEN = 128  # a header's `then` is this plus the buffer
+_MEMBERS = {member.name: member for member in SEQUENCE.members}
+_STEP_MEMBERS = {member.name: member for member in STEP.members}
+_LOOP = ("inner", "outer")
+_HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "steps", *_LOOP))
+# Which of an instruction's two operand entries a field is.
+_ENTRIES = {"base": 0, "src": 0, "acc": 1, "dst": 1}
+_BITS = {"u8": 8, "u16": 16, "u32": 32, "i8": 8, "i16": 16, "i32": 32}
+
+
+def member_kind(member: Member) -> Kind:
+    """What may stand in a member of a structure."""
+    return member.kind or Immediate(_BITS[member.type], member.type.startswith("i"))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the source says of a member, and where."""
+
+    site: Site
+    node: Node
+
+    def value(self, name: str, kind: Kind) -> int:
+        """The value. Raises `Mistake`, and `NotYet` before the last pass."""
+        word = known_word(kind, self.node)
+        if word is not None:
+            return word
+        if kind.by_name:
+            raise unknown_word(name, kind, self.node)
+        return check(name, kind, number(self.node, self.site), self.node)
+
+
+@dataclass(slots=True)
+class _Item:
+    """An instruction of the sequence, and the labels that stand before it."""
+
+    site: Site
+    row: Instruction
+    bound: Bound
+    labels: list[Definition]
+
+
+@dataclass(slots=True)
+class _Step:
+    """A `.step` line."""
+
+    site: Site
+    target: Node
+    given: dict[str, Given]
+
+
+class OpenSequence:
+    """A sequence between `.seq` and `.endseq`; then what is known of it."""
+
+    def __init__(self, form: CoreForm, site: Site) -> None:
+        self.form = form
+        self.site = site  # of `.seq`
+        self.name = ""
+        self.spoiled = False  # its name or length is not known for a mistake
+        self.label: Definition | None = None
+        self._header: dict[str, Given] = {}
+        self._then: Given | None = None
+        self._steps: list[_Step] = []
+        self._items: list[_Item] = []
+
+    def begin(self, statement: Statement) -> None:
+        """The operands of `.seq`. Raises `Mistake`."""
+        assert statement.head is not None
+        site = self.site
+        plain = [item for item in statement.operands if not isinstance(item, Named)]
+        if len(plain) != 1 or not isinstance(plain[0], Name):
+            self.spoiled = True
+            raise wrong_operands(statement, ".seq NAME, state=sq, pipeline=2, ...")
+        name = plain[0]
+        self.name = name.text
+        with site.assembly.spoiling(site, name):
+            self.label = site.assembly.new_symbol(site, name)
+        for key, item in site.named(statement.operands, _HEADER, statement.head).items():
+            given = self._header[key] = Given(site, site.folded(item.value))
+            kind = member_kind(_MEMBERS[key])
+            if kind.by_name:
+                given.value(key, kind)  # a wrong word is known at once
+
+    def unfinished(self) -> Mistake:
+        """What to say if no `.endseq` comes."""
+        self._spoil()
+        named = f" '{self.name}'" if self.name else ""
+        return Mistake(f"the sequence{named} has no .endseq", (-1, -1))
+
+    def _spoil(self) -> None:
+        self.spoiled = True
+        if self.label is not None:
+            self.label.bad = True
+        for item in self._items:
+            for label in item.labels:
+                label.bad = True
+
+    @property
+    def _pipeline(self) -> int:
+        kind = member_kind(_MEMBERS["pipeline"])
+        given = self._header.get("pipeline")
+        return given.value("pipeline", kind) if given else _MEMBERS["pipeline"].default
+
+    def option(self, site: Site, statement: Statement) -> None:
+        """`.loop`, `.step` and `.then`. Raises `Mistake`."""
+        head = statement.head
+        assert head is not None
+        plain = [item for item in statement.operands if not isinstance(item, Named)]
+        if head.text == ".then":
+            self._then_buffer(site, statement, plain)
+            return
+        named = site.named(statement.operands, _LOOP, head)
+        given = {key: Given(site, site.folded(item.value)) for key, item in named.items()}
+        if head.text == ".loop":
+            if plain or not given:
+                raise wrong_operands(statement, ".loop inner=1, outer=1")
+            if any(key in self._header for key in _LOOP):
+                raise Mistake("the sequence has two .loop", head)
+            self._header |= given
+            return
+        if len(plain) != 1 or not given:
+            raise wrong_operands(statement, ".step MNEMONIC[N].OPERAND, inner=0, outer=0")
+        if self._pipeline == 2:
+            raise Mistake(
+                ".step needs the stages SU and WB", head, "say pipeline=4 in the .seq line"
+            )
+        self._steps.append(_Step(site, plain[0], given))
+
+    def _then_buffer(self, site: Site, statement: Statement, plain: list[Node]) -> None:
+        assert statement.head is not None
+        named = site.named(statement.operands, ("ib",), statement.head)
+        nodes = [*plain, *(item.value for item in named.values())]
+        if len(nodes) != 1:
+            raise wrong_operands(statement, ".then ib=N")
+        if self._then is not None:
+            raise Mistake("the sequence has two .then", statement.head)
+        self._then = Given(site, site.folded(nodes[0]))
+
+    def add(self, site: Site, statement: Statement, row: Instruction) -> None:
+        """Take an instruction. Raises `Mistake`."""
+        assert statement.head is not None
+        labels = site.assembly.take_labels()
+        bound = None
+        try:
+            bound = bind(row, statement)
+            for name, node in bound.given.items():
+                kind = bound.operand(name).kind
+                if kind.by_name:
+                    value_of(bound.operand(name), node, site)
+                else:
+                    bound.given[name] = site.folded(node)
+        except Mistake:
+            bound = None
+            raise
+        finally:
+            if bound is None:  # its place counts all the same
+                bound = Bound(row, {})
+            self._items.append(_Item(site, row, bound, labels))
+        if len(self._items) == SEQUENCE_LENGTH + 1:
+            raise Mistake(
+                f"a sequence holds at most {SEQUENCE_LENGTH} instructions", statement.head
+            )
+
+    def finish(self, site: Site, statement: Statement) -> None:
+        """Put the sequence at the end of the part's sequences. Raises `Mistake`."""
+        assert statement.head is not None
+        if not self._items and not self.spoiled:
+            self._spoil()
+            raise Mistake("the sequence is empty", statement.head)
+        if len(self._items) > SEQUENCE_LENGTH:
+            self._spoil()
+            return
+        area = self.form.sequences
+        here = site.moved(area)
+        here.align(2)
+        here = here.moved()
+        start = area.size
+        body = start + SEQUENCE.size + len(self._steps) * STEP.size
+        size = body - start + 2 * len(self._items)
+        if self.label is not None:
+            site.assembly.settle(self.label, area, start, Datum("sequence", size))
+        self.form.known_sequences[id(area), start] = self
+        here.later(body - start, self._head_bytes)
+        for item in self._items:
+            place = item.site.moved(area)
+            for label in item.labels:
+                site.assembly.settle(label, area, area.size, None)
+            place.mark()
+            place.later(2, _instruction(place, item))
+
+    def _head_bytes(self) -> bytes:
+        """Header and steps; a wrong value is reported at its own line."""
+        values = {"count": len(self._items), "steps": len(self._steps)}
+        for name, given in self._header.items():
+            with given.site.assembly.reporting(given.site.line):
+                values[name] = given.value(name, member_kind(_MEMBERS[name]))
+        if self._then is not None:
+            with self._then.site.assembly.reporting(self._then.site.line):
+                buffer = self._then.value("ib", Immediate((BUFFERS - 1).bit_length()))
+                values["then"] = _THEN + buffer
+        return _pack(SEQUENCE, values) + b"".join(self._step_bytes(step) for step in self._steps)
+
+    def _step_bytes(self, step: _Step) -> bytes:
+        values = {}
+        with step.site.assembly.reporting(step.site.line):
+            values["instruction"], values["operand"] = self._target(step)
+            for name, given in step.given.items():
+                values[name] = given.value(name, member_kind(_STEP_MEMBERS[name]))
+        return _pack(STEP, values)
+
+    def _target(self, step: _Step) -> tuple[int, int]:
+        """The instruction and the operand entry that a `.step` names. Raises `Mistake`."""
+        mnemonic, turn, operand = _written_target(step)
+        places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
+        if not places:
+            known = dict.fromkeys(item.row.mnemonic for item in self._items)
+            hint = did_you_mean(mnemonic, known) or f"it has {', '.join(known)}"
+            raise Mistake(f"the sequence has no instruction '{mnemonic}'", step.target, hint)
+        if turn is None and len(places) > 1:
+            hint = f"write {mnemonic}[0].{operand} to {mnemonic}[{len(places) - 1}].{operand}"
+            raise Mistake(f"the sequence has {len(places)} of {mnemonic}", step.target, hint)
+        if not 0 <= (turn or 0) < len(places):
+            raise Mistake(
+                f"{mnemonic}[{turn}] is out of range, 0 to {len(places) - 1}", step.target
+            )
+        place = places[turn or 0]
+        names = [x.name for x in self._items[place].row.operands if x.name in _ENTRIES]
+        if operand not in names:
+            hint = did_you_mean(operand, names) or f"it has {', '.join(names)}"
+            raise Mistake(f"{mnemonic} has no operand '{operand}' to step", step.target, hint)
+        return place, _ENTRIES[operand]
+
+    def stores(self) -> int | None:
+        """How many times one run stores: st instructions by loopbacks; None if that is not known."""
+        count = sum(item.row.mnemonic == "st" for item in self._items)
+        for name in _LOOP:
+            given = self._header.get(name)
+            if given is not None:
+                try:
+                    count *= given.value(name, member_kind(_MEMBERS[name]))
+                except Mistake:
+                    return None
+        return count
+
+
+def _written_target(step: _Step) -> tuple[str, int | None, str]:
+    """Mnemonic, number and operand of `mac.base` or `mac[1].base`. Raises `Mistake`."""
+    match step.target:
+        case Name(text=text) if "." in text[1:]:
+            mnemonic, _, operand = text.rpartition(".")
+            return mnemonic, None, operand
+        case Phrase(words=(Indexed(base=Name(text=mnemonic), subscripts=(index,)), Name(text=rest))):
+            if rest.startswith(".") and not isinstance(index, Slice):
+                return mnemonic, number(index, step.site), rest[1:]
+    raise Mistake(
+        "an operand of an instruction is needed here", step.target, "as in mac.base or mac[1].base"
+    )
+
+
+def _instruction(site: Site, item: _Item):  # type: ignore[no-untyped-def]
+    def make() -> bytes:
+        operands = {operand.name: operand for operand in item.row.operands}
+        values = {
+            name: value_of(operands[name], node, site) for name, node in item.bound.given.items()
+        }
+        return codec.encode(item.row, values).to_bytes(item.row.format.size, "little")
+
+    return make
+
+
+def _pack(structure: Structure, values: dict[str, int]) -> bytes:
+    """The bytes of a record whose values have been checked one by one."""
+    return codec.pack(structure, values)
+
+
+directive_names = (".seq", ".loop", ".step", ".then", ".endseq")
+_ = Number

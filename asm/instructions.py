@@ -1,0 +1,131 @@
+"""Instructions of one word each: rows and pseudo-instructions to bytes in an area."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from asm.expressions import NotYet, number
+from asm.operands import AnyOperand, Bound, bind, check, choose, known_word, value_of
+from asm.parser import parse
+from asm.syntax import Call, Checked, Here, Name, Node, Number, Statement, transform, unplaced
+from isa import codec
+from isa.model import Alternative, Instruction, Pseudo, Row
+
+if TYPE_CHECKING:
+    from asm.assembler import Site
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def place(site: Site, statement: Statement, rows: Sequence[Row]) -> None:
+    """Put the words of a statement at the end of the site's area."""
+    row = choose(rows, statement)
+    bound = bind(row, statement)
+    if isinstance(row, Instruction):
+        place_word(site, row, bound)
+        return
+    for line in _expansion(site, row, bound):
+        assert line.head is not None
+        inner = site.core_rows()[line.head.text]
+        here = site.moved()
+        chosen = choose(inner, line)
+        assert isinstance(chosen, Instruction)
+        place_word(here, chosen, bind(chosen, line))
+
+
+def place_word(site: Site, row: Instruction, bound: Bound) -> None:
+    """Put one instruction at the end of the site's area, now or when its values are known."""
+    values, pending = known_values(site, row, bound)
+    size = row.format.size
+    site.mark()
+    for node in bound.given.values():
+        if isinstance(node, Call) and node.function == "%pcrel_hi":
+            site.assembly.promise_pcrel(site, node.arguments[0])
+    if not pending:
+        site.emit(codec.encode(row, values).to_bytes(size, "little"))
+        return
+    pending = {name: site.folded(node) for name, node in pending.items()}
+    site.later(size, partial(_word, site, row, values, pending))
+
+
+def known_values(
+    site: Site, row: Instruction, bound: Bound
+) -> tuple[dict[str, int], dict[str, Node]]:
+    """The field values that are known already, and the operands whose values are not."""
+    values: dict[str, int] = {}
+    pending: dict[str, Node] = {}
+    for name, node in bound.given.items():
+        try:
+            values[name] = value_of(bound.operand(name), node, site)
+        except NotYet:
+            pending[name] = node
+    return values, pending
+
+
+def _word(site: Site, row: Instruction, values: dict[str, int], pending: dict[str, Node]) -> bytes:
+    """The bytes of an instruction, everything being laid out."""
+    operands = {operand.name: operand for operand in row.operands}
+    found = {name: value_of(operands[name], node, site) for name, node in pending.items()}
+    return codec.encode(row, {**values, **found}).to_bytes(row.format.size, "little")
+
+
+@lru_cache(maxsize=512)
+def _template(text: str) -> Statement:
+    statement = unplaced(parse(_PLACEHOLDER.sub(r"$\1", text)))
+    assert isinstance(statement, Statement)
+    return statement
+
+
+def _expansion(site: Site, row: Pseudo, bound: Bound) -> Iterator[Statement]:
+    """The statements that a pseudo-instruction stands for, `.` in its operands being its own."""
+    nodes: dict[str, Node] = {}
+    for operand in row.operands:
+        node = bound.given.get(operand.name)
+        if node is None:
+            assert operand.default is not None
+            nodes[operand.name] = Number(-1, -1, operand.default)
+        elif operand.kind.by_name or known_word(operand.kind, node) is not None:
+            value_of(operand, node, site)  # refuse a wrong word here, by this operand's name
+            nodes[operand.name] = node
+        else:
+            nodes[operand.name] = Checked(
+                node.start, node.end, node, partial(_checked, operand, node)
+            )
+    alternative = _alternative(site, row, nodes)
+    start = site.offset
+
+    def change(back: int, item: Node) -> Node | None:
+        if isinstance(item, Name) and item.text.startswith("$") and item.text[1:] in nodes:
+            return transform(nodes[item.text[1:]], partial(_own_here, back))
+        return None
+
+    for text in alternative.lines:
+        template = _template(text)
+        line = transform(template, partial(change, site.area.size - start))
+        assert isinstance(line, Statement)
+        yield line
+
+
+def _checked(operand: AnyOperand, node: Node, value: int) -> int:
+    return check(operand.name, operand.kind, value, node)
+
+
+def _own_here(back: int, item: Node) -> Node | None:
+    return Here(item.start, item.end, item.back + back) if isinstance(item, Here) else None
+
+
+def _alternative(site: Site, row: Pseudo, nodes: dict[str, Node]) -> Alternative:
+    """The expansion for the value of the operand that decides; without a value yet, the last one."""
+    if not row.choose:
+        return row.alternatives[0]
+    try:
+        value = number(nodes[row.choose], site)
+    except NotYet:
+        return row.alternatives[-1]
+    for alternative in row.alternatives:
+        if alternative.when is None or alternative.when(value):
+            return alternative
+    return row.alternatives[-1]

@@ -1,0 +1,200 @@
+"""Areas and sections: where the bytes of a program go.
+
+Statements append to areas. A section is one area, or several that follow one
+another whatever the order of their statements (packets, sequences and data of a
+row). `place` gives every area its address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from asm.program import Section
+from isa import memory_map
+
+LOCAL, EXTERNAL, UNIT = "local", "external", "unit"  # memories that a section can lie in
+IMAGE_ALIGN = 64  # of tensors and of images in external memory
+
+
+class LayoutError(ValueError):
+    """Something does not fit into its memory; the message says what and where."""
+
+
+@dataclass(eq=False)
+class Area:
+    """Bytes that grow. `zeros` areas hold no bytes, only a size."""
+
+    section: str
+    zeros: bool = False
+    data: bytearray = field(default_factory=bytearray)
+    reserved: int = 0
+    align: int = 1
+    base: int | None = None  # as its core sees it, when placed
+    load_base: int = 0  # where the loader puts it
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return self.reserved if self.zeros else len(self.data)
+
+    def append(self, data: bytes) -> None:
+        """Add bytes; an area of zeros takes only zeros."""
+        if self.zeros:
+            if any(data):
+                raise LayoutError(f"{self.section} holds zeros, no data")
+            self.reserved += len(data)
+        else:
+            self.data += data
+
+    def grow(self, count: int) -> None:
+        """Add `count` zero bytes."""
+        if self.zeros:
+            self.reserved += count
+        else:
+            self.data += bytes(count)
+
+    def align_to(self, step: int, padding: Callable[[int], bytes] | None = None) -> None:
+        """Go on at a multiple of `step` (a power of two), which the area then keeps to."""
+        self.align = max(self.align, step)
+        missing = -self.size % step
+        if missing:
+            self.append(padding(missing)) if padding else self.grow(missing)
+
+
+@dataclass(eq=False)
+class Plan:
+    """A section to be: its areas in their order, its memory, and its address if that is given."""
+
+    name: str
+    memory: str  # LOCAL, EXTERNAL, UNIT
+    flags: str
+    areas: list[Area]
+    core: str | None = None
+    index: int | None = None
+    address: int | None = None  # of a UNIT section
+    limit: int = 0  # bytes of its memory; 0: shared with others, checked together
+    align: int = 1
+
+    @property
+    def size(self) -> int:
+        """Bytes, when placed."""
+        first, last = self.areas[0], self.areas[-1]
+        assert first.base is not None
+        assert last.base is not None
+        return last.base + last.size - first.base
+
+
+@dataclass(eq=False)
+class Layout:
+    """The sections of a program, in the order in which they were asked for."""
+
+    plans: dict[str, Plan] = field(default_factory=dict)
+
+    def plan(self, plan: Plan) -> Plan:
+        """The section of that name, made from `plan` if there is none yet."""
+        return self.plans.setdefault(plan.name, plan)
+
+    def area(self, plan: Plan) -> Area:
+        """The one area of a section that has one."""
+        return self.plan(plan).areas[0]
+
+    def place(self, config: Mapping[str, Any]) -> list[str]:
+        """Give every area its address. Returns what does not fit, in words."""
+        problems = []
+        local = self._run(LOCAL, memory_map.TEXT)
+        if local > config["mem.local_bytes"]:
+            problems.append(
+                f"the parts in local memory end at {local:#x}, the memory at"
+                f" {config['mem.local_bytes']:#x} (mem.local_bytes)"
+            )
+        for plan in self.plans.values():
+            if plan.memory == UNIT:
+                assert plan.address is not None
+                _stack(plan, plan.address)
+                if plan.size > plan.limit:
+                    problems.append(
+                        f"{plan.name} takes {plan.size} bytes, half of a unit has {plan.limit}"
+                        " (mem.unit_half_bytes)"
+                    )
+        external = self._run(EXTERNAL, memory_map.EXTERNAL) - memory_map.EXTERNAL
+        if external > config["mem.external_bytes"]:
+            problems.append(
+                f"the program takes {external} bytes of external memory, which has"
+                f" {config['mem.external_bytes']} (mem.external_bytes)"
+            )
+        return problems
+
+    def _run(self, memory: str, position: int) -> int:
+        """Place the sections of a memory behind one another, those of zeros last."""
+        inside = [plan for plan in self.plans.values() if plan.memory == memory]
+        images = [plan for plan in self.plans.values() if plan.memory == UNIT]
+        filled = [plan for plan in inside if not plan.areas[0].zeros]
+        for plan in filled:
+            position = _stack(plan, position)
+        if memory == EXTERNAL:
+            for plan in images:
+                position += -position % IMAGE_ALIGN
+                assert plan.address is not None
+                for area in plan.areas:
+                    assert area.base is not None
+                    area.load_base = position + area.base - plan.address
+                position += plan.size
+        for plan in inside:
+            if plan.areas[0].zeros:
+                position = _stack(plan, position)
+        return position
+
+    def section_at(self, address: int) -> tuple[Plan, Area] | None:
+        """The section and area that hold an address, an end counting as inside."""
+        found = None
+        for plan in self.plans.values():
+            for area in plan.areas:
+                assert area.base is not None
+                if area.base <= address < area.base + area.size:
+                    return plan, area
+                if address == area.base + area.size:
+                    found = found or (plan, area)
+        return found
+
+    def sections(self) -> tuple[Section, ...]:
+        """The sections that hold anything, in the order of their load addresses."""
+        found = []
+        for plan in self.plans.values():
+            if not plan.size:
+                continue
+            data, start = bytearray(), plan.areas[0].base
+            assert start is not None
+            for area in plan.areas:
+                if not area.zeros:
+                    assert area.base is not None
+                    data += bytes(area.base - start - len(data)) + area.data
+            if not all(area.zeros for area in plan.areas):
+                data += bytes(plan.size - len(data))
+            found.append(
+                Section(
+                    name=plan.name,
+                    core=plan.core,
+                    index=plan.index,
+                    address=start,
+                    load_address=plan.areas[0].load_base,
+                    data=bytes(data),
+                    size=plan.size,
+                    align=max(plan.align, *(area.align for area in plan.areas)),
+                    flags=plan.flags,
+                )
+            )
+        return tuple(sorted(found, key=lambda section: section.load_address))
+
+
+def _stack(plan: Plan, position: int) -> int:
+    """Place a section's areas from `position` on; gives the end."""
+    plan.align = max(plan.align, *(area.align for area in plan.areas))
+    position += -position % plan.align
+    for area in plan.areas:
+        if area.size:
+            position += -position % area.align
+        area.base = area.load_base = position
+        position += area.size
+    return position

@@ -1,0 +1,251 @@
+"""Operands of a statement to the fields of a row: by position, by name, flags by their word."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from asm.diagnostics import did_you_mean
+from asm.expressions import Address, Context, NotYet, evaluate
+from asm.syntax import (
+    Group,
+    Indexed,
+    Inside,
+    Mistake,
+    Name,
+    Named,
+    Node,
+    Number,
+    Phrase,
+    Statement,
+)
+from isa import codec
+from isa.kinds import Kind, OperandError, Register
+from isa.model import Operand, PseudoOperand, Row
+
+AnyOperand = Operand | PseudoOperand
+
+
+@dataclass(slots=True)
+class Bound:
+    """What the source gives for each operand of a row, by the operand's name."""
+
+    row: Row
+    given: dict[str, Node]
+    extra: dict[str, Node] = field(default_factory=dict)  # operands that the row does not have
+
+    def operand(self, name: str) -> AnyOperand:
+        """The row's operand of that name."""
+        return next(operand for operand in self.row.operands if operand.name == name)
+
+
+def forms(rows: Iterable[Row]) -> str:
+    """How a mnemonic may be written, for a hint."""
+    return "write " + " or ".join(codec.syntax(row) for row in rows)
+
+
+def choose(rows: Sequence[Row], statement: Statement) -> Row:
+    """Which of a mnemonic's rows the operands ask for. Raises `Mistake` if none takes them."""
+    if len(rows) == 1:
+        return rows[0]
+    names = {item.name.text for item in statement.operands if isinstance(item, Named)}
+    if names:
+        fitting = [row for row in rows if names <= {operand.name for operand in row.operands}]
+        rows = fitting or rows
+        for row in rows:
+            if len(statement.operands) == sum(not operand.inside for operand in row.operands):
+                return row
+        return rows[0]
+    row, fits = codec.select(rows, [_written(item) for item in statement.operands])
+    if not fits and len(statement.operands) not in _counts(rows):
+        raise _wrong_count(rows, statement)
+    return row
+
+
+def _counts(rows: Iterable[Row]) -> Collection[int]:
+    return {sum(not operand.inside for operand in row.operands) for row in rows}
+
+
+def _wrong_count(rows: Sequence[Row], statement: Statement) -> Mistake:
+    assert statement.head is not None
+    return Mistake(
+        f"{statement.head.text} does not take {len(statement.operands)} operands",
+        (statement.head.start, statement.end),
+        forms(rows),
+    )
+
+
+def _written(node: Node) -> tuple[str, str | None]:
+    """An operand as `codec.select` wants it: its text and the text in brackets behind."""
+    if isinstance(node, Inside):
+        return _word(node.outer), _word(node.inner)
+    if isinstance(node, Group) and len(node.items) == 1 and isinstance(node.items[0], Name):
+        return "", node.items[0].text
+    return _word(node), None
+
+
+def _word(node: Node) -> str:
+    """The text of a word or number; an expression has none."""
+    if isinstance(node, Name):
+        return node.text
+    return str(node.value) if isinstance(node, Number) else ""
+
+
+def bind(
+    row: Row,
+    statement: Statement,
+    extra: Sequence[str] = (),
+    positional: Sequence[str] = (),
+) -> Bound:
+    """Give each operand of the statement its place in the row. Raises `Mistake`.
+
+    `extra` are names of operands that the row does not have but its core's form
+    takes; those of them in `positional` also without their name, after the row's.
+    """
+    head = statement.head
+    assert head is not None
+    operands = {operand.name: operand for operand in row.operands}
+    inner = {operand.inside: operand for operand in row.operands if operand.inside}
+    bound = Bound(row, {})
+
+    def give(operand: AnyOperand, node: Node) -> None:
+        if operand.name in bound.given:
+            raise Mistake(f"the operand {operand.name} is given twice", node)
+        bound.given[operand.name] = node
+
+    def place(operand: AnyOperand, node: Node) -> None:
+        base = inner.get(operand.name)
+        if base is None:
+            if isinstance(node, Inside):
+                raise Mistake("there are no brackets in this operand", node, forms([row]))
+            give(operand, node)
+        elif isinstance(node, Inside):
+            give(operand, node.outer)
+            give(base, node.inner)
+        elif isinstance(node, Group) and len(node.items) == 1:
+            give(base, node.items[0])
+        else:
+            give(operand, node)
+
+    waiting = [x for x in row.operands if not x.inside and not x.kind.optional]
+    more = list(positional)
+    for item in statement.operands:
+        if isinstance(item, Named):
+            name = item.name.text
+            if name in extra:
+                if name in bound.extra:
+                    raise Mistake(f"the operand {name} is given twice", item)
+                bound.extra[name] = item.value
+            elif name in operands:
+                give(operands[name], item.value)
+            else:
+                known = [*operands, *extra]
+                raise Mistake(
+                    f"{head.text} has no operand '{name}'",
+                    item.name,
+                    did_you_mean(name, known) or forms([row]),
+                )
+            continue
+        flag = _flag(row, item)
+        if flag:
+            give(flag, item)
+            continue
+        while waiting and waiting[0].name in bound.given:
+            waiting.pop(0)
+        if waiting:
+            place(waiting.pop(0), item)
+        elif more and isinstance(item, Name | Indexed | Phrase):
+            bound.extra.setdefault(more.pop(0), item)
+        else:
+            raise _surplus(row, statement, item)
+    for operand in row.operands:
+        if operand.name not in bound.given and operand.default is None:
+            raise Mistake(
+                f"{head.text} needs the operand {operand.name}",
+                (head.start, statement.end),
+                forms([row]),
+            )
+    return bound
+
+
+def _flag(row: Row, item: Node) -> AnyOperand | None:
+    if isinstance(item, Name):
+        for operand in row.operands:
+            if operand.kind.optional and operand.kind.parse(item.text) is not None:
+                return operand
+    return None
+
+
+def _surplus(row: Row, statement: Statement, item: Node) -> Mistake:
+    flags = [word for x in row.operands if x.kind.optional for word in x.kind.words()]
+    if flags and isinstance(item, Name):
+        assert statement.head is not None
+        return Mistake(
+            f"{statement.head.text} has no flag '{item.text}'",
+            item,
+            did_you_mean(item.text, flags) or forms([row]),
+        )
+    return _wrong_count([row], statement)
+
+
+def known_word(kind: Kind, node: Node) -> int | None:
+    """The value of an operand that is a word of its kind; None if it is an expression."""
+    if isinstance(node, Name):
+        return kind.parse(node.text)
+    if isinstance(node, Number) and kind.by_name:
+        return kind.parse(str(node.value))
+    return None
+
+
+def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
+    """What to say of an operand that should be a word of its kind."""
+    text = _word(node)
+    hint = did_you_mean(text, kind.words())
+    if not text:
+        return Mistake(f"{name}: {kind.describe()} is needed here, no expression", node)
+    if isinstance(kind, Register):
+        return Mistake(f"'{text}' is no {kind.file}", node, hint or kind.describe())
+    return Mistake(f"{name}: '{text}' is not {kind.describe()}", node, hint)
+
+
+def check(name: str, kind: Kind, value: int, node: Node) -> int:
+    """`value` as the field takes it. Raises `Mistake` with the range.
+
+    A signed field takes a 32-bit number written unsigned, as in GNU as.
+    """
+    try:
+        kind.check(value)
+    except OperandError as error:
+        if not kind.relative and 1 << 31 <= value < 1 << 32:
+            try:
+                kind.check(value - (1 << 32))
+            except OperandError:
+                pass
+            else:
+                return value - (1 << 32)
+        what = "the distance " if kind.relative else ""
+        raise Mistake(f"{name}: {what}{error}", node) from None
+    return value
+
+
+def value_of(operand: AnyOperand, node: Node, context: Context) -> int:
+    """The field value of an operand. Raises `Mistake`, and `NotYet` before the last pass."""
+    kind = operand.kind
+    word = known_word(kind, node)
+    if word is not None:
+        return word
+    if kind.by_name:
+        raise unknown_word(operand.name, kind, node)
+    value = evaluate(node, context)
+    if kind.relative:
+        here = context.here()
+        if isinstance(value, Address) and isinstance(here, Address) and value.area is here.area:
+            value = value.offset - here.offset
+        elif isinstance(value, int) and isinstance(here, int):
+            # Addresses are 32 bits: the way around the end is as good as any other.
+            value = (value - here + (1 << 31)) % (1 << 32) - (1 << 31)
+        else:
+            raise NotYet(node, "it depends on where its section lies")
+    if isinstance(value, Address):
+        raise NotYet(node, "it is an address, and nothing is laid out yet")
+    return check(operand.name, kind, value, node)

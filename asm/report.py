@@ -1,0 +1,86 @@
+"""The mistakes of a run: one error a line, collected, sorted, none said twice."""
+
+from __future__ import annotations
+
+from asm.diagnostics import ERROR, WARNING, Diagnostic, Span
+from asm.parser import parse
+from asm.source import LogicalLine, SourceText
+from asm.syntax import Mistake, Node
+
+
+class Report:
+    """Collects diagnostics while the assembler goes on."""
+
+    def __init__(self) -> None:
+        self._diagnostics: list[Diagnostic] = []
+        self._failed: set[tuple[int, int]] = set()  # the lines that have their error
+        self._warned: set[tuple[Span, str]] = set()
+        self._order: dict[str, int] = {}  # of files
+
+    def source(self, text: SourceText) -> None:
+        """Let a file's diagnostics stand behind those of the files before."""
+        self._order.setdefault(text.name, len(self._order))
+
+    def mistake(self, line: LogicalLine, mistake: Mistake) -> None:
+        """Add the error of a line, unless it has one."""
+        if not self.has_failed(line):
+            self._failed.add((id(line.source), line.start))
+            start, end = mistake.start, mistake.end
+            if start < 0:  # in an expansion's own text: the statement is meant
+                start, end = statement_place(line)
+            self._add(ERROR, line, start, end, mistake.message, mistake.hint)
+
+    def fail(self, line: LogicalLine) -> None:
+        """Let a line say no more: its mistake is a consequence of another one."""
+        self._failed.add((id(line.source), line.start))
+
+    def has_failed(self, line: LogicalLine) -> bool:
+        """Whether the line has had its error."""
+        return (id(line.source), line.start) in self._failed
+
+    def warning(
+        self, line: LogicalLine, at: Node | tuple[int, int], message: str, hint: str = ""
+    ) -> None:
+        """Add a warning, once."""
+        start, end = at if isinstance(at, tuple) else (at.start, at.end)
+        if start < 0:
+            start, end = statement_place(line)
+        span = line.source.span(line.start + start, line.start + end)
+        if (span, message) not in self._warned:
+            self._warned.add((span, message))
+            self._add(WARNING, line, start, end, message, hint)
+
+    def at_file(self, file: str, message: str) -> None:
+        """Add an error that has no line."""
+        self._diagnostics.append(Diagnostic(ERROR, message, Span(file, 1, 1, 1)))
+
+    def _add(
+        self, severity: str, line: LogicalLine, start: int, end: int, message: str, hint: str
+    ) -> None:
+        source = line.source
+        span = source.span(line.start + start, line.start + end)
+        text = source.line(span.line)
+        self._diagnostics.append(Diagnostic(severity, message, span, hint, source.chain, text))
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error."""
+        return any(item.severity == ERROR for item in self._diagnostics)
+
+    def sorted(self) -> tuple[Diagnostic, ...]:
+        """All of them, by file, line and column of the place in the file itself."""
+
+        def order(item: Diagnostic) -> tuple[int, int, int]:
+            span = item.chain[-1].span if item.chain else item.span
+            return self._order.get(span.file, -1), span.line, span.column
+
+        return tuple(sorted(self._diagnostics, key=order))
+
+
+def statement_place(line: LogicalLine) -> tuple[int, int]:
+    """The place of mnemonic and operands in a line that can be parsed."""
+    try:
+        statement = parse(line.text)
+    except Mistake:
+        return 0, len(line.text)
+    return (statement.head.start if statement.head else 0), statement.end

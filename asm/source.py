@@ -1,0 +1,114 @@
+"""Source texts and their places.
+
+Everything later carries offsets into a `SourceText`; line and column are worked
+out when a diagnostic or the line table wants them. A text that an expansion
+makes is a `SourceText` too, with the way back to its file in `chain`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from asm.diagnostics import Link, Span
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source given as text: `name` stands in messages, files are read below `folder`."""
+
+    text: str
+    name: str = "<text>"
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SourceText:
+    """A text under its name. `folder` is where its files lie; None: nowhere."""
+
+    text: str
+    name: str
+    folder: Path | None = None
+    chain: tuple[Link, ...] = ()
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def locate(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1, without its end."""
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
+
+    def span(self, start: int, end: int) -> Span:
+        """The place of the text from `start` up to `end`; cut at the end of its first line."""
+        line, column = self.locate(start)
+        last, end_column = self.locate(end)
+        if last != line:
+            end_column = len(self.line(line)) + 1
+        return Span(self.name, line, column, max(end_column, column))
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalLine:
+    """One statement's text, comments blanked out, and where it starts in its source."""
+
+    source: SourceText
+    start: int
+    text: str
+
+
+# What may hold a `;` or `#` that separates nothing, and what separates or is a comment.
+_SPECIAL = re.compile(
+    r'"(?:\\[^\n]|[^"\\\n])*"?'  # a string; without its end the grammar refuses it
+    r"|'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])?'?"  # a character
+    r"|/\*(?:[^*]|\*(?!/))*(?:\*/)?"
+    r"|(?:\#|//)[^\n]*"
+    r"|[;\n]"
+)
+
+
+def logical_lines(source: SourceText, unterminated: Callable[[int], None]) -> Iterator[LogicalLine]:
+    """The statements' texts of a source: comments blanked out, `;` and line ends separating.
+
+    A comment over several lines joins them. A comment without an end is told to
+    `unterminated` with its offset.
+    """
+    text, start = source.text, 0
+    comments: list[tuple[int, int]] = []
+
+    def piece(end: int) -> LogicalLine | None:
+        content, position = [], start
+        for first, last in comments:
+            content += [text[position:first], " " * (last - first)]
+            position = last
+        content.append(text[position:end])
+        whole = "".join(content)
+        stripped = whole.lstrip()
+        if not stripped:
+            return None
+        return LogicalLine(source, start + len(whole) - len(stripped), stripped.rstrip())
+
+    for match in _SPECIAL.finditer(text):
+        special = match[0]
+        if special in ";\n":
+            if line := piece(match.start()):
+                yield line
+            start = match.end()
+            comments.clear()
+        elif special[0] in "#/":
+            comments.append(match.span())
+            if special.startswith("/*") and not special.endswith("*/", 2):
+                unterminated(match.start())
+    if line := piece(len(text)):
+        yield line

@@ -1,0 +1,117 @@
+"""Symbols: what a name stands for, in its file or for all files."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from asm.expressions import Address
+from asm.source import LogicalLine
+from asm.syntax import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """What the data at a place are, as far as their directive says it.
+
+    A sparse matrix has `rounds`, the offset and length in bytes of each, and
+    `records`, the rows in each. An array or tensor has an element type and a shape.
+    """
+
+    what: str  # "array", "tensor", "sparse", "sequence", "list"
+    size: int  # bytes
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    rounds: tuple[tuple[int, int], ...] = ()
+    records: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """A value that is worked out when everything is laid out: an expression and where it stands."""
+
+    node: Node
+    site: object  # the assembler's place, which is the expression's context
+
+
+@dataclass(slots=True, eq=False)
+class Definition:
+    """One symbol. Without a value it waits for its place; `bad` if its line is wrong."""
+
+    name: str
+    line: LogicalLine
+    start: int  # of the name in its line's text
+    end: int
+    value: int | Address | Deferred | None = None
+    is_label: bool = True  # else it may be set again
+    bad: bool = False
+    used: bool = False
+    size: int | None = None  # bytes, as its directive or `.size` says; None: up to the next symbol
+    kind: str = ""  # "func", "object", "notype"; empty: by its section
+    datum: Datum | None = None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it stays out of the object's symbol table."""
+        return self.name.startswith(".L")
+
+
+@dataclass(eq=False)
+class Scope:
+    """The symbols of one file. `exports` are its `.global` names and where they are said."""
+
+    table: SymbolTable
+    symbols: dict[str, Definition] = field(default_factory=dict)
+    exports: dict[str, tuple[LogicalLine, int, int]] = field(default_factory=dict)
+    numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
+
+    def find(self, name: str) -> Definition | None:
+        """The symbol of that name, the file's own before a shared one."""
+        return self.symbols.get(name) or self.table.shared.get(name)
+
+    def clash(self, name: str) -> Definition | None:
+        """The definition that forbids to define `name` here."""
+        own = self.symbols.get(name)
+        found = self.table.shared.get(name) if own is None and name in self.exports else own
+        return None if found is not None and found.bad else found
+
+    def define(self, definition: Definition) -> None:
+        """Enter a symbol whose name is free."""
+        self.symbols[definition.name] = definition
+        if definition.name in self.exports:
+            self.table.shared[definition.name] = definition
+
+    def export(self, name: str, line: LogicalLine, start: int, end: int) -> Definition | None:
+        """Share `name` among all files. Returns another file's definition if that is in the way."""
+        self.exports.setdefault(name, (line, start, end))
+        own, shared = self.symbols.get(name), self.table.shared.get(name)
+        if own is not None and shared is not None and own is not shared:
+            return shared
+        if own is not None:
+            self.table.shared[name] = own
+        return None
+
+    def number(self, number: int, ordinal: int, definition: Definition) -> None:
+        """Enter the local label `number:` of the statement with that ordinal."""
+        self.numbered.setdefault(number, []).append((ordinal, definition))
+
+    def numbered_near(self, number: int, ordinal: int, forward: bool) -> Definition | None:
+        """What `1b` or `1f` means in the statement with that ordinal."""
+        labels = self.numbered.get(number, [])
+        place = bisect_right(labels, ordinal, key=lambda item: item[0])
+        if not forward:
+            place -= 1
+        return labels[place][1] if 0 <= place < len(labels) else None
+
+
+@dataclass(eq=False)
+class SymbolTable:
+    """The symbols of all files of a run."""
+
+    scopes: list[Scope] = field(default_factory=list)
+    shared: dict[str, Definition] = field(default_factory=dict)
+
+    def scope(self) -> Scope:
+        """A new file's symbols."""
+        self.scopes.append(Scope(self))
+        return self.scopes[-1]
