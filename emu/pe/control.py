@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from emu.core import NEVER
 from emu.faults import Fault
 from emu.pe import timing
+from emu.pe.parser import SequenceParser
 from emu.pe.sequence import (
     HALFWORD,
     LD_BOTH,
@@ -25,10 +26,6 @@ from emu.pe.sequence import (
     MEMBERS,
     Expansion,
     block_mask,
-    instructions_offset,
-    parse_header,
-    parse_instruction,
-    sequence_length,
 )
 from emu.pe.state import (
     BUSY,
@@ -48,7 +45,7 @@ from emu.pe.state import (
     Segment,
     SfuJob,
 )
-from isa.pe import BLOCKS, SEQUENCE
+from isa.pe import BLOCKS
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
@@ -64,6 +61,7 @@ class Control:
     def __init__(self, row: Row, cluster: int) -> None:
         self.row, self.state, self.shape = row, row.state, row.shape
         self.cluster = cluster
+        self.parser = SequenceParser(row, cluster)
         # What starts a step, by its name.
         self._starts = {
             "ld": self._start_ld,
@@ -117,15 +115,7 @@ class Control:
         """Reserve the buffer for a packet whose first beat is about to come. Raises `Fault`."""
         c, buffer = self.cluster, packet["buffer"]
         if packet["mnemonic"] == "config":
-            segment = packet["segments"][0]
-            self.state.headers[c, buffer, _COUNT] = 0
-            self.state.parsers[c] = {
-                "buffer": buffer,
-                "address": segment["offset"],
-                "length": segment["length"],
-                "data": b"",
-                "parsed": 0,
-            }
+            self.parser.begin(buffer, packet["segments"][0])
             return
         count = int(self.state.headers[c, buffer, _COUNT])
         if not count:
@@ -195,49 +185,6 @@ class Control:
             state.cycles_queue[c] += passed
         state.doing_since[c] = cycle
 
-    # Parser 606
-
-    def configure(self, data: bytes) -> None:
-        """Bytes of a sequence have come."""
-        self.state.parsers[self.cluster]["data"] += data
-
-    def parse(self) -> bool:
-        """Store the next instruction of a configuration that has come; whether it was the last.
-
-        An instruction a cycle, each in the cycle after its beat at the earliest. Raises `Fault`.
-        """
-        parser, c = self.state.parsers[self.cluster], self.cluster
-        data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]
-        base = self.row.address(parser["address"])
-        size = len(data)
-        if size < min(parser["length"], SEQUENCE.size):
-            return False  # the header is not there yet
-        header = parse_header(data, base)
-        start = instructions_offset(header)
-        if sequence_length(header) != parser["length"]:
-            raise Fault(
-                "malformed packet",
-                f"a sequence of {header['count']} instructions and {header['steps']} steps has"
-                f" {sequence_length(header)} bytes, the segment {parser['length']}",
-                {"length": parser["length"]},
-                address=base,
-            )
-        at = start + HALFWORD * parsed
-        if size < at + HALFWORD:
-            return False
-        word = int.from_bytes(data[at : at + HALFWORD], "little")
-        source, target = parse_instruction(self.shape, word, base + at)
-        self.state.words[c, buffer, parsed] = word
-        self.state.registers[c, buffer, parsed, 0] = source
-        self.state.registers[c, buffer, parsed, 1] = target
-        parser["parsed"] = parsed + 1
-        if parser["parsed"] < header["count"]:
-            return False
-        self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
-        self.state.origins[c, buffer] = parser["address"] + start
-        self.state.parsers[c] = None
-        return True
-
     # Segments on the bus
 
     def taker(self, packet: Packet, segment: int) -> tuple[Run, Op]:
@@ -273,11 +220,13 @@ class Control:
         run, op = self.taker(packet, segment)
         self.units[LOADER] = run["buffer"]
         op["first"] = min(op["first"], cycle)
+        self.wake(cycle + 1)
 
     def segment_last(self, packet: Packet, segment: int, cycle: int) -> None:
         """The last beat of a segment was on the bus in `cycle`; its contents are in place."""
         run, op = self.taker(packet, segment)
         self.units[LOADER] = FREE
+        self.wake(cycle + 1)
         op["received"] += 1
         if op["received"] < len(op["segments"]):
             return

@@ -159,7 +159,8 @@ class Distribution:
         beat, ranges = self._next_beat(packet, now)
         if not beat["command"] and not beat["pieces"]:
             return
-        if beat["pieces"] and packet["mnemonic"] == EXE:
+        first = not packet["sent"] or len(beat["pieces"]) > 1
+        if beat["pieces"] and first and packet["mnemonic"] == EXE:
             for cluster in packet["clusters"]:
                 self.row.controls[cluster].begin_segment(packet)
         self.state.beat = beat
@@ -242,14 +243,12 @@ class Distribution:
             at += length
             if packet["mnemonic"] == CONFIG:
                 for control in controls:
-                    control.configure(piece)
+                    control.parser.configure(piece)
             else:
                 self._deliver(packet, number, piece, cycle)
             packet["sent"] += length
             if packet["sent"] == packet["segments"][number]["length"]:
                 packet["segment"], packet["sent"], packet["entries"] = number + 1, 0, None
-        for control in controls:
-            control.wake(cycle + 1)
         if packet["segment"] == len(packet["segments"]):
             state.packet = None
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from emu.core import NEVER, Core
 from emu.faults import Fault, Stop
-from emu.memory import UNIT_SHIFT, UNITS
 from emu.pe import timing
 from emu.pe.arithmetic import Adder
 from emu.pe.control import Control
@@ -18,6 +17,7 @@ from emu.pe.loading import Loading
 from emu.pe.results import Results
 from emu.pe.stages import Datapath
 from emu.pe.state import DONE, FREE, fields, shape_of
+from isa.memory_map import UNIT_SHIFT, UNITS
 from isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Row(Core):
 
     def _parse(self) -> None:
         for control, parser in zip(self.controls, self.state.parsers, strict=True):
-            if parser is not None and control.parse():
+            if parser is not None and control.parser.parse():
                 self._try_bus = True
 
     def _compute(self, now: int) -> None:

@@ -16,18 +16,15 @@ import numpy as np
 from emu.core import NEVER
 from emu.faults import Fault
 from emu.pe.state import LOADER, MAC, SFU, STORE, WAITING, Op, Out, Segment, Shape
-from isa.codec import Decoded, DecodeError, StructureError, decode, unpack
+from isa.codec import Decoded, decode
 from isa.pe import (
     ACCUMULATORS,
-    ACTIVATIONS,
     CORE,
     DESTINATIONS,
     FUNCTIONS,
     MODES,
     SEGMENT_TYPES,
     SEQUENCE,
-    STATES,
-    STEP,
 )
 
 WORD = 12  # bits of an instruction
@@ -38,37 +35,6 @@ LD_WEIGHTS, LD_ACTIVATIONS, LD_PSUMS, LD_BOTH = range(len(DESTINATIONS))
 NONSF, ACTIVATION, REDUCE, REQUANTISE = range(len(FUNCTIONS))
 BROADCAST, SLICED, BY_CLUSTER, BY_PE = range(len(MODES))
 PSUMS_AT_MOST = ACCUMULATORS  # elements of a block that a segment fills
-
-
-def instructions_offset(header: dict[str, int]) -> int:
-    """Bytes from a sequence's start to its first instruction."""
-    return SEQUENCE.size + STEP.size * header["steps"]
-
-
-def sequence_length(header: dict[str, int]) -> int:
-    """Bytes of a sequence in memory."""
-    return instructions_offset(header) + HALFWORD * header["count"]
-
-
-def parse_header(data: bytes, address: int) -> dict[str, int]:
-    """The header at the start of a sequence. Raises `Fault` (malformed packet, not available)."""
-    try:
-        header = unpack(SEQUENCE, data)
-    except StructureError as error:
-        raise Fault("malformed packet", str(error), address=address) from None
-    asked = {
-        f"state={STATES[header['state']]}": header["state"] != 0,
-        f"pipeline={header['pipeline']}": header["pipeline"] != 2,
-        ".then": header["then"] != 0,
-        ".step": header["steps"] != 0,
-        f"inner={header['inner']}": header["inner"] != 1,
-        f"outer={header['outer']}": header["outer"] != 1,
-        f"activation={ACTIVATIONS[header['activation']]}": header["activation"] > 1,
-    }
-    for what, wanted in asked.items():
-        if wanted:
-            raise not_available(f"a sequence with {what}", address)
-    return header
 
 
 def not_available(what: str, address: int | None = None) -> Fault:
@@ -82,42 +48,6 @@ def not_available(what: str, address: int | None = None) -> Fault:
 def decoded(word: int) -> Decoded:
     """The instruction of a sequence that `word` is. Raises `DecodeError`."""
     return decode(CORE, word, WORD)
-
-
-def parse_instruction(shape: Shape, word: int, address: int) -> tuple[int, int]:
-    """The operands of an instruction as its register-file entries. Raises `Fault`.
-
-    Blocks become element addresses (seed 000 ¶106; spec pe.md, Sequences).
-    """
-    try:
-        found = decoded(word)
-    except DecodeError as error:
-        raise Fault(error.kind, str(error), {"word": word}, address=address) from None
-    values, mnemonic = found.values, found.row.mnemonic
-    if mnemonic == "mac":
-        if values["balance"] and shape.direct:
-            message = "mac with balance: a cluster of design 5a has no load queues to balance"
-            raise Fault("not available", message, {"word": word}, address=address)
-        for flag in ("balance", "sfu"):
-            if values[flag]:
-                raise not_available(f"mac with {flag}", address)
-        return values["base"] * shape.input_block, values["acc"]
-    if mnemonic == "ld":
-        psums = values["destination"] == LD_PSUMS
-        return values["base"] * (shape.output_block if psums else shape.input_block), 0
-    if mnemonic == "st":
-        return values["base"] * shape.output_block, 0
-    if mnemonic != "spu":
-        message = f"{mnemonic} is a command, no instruction of a sequence"
-        raise Fault("illegal instruction", message, {"word": word}, address=address)
-    if values["function"] == REDUCE:
-        raise not_available("spu reduce", address)
-    if values["function"] != NONSF:
-        return values["src"] * shape.output_block, values["dst"] * shape.output_block
-    if values["src"] >= ACCUMULATORS:
-        message = f"spu nonsf, src={values['src']}: accumulators are 0 to {ACCUMULATORS - 1}"
-        raise Fault("illegal instruction", message, {"word": word}, address=address)
-    return values["src"], values["dst"] * shape.output_block
 
 
 def make_op(

@@ -1,0 +1,147 @@
+"""The parser 606 of a cluster: a configuration into an instruction buffer and the register file.
+
+Seed 000 ¶106: the sequence goes to the buffer that the command names, and the operands of each
+instruction, as they are for each PE, to entries of the register file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu.faults import Fault
+from emu.pe.sequence import HALFWORD, LD_PSUMS, MEMBERS, NONSF, REDUCE, decoded, not_available
+from emu.pe.state import Parser, Segment, Shape
+from isa.codec import DecodeError, StructureError, unpack
+from isa.pe import ACCUMULATORS, ACTIVATIONS, SEQUENCE, STATES, STEP
+
+if TYPE_CHECKING:
+    from emu.pe.row import Row
+
+_COUNT = MEMBERS.index("count")
+
+
+class SequenceParser:
+    """The parser of cluster `cluster` of a row; all it knows lies in the row's state."""
+
+    def __init__(self, row: Row, cluster: int) -> None:
+        self.row, self.state, self.shape = row, row.state, row.shape
+        self.cluster = cluster
+
+    def begin(self, buffer: int, segment: Segment) -> None:
+        """Take `buffer` and empty it; the sequence of `segment` is about to come."""
+        self.state.headers[self.cluster, buffer, _COUNT] = 0
+        self.state.parsers[self.cluster] = Parser(
+            buffer=buffer,
+            address=segment["offset"],
+            length=segment["length"],
+            data=b"",
+            parsed=0,
+        )
+
+    def configure(self, data: bytes) -> None:
+        """Bytes of a sequence have come."""
+        self.state.parsers[self.cluster]["data"] += data
+
+    def parse(self) -> bool:
+        """Store the next instruction of a configuration that has come; whether it was the last.
+
+        An instruction a cycle, each in the cycle after its beat at the earliest. Raises `Fault`.
+        """
+        parser, c = self.state.parsers[self.cluster], self.cluster
+        data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]
+        base = self.row.address(parser["address"])
+        size = len(data)
+        if size < min(parser["length"], SEQUENCE.size):
+            return False  # the header is not there yet
+        header = parse_header(data, base)
+        start = instructions_offset(header)
+        if sequence_length(header) != parser["length"]:
+            raise Fault(
+                "malformed packet",
+                f"a sequence of {header['count']} instructions and {header['steps']} steps has"
+                f" {sequence_length(header)} bytes, the segment {parser['length']}",
+                {"length": parser["length"]},
+                address=base,
+            )
+        at = start + HALFWORD * parsed
+        if size < at + HALFWORD:
+            return False
+        word = int.from_bytes(data[at : at + HALFWORD], "little")
+        source, target = parse_instruction(self.shape, word, base + at)
+        self.state.words[c, buffer, parsed] = word
+        self.state.registers[c, buffer, parsed, 0] = source
+        self.state.registers[c, buffer, parsed, 1] = target
+        parser["parsed"] = parsed + 1
+        if parser["parsed"] < header["count"]:
+            return False
+        self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
+        self.state.origins[c, buffer] = parser["address"] + start
+        self.state.parsers[c] = None
+        return True
+
+
+def instructions_offset(header: dict[str, int]) -> int:
+    """Bytes from a sequence's start to its first instruction."""
+    return SEQUENCE.size + STEP.size * header["steps"]
+
+
+def sequence_length(header: dict[str, int]) -> int:
+    """Bytes of a sequence in memory."""
+    return instructions_offset(header) + HALFWORD * header["count"]
+
+
+def parse_header(data: bytes, address: int) -> dict[str, int]:
+    """The header at the start of a sequence. Raises `Fault` (malformed packet, not available)."""
+    try:
+        header = unpack(SEQUENCE, data)
+    except StructureError as error:
+        raise Fault("malformed packet", str(error), address=address) from None
+    asked = {
+        f"state={STATES[header['state']]}": header["state"] != 0,
+        f"pipeline={header['pipeline']}": header["pipeline"] != 2,
+        ".then": header["then"] != 0,
+        ".step": header["steps"] != 0,
+        f"inner={header['inner']}": header["inner"] != 1,
+        f"outer={header['outer']}": header["outer"] != 1,
+        f"activation={ACTIVATIONS[header['activation']]}": header["activation"] > 1,
+    }
+    for what, wanted in asked.items():
+        if wanted:
+            raise not_available(f"a sequence with {what}", address)
+    return header
+
+
+def parse_instruction(shape: Shape, word: int, address: int) -> tuple[int, int]:
+    """The operands of an instruction as its register-file entries. Raises `Fault`.
+
+    Blocks become element addresses (seed 000 ¶106; spec pe.md, Sequences).
+    """
+    try:
+        found = decoded(word)
+    except DecodeError as error:
+        raise Fault(error.kind, str(error), {"word": word}, address=address) from None
+    values, mnemonic = found.values, found.row.mnemonic
+    if mnemonic == "mac":
+        if values["balance"] and shape.direct:
+            message = "mac with balance: a cluster of design 5a has no load queues to balance"
+            raise Fault("not available", message, {"word": word}, address=address)
+        for flag in ("balance", "sfu"):
+            if values[flag]:
+                raise not_available(f"mac with {flag}", address)
+        return values["base"] * shape.input_block, values["acc"]
+    if mnemonic == "ld":
+        psums = values["destination"] == LD_PSUMS
+        return values["base"] * (shape.output_block if psums else shape.input_block), 0
+    if mnemonic == "st":
+        return values["base"] * shape.output_block, 0
+    if mnemonic != "spu":
+        message = f"{mnemonic} is a command, no instruction of a sequence"
+        raise Fault("illegal instruction", message, {"word": word}, address=address)
+    if values["function"] == REDUCE:
+        raise not_available("spu reduce", address)
+    if values["function"] != NONSF:
+        return values["src"] * shape.output_block, values["dst"] * shape.output_block
+    if values["src"] >= ACCUMULATORS:
+        message = f"spu nonsf, src={values['src']}: accumulators are 0 to {ACCUMULATORS - 1}"
+        raise Fault("illegal instruction", message, {"word": word}, address=address)
+    return values["src"], values["dst"] * shape.output_block

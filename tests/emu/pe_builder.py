@@ -1,0 +1,209 @@
+"""Packets, sequences and weights as bytes in a unit, and a row that runs them, without assembler or cp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.device import Device
+from emu.faults import Stop
+from emu.pe import build
+from emu.pe.row import Row
+from isa import codec
+from isa.config import Configuration
+from isa.pe import (
+    CORE,
+    DESTINATIONS,
+    ELEMENTS,
+    END_OF_LIST,
+    FUNCTIONS,
+    MODES,
+    OUT,
+    PACKET,
+    SEGMENT,
+    SEGMENT_TYPES,
+    SEQUENCE,
+)
+
+TINY = {"pe.rows": 1, "pe.clusters": 2, "pe.pes": 4}
+NAMES = {"int8": "int8", "int16": "int16", "fp16": "float16", "fp32": "float32"}
+SUMS = {"int8": "int32", "int16": "int64", "fp16": "float32", "fp32": "float32"}
+STORED = {
+    "int8": "int8",
+    "int16": "int16",
+    "int32": "int32",
+    "int64": "int64",
+    "fp16": "float16",
+    "fp32": "float32",
+}
+
+
+def instruction(text: str) -> int:
+    """The word of `mac base=1 acc=2`, `ld psums base=3`, `spu nonsf src=0 dst=1`, ..."""
+    mnemonic, *operands = text.split()
+    row = CORE.by_mnemonic[mnemonic]
+    values: dict[str, int] = {}
+    for operand in operands:
+        name, equals, value = operand.partition("=")
+        if equals:
+            values[name] = int(value)
+        elif name in DESTINATIONS:
+            values["destination"] = DESTINATIONS.index(name)
+        elif name in FUNCTIONS:
+            values["function"] = FUNCTIONS.index(name)
+        else:
+            values[name] = 1
+    return codec.encode(row, values)
+
+
+def sequence(*lines: str, words: Sequence[int] | None = None, **header: int) -> bytes:
+    """The bytes of a sequence; `header` gives members that differ from the defaults."""
+    found = [instruction(line) for line in lines] if words is None else list(words)
+    head = codec.pack(SEQUENCE, {"count": len(found), **header})
+    return head + b"".join(word.to_bytes(2, "little") for word in found)
+
+
+def record(indices: Sequence[int], values: Sequence[float], element: str) -> bytes:
+    """A record of weights: count, then index and value of each."""
+    dtype = np.dtype([("index", "<u2"), ("value", np.dtype(NAMES[element]).newbyteorder("<"))])
+    entries = np.zeros(len(indices), dtype)
+    entries["index"], entries["value"] = indices, values
+    return len(indices).to_bytes(2, "little") + entries.tobytes()
+
+
+def sparse(matrix: NDArray[Any], element: str) -> bytes:
+    """A record a row of a matrix; zeros are left out."""
+    rows = []
+    for row in np.asarray(matrix):
+        indices = np.flatnonzero(row)
+        rows.append(record(indices.tolist(), row[indices].tolist(), element))
+    return b"".join(rows)
+
+
+@dataclass
+class Unit:
+    """The contents of a unit's half: packets at 0, everything else from `data_at` on."""
+
+    config: dict[str, Any] = field(default_factory=dict)
+    data_at: int = 0x2000
+    packets: bytearray = field(default_factory=bytearray)
+    data: bytearray = field(default_factory=bytearray)
+
+    def __post_init__(self) -> None:
+        self.configuration = Configuration("test", TINY | self.config)
+        self.element = str(self.configuration["pe.element"])
+
+    def put(self, data: bytes, align: int = 4) -> int:
+        """Place bytes; their offset in the half."""
+        while len(self.data) % align:
+            self.data.append(0)
+        self.data += data
+        return self.data_at + len(self.data) - len(data)
+
+    def space(self, size: int) -> int:
+        """Place zeros for results; their offset."""
+        return self.put(bytes(size), 8)
+
+    def config_packet(
+        self, ib: int, *lines: str, clusters: int | None = None, **header: int
+    ) -> None:
+        """A config of a sequence."""
+        self.config_bytes(ib, sequence(*lines, **header), clusters)
+
+    def config_bytes(self, ib: int, data: bytes, clusters: int | None = None) -> None:
+        """A config of the bytes of a sequence."""
+        command = codec.encode(CORE.by_mnemonic["config"], {"ib": ib})
+        self.packet(command, [("sequence", "broadcast", data)], clusters)
+
+    def exe(
+        self,
+        ib: int,
+        *segments: tuple[str, str, bytes],
+        out: dict[str, int] | None = None,
+        shift: int = 0,
+        last: int = 0,
+        clusters: int | None = None,
+    ) -> None:
+        """An exe; a segment is (type, mode, bytes)."""
+        command = codec.encode(CORE.by_mnemonic["exe"], {"ib": ib, "shift": shift, "last": last})
+        self.packet(command, segments, clusters, out or {})
+
+    def packet(
+        self,
+        command: int,
+        segments: Sequence[tuple[str, str, bytes]],
+        clusters: int | None = None,
+        out: dict[str, int] | None = None,
+    ) -> None:
+        """A packet of any command; `out` given: with an out record."""
+        if clusters is None:
+            clusters = (1 << int(self.configuration["pe.clusters"])) - 1
+        head = {"command": command, "segments": len(segments), "clusters": clusters}
+        self.packets += codec.pack(PACKET, head)
+        for kind, mode, data in segments:
+            where = {"offset": self.put(data), "length": len(data)}
+            numbers = {"type": SEGMENT_TYPES.index(kind), "mode": MODES.index(mode)}
+            self.packets += codec.pack(SEGMENT, numbers | where)
+        if out is not None:
+            self.packets += codec.pack(OUT, out)
+
+    def weights(self, matrix: NDArray[Any], mode: str = "sliced") -> tuple[str, str, bytes]:
+        """A segment of weights, a record a row."""
+        return "weights", mode, sparse(matrix, self.element)
+
+    def dense(self, values: NDArray[Any], mode: str = "broadcast") -> tuple[str, str, bytes]:
+        """A segment of activations."""
+        return "activations", mode, np.asarray(values).astype(NAMES[self.element]).tobytes()
+
+    def psums(self, values: NDArray[Any], mode: str = "sliced") -> tuple[str, str, bytes]:
+        """A segment of partial sums."""
+        return "psums", mode, np.asarray(values).astype(SUMS[self.element]).tobytes()
+
+    def out(self, size: int, element: str, **members: int) -> dict[str, int]:
+        """An out record for results in `size` fresh bytes."""
+        width = np.dtype(STORED[element]).itemsize
+        found = {"count": 1, "step": width, **members}
+        found.setdefault("stride", found["count"] * width)
+        return {"offset": self.space(size), "element": ELEMENTS.index(element), **found}
+
+    def machine(self) -> Machine:
+        """A device of one row (and nothing else) with this unit as its feeding half."""
+        return Machine(self)
+
+
+class Machine:
+    """A device without cp: the list at offset 0 is dispatched at cycle 0."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.device = Device(unit.configuration, build=[build])
+        row = self.device.cores["pe[0]"]
+        assert isinstance(row, Row)
+        self.row = row
+        half = self.device.memory.feeding_address(0)
+        assert len(unit.packets) < unit.data_at
+        self.device.memory.poke(half, bytes(unit.packets) + bytes([END_OF_LIST]))
+        self.device.memory.poke(half + unit.data_at, bytes(unit.data))
+        self.half = half
+        self.device.dispatch(1, 0, 0)
+
+    def run(self, **limits: int) -> Stop:
+        """Run to the end; a fault is an error of the test."""
+        stop = self.device.run(**limits)
+        if stop.fault is not None:
+            raise AssertionError(str(stop))
+        return stop
+
+    def read(self, out: dict[str, int], count: int) -> NDArray[Any]:
+        """The first `count` elements of results, as they lie in memory."""
+        dtype = np.dtype(STORED[ELEMENTS[out["element"]]])
+        data = self.device.memory.peek(self.half + out["offset"], count * dtype.itemsize)
+        return np.frombuffer(data, dtype)
+
+    def at(self, cycle: int) -> Any:
+        """The row's state when all cycles before `cycle` are over."""
+        self.run(until=cycle)
+        return self.row.state
