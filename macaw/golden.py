@@ -88,7 +88,9 @@ def check(folder: Path, *, update: bool = False) -> list[str]:
     result = execute(golden)
     differences = compare(golden, result)
     if update and differences:
+        new = not (folder / EXPECTED / RECORD).is_file()
         save(golden, result)
+        return ["first recording"] if new else differences
     return differences
 
 
@@ -215,7 +217,7 @@ def compare(golden: Golden, result: Result) -> list[str]:
     """The differences between the recording and `result`, a line each; none if they are equal."""
     folder = golden.folder / EXPECTED
     if not (folder / RECORD).is_file():
-        return [f"nothing is recorded: {folder / RECORD} is missing (`--update` records)"]
+        return [f"nothing is recorded, {folder / RECORD} is missing: `macaw test --update` records"]
     try:
         expected = json.loads(read_bytes(folder / RECORD).decode("utf-8"))
     except ValueError as error:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from emu.faults import Stop
     from isa.model import Core
 
+LABEL_WIDTH, CELL_WIDTH = 17, 10  # so that the columns of different cores stand in line
 MEANING_WIDTH = 60  # columns that are needed to say what counters mean
 
 
@@ -72,20 +73,22 @@ def _counter_table(
     from rich.table import Table
 
     rows = {row.name: row for row in (*core.counters, *TRAFFIC)}
-    label = max(len(core.name), *map(len, names)) + 1
+    label = max(LABEL_WIDTH, *map(len, names)) + 2
     unit = max(len(rows[name].unit) if name in rows else 0 for name in names) + 2
-    one = max(len(f"{value:,}") for values in counts.values() for value in values.values())
-    cell = max(one + 1, *map(len, counts)) + 2
+    most = max(value for values in counts.values() for value in values.values())
+    cell = max(CELL_WIDTH, len(f"{most * len(counts):,}"), *map(len, counts)) + 2
     several = len(counts) > 1
     each = label + unit + cell * (len(counts) + several) <= width
     left = width - label - unit - cell * (len(counts) * each + several)
     meaning = left >= MEANING_WIDTH
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(core.name, no_wrap=True)
+    table.add_column(core.name, no_wrap=True, min_width=label - 2)
     for name in counts if each else ():
-        table.add_column(name if name != core.name else "", justify="right", no_wrap=True)
+        heading = name if name != core.name else ""
+        table.add_column(heading, justify="right", no_wrap=True, min_width=cell - 2)
     if several:
-        table.add_column("all" if each else f"all {len(counts)}", justify="right", no_wrap=True)
+        heading = "all" if each else f"all {len(counts)}"
+        table.add_column(heading, justify="right", no_wrap=True, min_width=cell - 2)
     table.add_column("", no_wrap=True)
     if meaning:
         table.add_column("", no_wrap=True, overflow="ellipsis", style="dim")
