@@ -51,7 +51,7 @@ I, R = Instruction, scalar.R_TYPE
 
 # fmt: off
 XCP = (
-    I("dma.copy",    R,           _x(0, rs2=0),       "rd, rs1",  "Start the transfer described at rs1; rd gets its ticket. Waits while the queue of the DMA is full.",      "rs1 memory dma", "rd dma", "xcp", "alu_cycles, and the reading of the description", "dma.copy a0, a1", "ours"),
+    I("dma.copy",    R,           _x(0, rs2=0),       "rd, rs1",  "Start the transfer described at rs1; rd gets its ticket. Waits while the queue of the DMA is full.",      "rs1 memory dma", "rd dma", "xcp", "alu_cycles, and the wait", "dma.copy a0, a1", "ours"),
     I("dma.wait",    R,           _x(1, rd=0, rs2=0), "rs1",      "Wait for the transfer with the ticket in rs1; 0 waits for all.",                                          "rs1 dma",        "",       "xcp", "alu_cycles, and the wait",                       "dma.wait a0",     "ours"),
     I("mem.swap",    R,           _x(2, rd=0, rs2=0), "rs1",      "Exchange ping and pong of the memory units in the mask rs1. Waits until their rows are done.",            "rs1",            "unit",   "xcp", "alu_cycles, and the wait",                       "mem.swap a0",     "seed 000 ¶146"),
     I("dispatch",    R,           _x(3, rd=0),        "rs1, rs2", "The rows in the mask rs1 run the packet list at rs2 (low 19 bits) of their unit's feeding half. Waits until they are done with an earlier one.", "rs1 rs2", "pe", "xcp", "alu_cycles, and the wait", "dispatch a0, a1", "seed 000 ¶146"),
@@ -77,7 +77,7 @@ TRANSFER = Structure(
 
 COUNTERS = (
     Counter("instructions", "instructions done", "instructions"),
-    Counter("cycles_waiting", "cycles that waited for memory, the DMA or another core", "cycles"),
+    Counter("cycles_waiting", "cycles that waited for the DMA or another core", "cycles"),
     *common.TRAFFIC,
 )
 

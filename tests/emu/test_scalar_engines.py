@@ -156,6 +156,24 @@ def test_a_row_reads_and_writes_what_it_says(row):
         assert changed <= {("cp", "x", (other,))}
 
 
+@pytest.mark.parametrize(
+    "row",
+    [row for row in cp.CORE.instructions if row.mnemonic in ("csrrs", "csrrc", "csrrsi", "csrrci")],
+    ids=lambda row: row.mnemonic,
+)
+def test_reading_a_csr_writes_rd_alone(row):
+    second = "uimm" if row.mnemonic.endswith("i") else "rs1"
+    values = {"rd": 9, "csr": 0xC00, second: 0}
+    device = prepared(row, values, random.Random(1))
+    before = device.snapshot()
+    device.step_core("cp")
+    assert {(name, change.field, change.at) for name, change in device.diff(before)} <= {
+        ("cp", "x", (9,)),
+        *(("cp", field, ()) for field in UNWRITTEN),
+        ("device", "cycle", ()),
+    }
+
+
 # Code that changes
 
 
