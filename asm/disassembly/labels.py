@@ -120,9 +120,14 @@ class Labels:
                 lines.append(f"{self._made[place]}:")
         return lines
 
-    def about(self, symbol: Symbol) -> list[str]:
-        """The lines that say of a symbol what its label alone does not."""
-        return self._about(symbol, self._sizes[symbol.name, symbol.value])
+    def about(self, symbol: Symbol, size: int | None = None) -> list[str]:
+        """The lines that say of a symbol what its definition does not; that gives it `size`."""
+        return self._about(symbol, self._sizes[symbol.name, symbol.value] if size is None else size)
+
+    def derived(self, symbol: Symbol, base: int) -> list[str]:
+        """The lines that define a symbol by the name of an address before it."""
+        name = f"{self.at(base)} + {symbol.value - base}"
+        return [*self.about(symbol), directive(f".set {self._names.of(symbol)}, {name}")]
 
     def _about(self, symbol: Symbol, size: int) -> list[str]:
         name, lines = self._names.of(symbol), []

@@ -155,12 +155,14 @@ def packet(draw: st.DrawFn, sequences: tuple[str, ...], data: tuple[str, ...]) -
     text = f"exe ib={draw(st.integers(0, 31))}{flags}"
     segments = []
     for _ in range(draw(st.integers(0, 3))):
+        if data and draw(st.booleans()):  # what slices have to divide is not our business here
+            segments.append(f"activations {draw(st.sampled_from(data))} broadcast")
+            continue
         what = draw(st.sampled_from(["weights", "activations", "psums"]))
         low, size = draw(st.tuples(st.integers(0, 2000), st.integers(0, 2000)))
-        where = draw(st.sampled_from([*data, f"unit[{low}:{low + size}]"]))
         mode = draw(st.sampled_from(pe.MODES))
         compress = draw(st.sampled_from(["", " compress"])) if what == "weights" else ""
-        segments.append(f"{what} {where} {mode}{compress}")
+        segments.append(f"{what} unit[{low}:{low + size}] {mode}{compress}")
     text += f", data=({', '.join(segments)})" if segments else ""
     if draw(st.booleans()):
         text += (
@@ -182,7 +184,7 @@ def pe_source(draw: st.DrawFn) -> str:
         names = tuple(f"seq{row}{i}" for i in range(draw(st.integers(0, 2))))
         parts = [draw(sequence(name)) for name in names]
         data = tuple(f"data{row}{i}" for i in range(draw(st.integers(0, 2))))
-        parts += [[f"{name}: {draw(data_line())}"] for name in data]
+        parts += [[f"{name}: .byte 1", draw(data_line())] for name in data]
         packets = st.lists(packet(names, (*data, *tensors)), max_size=4)
         if draw(st.booleans()):
             for place in range(draw(st.integers(0, 2))):

@@ -271,8 +271,8 @@ def image(
     section = Section(name, "pe", 0, 0x10000000, 0x80000000, written, len(written), 4, "a")
     start = section.address
     symbols = (
-        Symbol("run", start, place, name, "object", False),
-        Symbol("layer", start + place, data_at - place, name, "object", False),
+        Symbol("run", start, place - 1, name, "object", False),
+        Symbol("layer", start + place, len(sequence_bytes), name, "object", False),
         Symbol("w", start + data_at, 4, name, "object", False),
         Symbol("buffer", start + data_at + 4, len(tail) - 4, name, "object", False),
     )

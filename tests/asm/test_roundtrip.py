@@ -35,4 +35,6 @@ def test_random_cp_programs_come_back(source: str) -> None:
 @fuzz
 @given(sources.pe_source())
 def test_random_pe_programs_come_back(source: str) -> None:
-    there_and_back(source)
+    text = there_and_back(source)
+    for word in ("exe ib", "config ib", ".endseq", ".step", "trace_"):
+        assert text.count(word) == source.count(word), text  # none of it as bytes

@@ -7,6 +7,7 @@ is the other direction).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from isa import codec, config, pe
 LIST_ALIGN = 4  # of a packet, and so of a list
 SEQUENCE_ALIGN = 2
 DATA_ALIGN = 4
+_SEQUENCE = pe.SEGMENT_TYPES.index("sequence")
+_SHORT = 2  # stages of a pipeline without SU and WB, which steps need
 
 
 class _Unlike(Exception):
@@ -34,6 +37,7 @@ class _Packet(NamedTuple):
     clusters: int
     segments: tuple[Mapping[str, int], ...]
     out: Mapping[str, int] | None
+    end: int
 
 
 @dataclass(frozen=True)
@@ -63,17 +67,24 @@ class CoreForm(Form):
             return None
         try:
             image = _read(section, labels)
-            return _lines(image, section, labels, _clusters(program))
+            return _lines(image, section, labels, _Row.of(program))
         except (_Unlike, codec.StructureError, codec.DecodeError):
             return None
 
 
-def _clusters(program: Program) -> int:
-    """Clusters of a row of the program's device; the most there can be if it does not say."""
-    try:
-        return int(config.parse(program.config_toml)["pe.clusters"])
-    except config.ConfigError:
-        return pe.CLUSTERS
+class _Row(NamedTuple):
+    """What a row of the program's device has; the most there can be if the program does not say."""
+
+    clusters: int
+    half: int  # bytes of half of its memory unit
+
+    @classmethod
+    def of(cls, program: Program) -> _Row:
+        try:
+            found = config.parse(program.config_toml)
+        except config.ConfigError:
+            return cls(pe.CLUSTERS, 1 << 19)
+        return cls(found["pe.clusters"], found["mem.unit_half_bytes"])
 
 
 def _aligned(offset: int, align: int) -> int:
@@ -88,22 +99,20 @@ def _read(section: Section, labels: Labels) -> _Image:
     data, start = section.data, section.address
     lists: list[tuple[int, tuple[_Packet, ...]]] = []
     wanted: set[int] = set()  # offsets of the sequences that configs carry
-    place = 0
+    place = end_of_lists = 0
     while place < len(data) and not (wanted and place >= min(wanted)):
         if not wanted and lists and not labels.symbols_at(start + place):
             break
         try:
             packets, end = _read_list(data, place)
         except (_Unlike, codec.StructureError, codec.DecodeError):
-            if wanted or not lists:
+            if wanted:
                 raise
-            break  # data with a name
+            break  # a sequence, or data with a name
         lists.append((place, packets))
         wanted |= {segment["offset"] for packet in packets for segment in _carried(packet)}
         end_of_lists = end
         place = _aligned(end, LIST_ALIGN)
-    if not lists:
-        raise _Unlike
     sequences, end = _read_sequences(data, end_of_lists, wanted, labels, start)
     at = min(_aligned(end, DATA_ALIGN), len(data))
     image = _Image(tuple(lists), tuple(sequences), at)
@@ -150,10 +159,7 @@ def _read_packet(data: bytes, place: int) -> tuple[_Packet, int]:
             raise _Unlike
     elif segments:
         raise _Unlike
-    return _Packet(place, command, head["clusters"], tuple(segments), out), end
-
-
-_SEQUENCE = pe.SEGMENT_TYPES.index("sequence")
+    return _Packet(place, command, head["clusters"], tuple(segments), out, end), end
 
 
 def _read_sequences(
@@ -199,6 +205,8 @@ def _read_sequence(data: bytes, place: int) -> _Sequence:
     if header["then"] and not 128 <= header["then"] < 128 + pe.BUFFERS:
         raise _Unlike
     if any(step["instruction"] >= header["count"] for step in steps):
+        raise _Unlike
+    if steps and header["pipeline"] == _SHORT:
         raise _Unlike
     return _Sequence(place, end - place, header, tuple(steps), tuple(instructions))
 
@@ -254,39 +262,42 @@ def _sequence_bytes(sequence: _Sequence) -> bytes:
 # --- printing -----------------------------------------------------------------------------
 
 
-def _lines(image: _Image, section: Section, labels: Labels, clusters: int) -> list[str]:
+def _lines(image: _Image, section: Section, labels: Labels, row: _Row) -> list[str]:
     start = section.address
-    for offset, _ in image.lists:
-        labels.make(start + offset)
-    for sequence in image.sequences:
-        labels.make(start + sequence.offset)
+    ends = {start + item.offset: start + item.offset + item.size for item in image.sequences}
+    for offset, packets in image.lists:
+        last = packets[-1].end if packets else offset
+        ends[start + offset] = start + _aligned(last, LIST_ALIGN) + 1
+    for address in ends:
+        labels.make(address)
     lines = labels.first()
     for sequence in image.sequences:
+        lines += _named(start + sequence.offset, labels, sequence.size)
         lines += _sequence_lines(sequence, start, labels)
     for offset, packets in image.lists:
-        lines += _names(start + offset, labels)
-        lines.append(directive(f".list {labels.at(start + offset)}"))
+        address = start + offset
+        lines += _named(address, labels, ends[address] - address)
+        lines.append(directive(f".list {labels.at(address)}"))
         for packet in packets:
-            lines.append(directive(f"  {_packet_text(packet, start, labels, clusters)}"))
+            lines.append(directive(f"  {_packet_text(packet, start, labels, row)}"))
         lines.append(directive(".endlist"))
-    named = {start + offset for offset, _ in image.lists}
-    named |= {start + sequence.offset for sequence in image.sequences}
-    places = [place for place in labels.addresses() if place not in named]
-    if any(place < start + image.data for place in places):
-        raise _Unlike  # a name in the middle of a list or sequence
-    cuts = sorted({start + image.data, *places, section.end})
+    # Other names among lists and sequences hang on the one before them.
+    places = labels.addresses()
+    for place in places[: bisect_left(places, start + image.data)]:
+        base = max(address for address in ends if address <= place)
+        for symbol in labels.symbols_at(place)[place in ends :]:
+            lines += labels.derived(symbol, base)
+    cuts = sorted({start + image.data, *places[bisect_left(places, start + image.data) :]})
     for low, high in zip(cuts, [*cuts[1:], section.end], strict=True):
         lines += labels.lines(low)
         lines += chunk(section.data[low - start : high - start], low, words=False)
     return lines
 
 
-def _names(address: int, labels: Labels) -> list[str]:
-    """Lines about the name that a directive defines; it can define only one."""
-    symbols = labels.symbols_at(address)
-    if len(symbols) > 1:
-        raise _Unlike
-    return [line for symbol in symbols for line in labels.about(symbol)]
+def _named(address: int, labels: Labels, size: int) -> list[str]:
+    """Lines about the symbol that a directive defines with `size`, the first of its address."""
+    symbols = labels.symbols_at(address)[:1]
+    return [line for symbol in symbols for line in labels.about(symbol, size)]
 
 
 def _sequence_lines(sequence: _Sequence, start: int, labels: Labels) -> list[str]:
@@ -297,7 +308,7 @@ def _sequence_lines(sequence: _Sequence, start: int, labels: Labels) -> list[str
         if member.name in _IN_SEQ and (value := header[member.name]) != member.default:
             text = member.kind.format(value) if member.kind is not None else str(value)
             words.append(f"{member.name}={text}")
-    lines = [*_names(address, labels), directive(", ".join(words))]
+    lines = [directive(", ".join(words))]
     if (header["inner"], header["outer"]) != (1, 1):
         lines.append(directive(f".loop inner={header['inner']}, outer={header['outer']}"))
     for step in sequence.steps:
@@ -324,24 +335,27 @@ def _step_text(step: Mapping[str, int], sequence: _Sequence) -> str:
     return f".step {row.mnemonic}[{number}].{operand}, inner={step['inner']}, outer={step['outer']}"
 
 
-def _packet_text(packet: _Packet, start: int, labels: Labels, clusters: int) -> str:
+def _packet_text(packet: _Packet, start: int, labels: Labels, row: _Row) -> str:
     text = codec.describe(packet.command)
     if packet.out is not None:
-        text += _exe_text(packet.segments, packet.out)
+        text += _exe_text(packet.segments, packet.out, row)
     for segment in _carried(packet):
         text += f", {labels.at(start + segment['offset'])}"
     mask = packet.clusters
-    if mask == (1 << clusters) - 1:
+    if mask == (1 << row.clusters) - 1:
         return text
-    if mask == 0 or mask >> clusters:
+    if mask == 0 or mask >> row.clusters:
         raise _Unlike
-    chosen = [str(cluster) for cluster in range(clusters) if mask >> cluster & 1]
+    chosen = [str(cluster) for cluster in range(row.clusters) if mask >> cluster & 1]
     return f"{text}, to=({', '.join(chosen)})" if len(chosen) > 1 else f"{text}, to={chosen[0]}"
 
 
-def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int]) -> str:
+def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], row: _Row) -> str:
     """The operands of an exe behind its flags, every one in its explicit form."""
     text = ""
+    ends = [segment["offset"] + segment["length"] for segment in segments]
+    if max(*ends, out["offset"], 0) > row.half:
+        raise _Unlike
     if segments:
         items = []
         for segment in segments:
