@@ -63,9 +63,11 @@ def _late(site: Site, node: Node, size: int) -> bytes:
 def _floats(form: FloatFormat, site: Site, statement: Statement) -> None:
     data = bytearray()
     for node in statement.operands:
-        inner, sign = node, ""
+        inner: Node = node
+        sign = ""
         while isinstance(inner, Unary) and inner.operator in "+-" and not sign:
-            inner, sign = inner.operand, inner.operator
+            sign = inner.operator
+            inner = inner.operand
         if not isinstance(inner, Real | Number | Name):
             raise Mistake("a floating-point number is needed here", node)
         text = site.line.text[inner.start : inner.end]
@@ -122,12 +124,11 @@ def load_array(site: Site, node: Node) -> Array:
     text = node.base if isinstance(node, Indexed) else node
     if not isinstance(text, Text):
         raise Mistake("the name of a .npy file is needed here, in quotes", node)
+    name = ""
     try:
-        name = text.value.decode("utf-8")
-        path = files.find(name, site.assembly.folders(site.line))
+        path = site.assembly.find_file(site.line, text)
+        name = path.name
         array = read_npy(files.read(path, MAX_BYTES))
-    except UnicodeDecodeError:
-        raise Mistake("the name of a file is UTF-8 text", text) from None
     except files.FileError as error:
         raise Mistake(str(error), text) from None
     except DataError as error:
@@ -168,7 +169,7 @@ def _npy(site: Site, statement: Statement) -> None:
         raise Mistake("the array is empty", statement.operands[0])
     shape = array.shape or (1,)
     datum = Datum("array", len(array.data), array.dtype, shape)
-    site.assembly.put_datum(site, array.data, datum)
+    site.assembly.names.put_datum(site, array.data, datum)
 
 
 D = Directive

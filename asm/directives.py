@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asm.diagnostics import did_you_mean
-from asm.expressions import Address
+from asm.layout import EXTERNAL, Area, Plan
+from asm.naming import twice
 from asm.program import DTYPE_SIZES, SYMBOL_KINDS
-from asm.symbols import Datum, Deferred
+from asm.symbols import Datum
 from asm.syntax import Mistake, Name, Named, Node, Statement, Text
 
 if TYPE_CHECKING:
     from asm.site import Site
 
 MAX_ALIGN = 16  # .align 16 is 64 KiB
+TENSORS = ".tensors"  # the section of named tensors
+TENSOR_ALIGN = 64
 _MAX_DIMENSIONS = 32
 
 
@@ -55,12 +58,12 @@ def _set(site: Site, statement: Statement) -> None:
     """`.set`, `.equ` and `=`: a symbol that may be set again."""
     if len(statement.operands) != 2 or not isinstance(statement.operands[0], Name):
         if statement.operands and isinstance(statement.operands[0], Name):
-            site.assembly.spoil(site, statement.operands[0])
+            site.assembly.names.spoil(site, statement.operands[0])
         raise wrong_operands(statement, ".set NAME, value")
     name, value = statement.operands
     assert isinstance(name, Name)
-    with site.assembly.spoiling(site, name):
-        site.assembly.set_symbol(site, name, site.value(value))
+    with site.assembly.names.spoiling(site, name):
+        site.assembly.names.set(site, name, site.value(value))
 
 
 def _equiv(site: Site, statement: Statement) -> None:
@@ -69,7 +72,7 @@ def _equiv(site: Site, statement: Statement) -> None:
         name = statement.operands[0]
         found = site.scope.clash(name.text)
         if found is not None:
-            raise site.assembly.twice(name, found)
+            raise twice(name, found)
     _set(site, statement)
 
 
@@ -79,7 +82,7 @@ def _global(site: Site, statement: Statement) -> None:
         name = _name(node)
         other = site.scope.export(name.text, site.line, name.start, name.end)
         if other is not None:
-            raise site.assembly.twice(name, other)
+            raise twice(name, other)
 
 
 def _type(site: Site, statement: Statement) -> None:
@@ -90,24 +93,24 @@ def _type(site: Site, statement: Statement) -> None:
     if kind not in SYMBOL_KINDS:
         hint = did_you_mean(word.text, ("function", *SYMBOL_KINDS)) or f"write {syntax}"
         raise Mistake(f"'{word.text}' is no type of a symbol", word, hint)
-    site.assembly.kinds.append((site, name, kind))
+    site.assembly.names.kinds.append((site, name, kind))
 
 
 def _size(site: Site, statement: Statement) -> None:
     _count(statement, 2, 2, ".size NAME, bytes")
     name = _name(statement.operands[0])
-    site.assembly.sizes.append((site, name, site.value(statement.operands[1])))
+    site.assembly.names.sizes.append((site, name, site.value(statement.operands[1])))
 
 
 def _section(site: Site, statement: Statement) -> None:
     _count(statement, 1, 1, ".section NAME")
-    site.assembly.enter_section(_name(statement.operands[0], "the name of a section"))
+    site.assembly.parts.enter_section(_name(statement.operands[0], "the name of a section"))
 
 
 def _section_itself(site: Site, statement: Statement) -> None:
     assert statement.head is not None
     _count(statement, 0, 0, statement.head.text)
-    site.assembly.enter_section(statement.head)
+    site.assembly.parts.enter_section(statement.head)
 
 
 def _device(site: Site, statement: Statement) -> None:
@@ -119,7 +122,7 @@ def _device(site: Site, statement: Statement) -> None:
 
 
 def _core(site: Site, statement: Statement) -> None:
-    site.assembly.enter_core(site, statement)
+    site.assembly.parts.enter_core(site, statement)
 
 
 def _align_power(site: Site, statement: Statement) -> None:
@@ -139,7 +142,7 @@ def _align(site: Site, statement: Statement, syntax: str, power: bool) -> None:
         step = site.bounded(first, "alignment in bytes", 0, 1 << MAX_ALIGN) or 1
         if step & (step - 1):
             raise Mistake(f"an alignment is a power of two, not {step}", first)
-    padding = site.assembly.padding
+    padding = site.assembly.parts.padding
     if len(statement.operands) > 1:
         fill = site.bounded(statement.operands[1], "fill", -128, 255) & 0xFF
 
@@ -162,7 +165,7 @@ def _tensor(site: Site, statement: Statement) -> None:
     if not plain or not isinstance(plain[0], Name):
         raise wrong_operands(statement, syntax)
     name = plain[0]
-    with site.assembly.spoiling(site, name):
+    with site.assembly.names.spoiling(site, name):
         if len(plain) < 2:
             raise wrong_operands(statement, syntax)
         dtype = _name(plain[1], "an element type")
@@ -180,17 +183,27 @@ def _tensor(site: Site, statement: Statement) -> None:
         size = DTYPE_SIZES[dtype.text]
         for length in shape:
             size *= length
-        datum = Datum("tensor", size, dtype.text, shape)
-        site.assembly.declare_tensor(site, name, head.text.removeprefix("."), datum)
+        _declare(site, name, head.text.removeprefix("."), Datum("tensor", size, dtype.text, shape))
+
+
+def _declare(site: Site, name: Name, direction: str, datum: Datum) -> None:
+    """A tensor, shared among all files. Raises `Mistake`."""
+    names = site.assembly.names
+    area = site.assembly.layout.area(Plan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True)]))
+    other = site.scope.export(name.text, site.line, name.start, name.end)
+    if other is not None:
+        raise twice(name, other)
+    place = site.moved(area)
+    place.room(datum.size + TENSOR_ALIGN)
+    area.align_to(TENSOR_ALIGN)
+    found = names.label_here(site, name, area, datum)
+    area.grow(datum.size)
+    found.kind, found.used = "object", True
+    names.tensors.append((found, direction))
 
 
 def _nothing(site: Site, statement: Statement) -> None:
     """`.hint`: advice that may be ignored, and is."""
-
-
-def known_value(value: int | Address | Deferred) -> int | None:
-    """The number of a value that is one."""
-    return value if isinstance(value, int) else None
 
 
 def table(*groups: Sequence[Directive]) -> Mapping[str, Directive]:

@@ -34,7 +34,10 @@ DOUBLE = FloatFormat("double", 8, 52, 11)
 
 
 def bits(text: str, form: FloatFormat) -> int:
-    """The bits of a decimal number, `inf` or `nan`, a sign before it or not. Raises `FloatError`."""
+    """The bits of a decimal number, `inf` or `nan`, with or without a sign.
+
+    Raises `FloatError`.
+    """
     negative = text.startswith("-")
     body = text.lstrip("+-").lower()
     sign = int(negative) << (form.size * 8 - 1)

@@ -15,7 +15,7 @@ from isa import codec
 from isa.model import Alternative, Instruction, Pseudo, Row
 
 if TYPE_CHECKING:
-    from asm.assembler import Site
+    from asm.site import Site
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -118,7 +118,7 @@ def _own_here(back: int, item: Node) -> Node | None:
 
 
 def _alternative(site: Site, row: Pseudo, nodes: dict[str, Node]) -> Alternative:
-    """The expansion for the value of the operand that decides; without a value yet, the last one."""
+    """The expansion for the operand that decides; if its value is not known yet, the last one."""
     if not row.choose:
         return row.alternatives[0]
     try:

@@ -146,17 +146,17 @@ class Layout:
                 position = _stack(plan, position)
         return position
 
-    def section_at(self, address: int) -> tuple[Plan, Area] | None:
-        """The section and area that hold an address, an end counting as inside."""
-        found = None
+    def area_at(self, address: int) -> Area | None:
+        """The area that holds an address; one that ends there if no other does."""
+        ending = None
         for plan in self.plans.values():
             for area in plan.areas:
                 assert area.base is not None
                 if area.base <= address < area.base + area.size:
-                    return plan, area
+                    return area
                 if address == area.base + area.size:
-                    found = found or (plan, area)
-        return found
+                    ending = ending or area
+        return ending
 
     def sections(self) -> tuple[Section, ...]:
         """The sections that hold anything, in the order of their load addresses."""

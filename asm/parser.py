@@ -278,7 +278,7 @@ _BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
 def _explained(error: UnexpectedInput, text: str) -> Mistake:
     """Lark's error in words that need no grammar."""
     if isinstance(error, UnexpectedCharacters):
-        return _unreadable(error.pos_in_stream, text)
+        return _unreadable(error.pos_in_stream or 0, text)
     assert isinstance(error, UnexpectedToken)
     expected = error.accepts or error.expected
     if "MINUS" in expected and "NAME" in expected:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from asm.diagnostics import did_you_mean
 from asm.expressions import Address, NotYet, Value, evaluate, fold, low_part, number
 from asm.layout import Area, LayoutError
-from asm.program import DTYPE_SIZES
 from asm.source import LogicalLine
 from asm.symbols import Datum, Deferred, Definition, Scope
 from asm.syntax import Again, Call, Indexed, Local, Mistake, Name, Named, Node, Slice, Text
@@ -41,8 +40,8 @@ class Site:
 
     def emit(self, data: bytes) -> None:
         """Add bytes at the end of the area."""
-        self.assembly.settle_labels(self.area)
-        self._room(len(data))
+        self.assembly.names.settle_labels(self.area)
+        self.room(len(data))
         try:
             self.area.append(data)
         except LayoutError as error:
@@ -50,8 +49,8 @@ class Site:
 
     def reserve(self, count: int) -> None:
         """Add zero bytes at the end of the area."""
-        self.assembly.settle_labels(self.area)
-        self._room(count)
+        self.assembly.names.settle_labels(self.area)
+        self.room(count)
         self.area.grow(count)
 
     def later(self, size: int, make: Callable[[], bytes]) -> None:
@@ -64,15 +63,16 @@ class Site:
 
     def align(self, step: int, padding: Callable[[int], bytes] | None = None) -> None:
         """Go on at a multiple of `step`."""
-        self.assembly.settle_labels(self.area)
-        self._room(step)
+        self.assembly.names.settle_labels(self.area)
+        self.room(step)
         self.area.align_to(step, padding)
 
     def mark(self) -> None:
         """Let the line table lead from here to this line."""
         self.assembly.mark(self.area, self.area.size, self.line)
 
-    def _room(self, count: int) -> None:
+    def room(self, count: int) -> None:
+        """Raise `Mistake` unless `count` more bytes are less than any memory holds."""
         limit = self.assembly.config["mem.external_bytes"]
         if self.area.size + count > limit:
             raise Mistake(
@@ -106,7 +106,7 @@ class Site:
 
     def folded(self, node: Node) -> Node:
         """The expression with the present values of symbols that may be set again."""
-        return fold(node, self._variable) if self.assembly.has_variables else node
+        return fold(node, self._variable) if self.assembly.names.has_variables else node
 
     def _variable(self, node: Name) -> int | None:
         found = self.scope.find(node.text)
@@ -117,7 +117,7 @@ class Site:
 
     def core_rows(self) -> Mapping[str, Sequence[Row]]:
         """The rows of the current part's core, by mnemonic."""
-        form = self.assembly.form
+        form = self.assembly.parts.form
         return form.core.rows if form else {}
 
     # --- the names in expressions ---
@@ -134,7 +134,9 @@ class Site:
             raise Mistake(
                 f"undefined symbol '{node.text}'",
                 node,
-                self.assembly.hint_for_symbol(node.text, self.scope),
+                self.assembly.names.hint(
+                    node.text, self.scope, [form.core for form in self.assembly.parts]
+                ),
             )
         found.used = True
         if found.bad:
@@ -149,7 +151,7 @@ class Site:
         if isinstance(value, Deferred):
             if not self.assembly.placed:
                 raise NotYet(node, f"'{node.text}' depends on what follows")
-            return self.assembly.deferred(found, node)
+            return self.assembly.names.deferred(found, node)
         if value is None:
             raise NotYet(node, f"'{node.text}' has no place yet")
         return self._address(value) if isinstance(value, Address) else value
@@ -183,7 +185,7 @@ class Site:
         found = self.definition(node)
         if found is None:
             raise NotYet(node, f"'{node.text}' is not defined before")
-        return found, self.assembly.datum(found)
+        return found, self.assembly.names.datum(found)
 
     def part(self, node: Name | Indexed) -> tuple[Definition, Datum | None, int, int]:
         """A symbol, its datum, and offset and length in bytes of the part that is meant."""
@@ -274,7 +276,12 @@ class Site:
         if not isinstance(name, Name | Indexed):
             raise Mistake("slot takes a tensor, or a part of one", name)
         found, _datum, offset, _length = self.part(name)
-        return self.assembly.slot(found, number(row, self), node) + offset
+        index = number(row, self)
+        slot = self.assembly.parts.slot(found, index)
+        if slot is None:
+            hint = "a tensor has one where an exe names it"
+            raise Mistake(f"'{found.name}' has no slot in row {index}", node, hint)
+        return slot + offset
 
     def warn(self, message: str, node: Node) -> None:
         self.assembly.report.warning(self.line, node, message)
@@ -297,8 +304,3 @@ class Site:
                 raise Mistake(f"the operand {name} is given twice", item)
             found[name] = item
         return found
-
-
-def element_size(dtype: str) -> int:
-    """Bytes of an element type of a tensor."""
-    return DTYPE_SIZES[dtype]

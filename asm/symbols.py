@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from asm.expressions import Address
+from asm.expressions import Address, Context
 from asm.source import LogicalLine
 from asm.syntax import Node
 
@@ -31,7 +31,7 @@ class Deferred:
     """A value that is worked out when everything is laid out: an expression and where it stands."""
 
     node: Node
-    site: object  # the assembler's place, which is the expression's context
+    site: Context
 
 
 @dataclass(slots=True, eq=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 
 class Mistake(Exception):
@@ -167,7 +168,7 @@ class Checked(Node):
 
 def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
     """The node with each piece right inside it changed."""
-    changes: dict[str, object] = {}
+    changes: dict[str, Any] = {}
     for cls in type(node).__mro__:
         for name in getattr(cls, "__slots__", ()):
             value = getattr(node, name)
@@ -179,7 +180,7 @@ def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
 
 
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
-    """The tree with each node replaced by what `change` gives for it, None meaning: go on inside."""
+    """The tree with each node replaced by what `change` gives; None means: go on inside."""
     found = change(node)
     return map_children(node, lambda inner: transform(inner, change)) if found is None else found
 

@@ -80,11 +80,11 @@ class Form:
         """The area of a section of this part; None if it has none of that name."""
         if name in (".text", self.plan().name):
             return self.assembly.layout.area(self.plan())
-        return self.assembly.common_section(name)
+        return self.assembly.parts.common_section(name)
 
     def section_names(self) -> Sequence[str]:
         """What `.section` takes in this part."""
-        return (".text", *self.assembly.common_sections)
+        return (".text", *self.assembly.parts.common_sections)
 
     def binds_now(self, area: Area) -> bool:
         """Whether a label stands at the end of `area` now, and not where the next bytes go."""
@@ -144,6 +144,5 @@ def form_class(core: str) -> type[Form]:
     """The form of a core: the class `Form` of the module with its name, or the plain one."""
     if find_spec(f"asm.forms.{core}") is None:
         return Form
-    found = import_module(f"asm.forms.{core}").CoreForm
-    assert issubclass(found, Form)
+    found: type[Form] = import_module(f"asm.forms.{core}").CoreForm
     return found

@@ -35,7 +35,7 @@ def _sparse(site: Site, statement: Statement) -> None:
     datum = Datum(
         "sparse", len(matrix.data), array.dtype, matrix.shape, matrix.rounds, matrix.records
     )
-    site.assembly.put_datum(site, matrix.data, datum)
+    site.assembly.names.put_datum(site, matrix.data, datum)
 
 
 DIRECTIVES = (

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from asm.expressions import Address
 from asm.directives import Directive, table, wrong_operands
+from asm.expressions import Address
 from asm.forms import Form, Startup, Transfer
 from asm.forms.pe.packets import Exe, place_config, place_marker
-from asm.forms.pe.sequences import OpenSequence, directive_names
-from asm.layout import UNIT, Area, LayoutError, Plan
+from asm.forms.pe.sequences import OpenSequence
+from asm.layout import UNIT, Area, Plan
+from asm.output import address_of
 from asm.site import Site
 from asm.source import LogicalLine
 from asm.symbols import Datum, Definition
@@ -59,7 +60,10 @@ class CoreForm(Form):
             )
         )
         self.directives = table(
-            [Directive(row.name, row.syntax, row.meaning, *_CODE[row.name]) for row in CORE.directives]
+            [
+                Directive(row.name, row.syntax, row.meaning, _CODE[row.name], row.name in _DEFINING)
+                for row in CORE.directives
+            ]
         )
         self.sequence: OpenSequence | None = None  # between .seq and .endseq
         self.known_sequences: dict[tuple[int, int], OpenSequence] = {}  # by area and offset
@@ -82,7 +86,7 @@ class CoreForm(Form):
     def section(self, name: str) -> Area | None:
         if name in (".text", self._plan.name):
             return self.area()
-        return self.assembly.common_section(name)
+        return self.assembly.parts.common_section(name)
 
     def binds_now(self, area: Area) -> bool:
         return area not in self._plan.areas
@@ -121,13 +125,15 @@ class CoreForm(Form):
             return
         if self.list_starts and not self.loose:
             raise Mistake(
-                f"{head.text} stands outside of a list", head, "this part has lists; .list begins one"
+                f"{head.text} stands outside of a list",
+                head,
+                "this part has lists; .list begins one",
             )
         if not self.loose:
             self.loose = True
             self.list_starts.append(0)
             name = Name(head.start, head.end, f"_list.{self.index}")
-            self.open_list = self.assembly.label_here(site, name, self.lists)
+            self.open_list = self.assembly.names.label_here(site, name, self.lists)
             self.open_list.used = True
 
     def begin_list(self, site: Site, statement: Statement) -> None:
@@ -142,15 +148,19 @@ class CoreForm(Form):
         here.align(_LIST_ALIGN)
         self.list_starts.append(self.lists.size)
         if not closed:
-            raise Mistake("packets stand before the first list", name, "every packet, or none, stands in a list")
+            raise Mistake(
+                "packets stand before the first list",
+                name,
+                "every packet, or none, stands in a list",
+            )
         if before is not None:
             self.assembly.report.mistake(before, Mistake("a list without its .endlist", (-1, -1)))
-        self.open_list = self.assembly.label_here(site, name, self.lists)
+        self.open_list = self.assembly.names.label_here(site, name, self.lists)
         self.open_list.used = True
 
     def _list_opens(self, line: LogicalLine) -> None:
         self.list_line = line
-        self.assembly.area = self.lists
+        self.assembly.parts.area = self.lists
 
     def end_list(self, site: Site, statement: Statement) -> None:
         """`.endlist`."""
@@ -170,7 +180,7 @@ class CoreForm(Form):
             self.open_list.size = self.lists.size - start
             self.open_list.datum = Datum("list", self.open_list.size)
         self.list_line = self.open_list = None
-        self.assembly.area = self.data
+        self.assembly.parts.area = self.data
 
     def begin_sequence(self, site: Site, statement: Statement) -> None:
         """`.seq NAME, ...`."""
@@ -260,10 +270,10 @@ class CoreForm(Form):
         loads = [Transfer(self.base, plan.areas[0].load_base, plan.size)] if plan.size else []
         stores: list[Transfer] = []
         for found in self.slot_offsets:
-            inside, outside = self.slot(found), self.assembly.place(found)
+            inside, outside = self.slot(found), address_of(found)
             assert inside is not None
             assert found.datum is not None
-            if self.assembly.direction(found) == "input":
+            if self.assembly.names.direction(found) == "input":
                 loads.append(Transfer(inside, outside, found.datum.size))
                 continue
             low, high = self._written(found)
@@ -277,7 +287,7 @@ class CoreForm(Form):
 
     def _written(self, found: Definition) -> tuple[int, int]:
         """The bytes of an output that this row has to copy back; all if it is the only one."""
-        writers = [form for form in self.assembly.parts.values() if isinstance(form, CoreForm)]
+        writers = [form for form in self.assembly.parts if isinstance(form, CoreForm)]
         others = [form for form in writers if form is not self and form.writes(found)]
         if not self.writes(found):
             return 0, 0
@@ -310,7 +320,7 @@ class CoreForm(Form):
 
 
 def _form(site: Site) -> CoreForm:
-    form = site.assembly.form
+    form = site.assembly.parts.form
     if not isinstance(form, CoreForm):
         raise Again
     return form
@@ -320,14 +330,30 @@ def _option(site: Site, statement: Statement) -> None:
     _form(site).in_sequence(statement).option(site, statement)
 
 
-# The code of the directives in the table, and whether they define their first operand.
+def _list(site: Site, statement: Statement) -> None:
+    _form(site).begin_list(site, statement)
+
+
+def _endlist(site: Site, statement: Statement) -> None:
+    _form(site).end_list(site, statement)
+
+
+def _seq(site: Site, statement: Statement) -> None:
+    _form(site).begin_sequence(site, statement)
+
+
+def _endseq(site: Site, statement: Statement) -> None:
+    _form(site).end_sequence(site, statement)
+
+
+# The code of the directives in the table; the first two define their first operand.
 _CODE = {
-    ".seq": (lambda site, statement: _form(site).begin_sequence(site, statement), True),
-    ".loop": (_option,),
-    ".step": (_option,),
-    ".then": (_option,),
-    ".endseq": (lambda site, statement: _form(site).end_sequence(site, statement),),
-    ".list": (lambda site, statement: _form(site).begin_list(site, statement), True),
-    ".endlist": (lambda site, statement: _form(site).end_list(site, statement),),
+    ".seq": _seq,
+    ".list": _list,
+    ".loop": _option,
+    ".step": _option,
+    ".then": _option,
+    ".endseq": _endseq,
+    ".endlist": _endlist,
 }
-_ = (LayoutError, directive_names)
+_DEFINING = (".seq", ".list")

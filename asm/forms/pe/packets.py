@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from asm.data import ELEMENT_DTYPES
@@ -12,6 +11,7 @@ from asm.diagnostics import did_you_mean
 from asm.expressions import NotYet, number
 from asm.forms.pe.sequences import OpenSequence
 from asm.operands import Bound, bind, value_of
+from asm.output import address_of
 from asm.symbols import Datum, Definition
 from asm.syntax import (
     Again,
@@ -126,7 +126,7 @@ def place_config(form: CoreForm, site: Site, statement: Statement, row: Instruct
 
 def _in_image(form: CoreForm, definition: Definition, node: Name) -> int:
     """The offset of a symbol in the part's image. Raises `Mistake`."""
-    address = form.assembly.place(definition)
+    address = address_of(definition)
     if not form.base <= address <= form.base + form.plan().size:
         hint = f"put it behind '.core {form.core.name}, {form.core.index}={form.index}'"
         raise Mistake(f"'{node.text}' does not lie in row {form.index}", node, hint)
@@ -165,9 +165,7 @@ def _segment(item: Node) -> Segment:
     parts: list[Name | Indexed] = []
     for word in words:
         text = word.text if isinstance(word, Name) and len(words) > 1 else ""
-        what = (
-            "type" if text in _TYPES else "mode" if text in MODES else text * (text == _COMPRESS)
-        )
+        what = "type" if text in _TYPES else "mode" if text in MODES else text * (text == _COMPRESS)
         if not what:
             if not isinstance(word, Name | Indexed):
                 raise Mistake(
@@ -198,7 +196,9 @@ def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
         if hint:
             assert isinstance(part, Name)
             return Mistake(f"a segment has no word '{part.text}'", part, hint)
-    return Mistake("a segment names one symbol", parts[1], "its other words are " + ", ".join(words))
+    return Mistake(
+        "a segment names one symbol", parts[1], "its other words are " + ", ".join(words)
+    )
 
 
 class Exe:
@@ -293,7 +293,7 @@ class Exe:
             self.target = self._tensor(base)
             if self.target is not None:
                 found.append(self.target)
-                if self.form.assembly.direction(self.target) == "input":
+                if self.form.assembly.names.direction(self.target) == "input":
                     message = f"'{base.text}' is an input; results in it are not copied back"
                     self.site.warn(message, base)
         return found
@@ -411,9 +411,14 @@ class Exe:
                 segment.node,
                 f"{mode} gives each the same number",
             )
-        if kind == "psums" and datum is not None and not 1 <= length // slices // item <= _MAX_PSUMS:
+        if (
+            kind == "psums"
+            and datum is not None
+            and not 1 <= length // slices // item <= _MAX_PSUMS
+        ):
             raise Mistake(
-                f"'{name}' gives a PE {length // slices // item} elements, psums are 1 to {_MAX_PSUMS}",
+                f"'{name}' gives a PE {length // slices // item} elements,"
+                f" psums are 1 to {_MAX_PSUMS}",
                 segment.node,
             )
 
@@ -561,6 +566,3 @@ def datum_elements(datum: Datum | None, length: int) -> int:
     for extent in datum.shape:
         whole *= extent
     return max(length * whole // datum.size, 1)
-
-
-_ = partial

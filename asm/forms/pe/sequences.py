@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,13 @@ from asm.syntax import (
     Name,
     Named,
     Node,
-    Number,
     Phrase,
     Slice,
     Statement,
 )
 from isa import codec
 from isa.kinds import Immediate, Kind
-from isa.model import Instruction, Member, Structure
+from isa.model import Instruction, Member
 from isa.pe import BUFFERS, SEQUENCE, SEQUENCE_LENGTH, STEP
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ class OpenSequence:
             raise wrong_operands(statement, ".seq NAME, state=sq, pipeline=2, ...")
         name = plain[0]
         self.name = name.text
-        with site.assembly.spoiling(site, name):
-            self.label = site.assembly.new_symbol(site, name)
+        with site.assembly.names.spoiling(site, name):
+            self.label = site.assembly.names.new(site, name)
         for key, item in site.named(statement.operands, _HEADER, statement.head).items():
             given = self._header[key] = Given(site, site.folded(item.value))
             kind = member_kind(_MEMBERS[key])
@@ -171,7 +171,7 @@ class OpenSequence:
     def add(self, site: Site, statement: Statement, row: Instruction) -> None:
         """Take an instruction. Raises `Mistake`."""
         assert statement.head is not None
-        labels = site.assembly.take_labels()
+        labels = site.assembly.names.take_labels()
         bound = None
         try:
             bound = bind(row, statement)
@@ -210,13 +210,13 @@ class OpenSequence:
         body = start + SEQUENCE.size + len(self._steps) * STEP.size
         size = body - start + 2 * len(self._items)
         if self.label is not None:
-            site.assembly.settle(self.label, area, start, Datum("sequence", size))
+            site.assembly.names.settle(self.label, area, start, Datum("sequence", size))
         self.form.known_sequences[id(area), start] = self
         here.later(body - start, self._head_bytes)
         for item in self._items:
             place = item.site.moved(area)
             for label in item.labels:
-                site.assembly.settle(label, area, area.size, None)
+                site.assembly.names.settle(label, area, area.size, None)
             place.mark()
             place.later(2, _instruction(place, item))
 
@@ -230,7 +230,9 @@ class OpenSequence:
             with self._then.site.assembly.reporting(self._then.site.line):
                 buffer = self._then.value("ib", Immediate((BUFFERS - 1).bit_length()))
                 values["then"] = _THEN + buffer
-        return _pack(SEQUENCE, values) + b"".join(self._step_bytes(step) for step in self._steps)
+        return codec.pack(SEQUENCE, values) + b"".join(
+            self._step_bytes(step) for step in self._steps
+        )
 
     def _step_bytes(self, step: _Step) -> bytes:
         values = {}
@@ -238,7 +240,7 @@ class OpenSequence:
             values["instruction"], values["operand"] = self._target(step)
             for name, given in step.given.items():
                 values[name] = given.value(name, member_kind(_STEP_MEMBERS[name]))
-        return _pack(STEP, values)
+        return codec.pack(STEP, values)
 
     def _target(self, step: _Step) -> tuple[int, int]:
         """The instruction and the operand entry that a `.step` names. Raises `Mistake`."""
@@ -263,7 +265,7 @@ class OpenSequence:
         return place, _ENTRIES[operand]
 
     def stores(self) -> int | None:
-        """How many times one run stores: st instructions by loopbacks; None if that is not known."""
+        """How often one run stores: st instructions by loopbacks; None if that is not known."""
         count = sum(item.row.mnemonic == "st" for item in self._items)
         for name in _LOOP:
             given = self._header.get(name)
@@ -281,7 +283,9 @@ def _written_target(step: _Step) -> tuple[str, int | None, str]:
         case Name(text=text) if "." in text[1:]:
             mnemonic, _, operand = text.rpartition(".")
             return mnemonic, None, operand
-        case Phrase(words=(Indexed(base=Name(text=mnemonic), subscripts=(index,)), Name(text=rest))):
+        case Phrase(
+            words=(Indexed(base=Name(text=mnemonic), subscripts=(index,)), Name(text=rest))
+        ):
             if rest.startswith(".") and not isinstance(index, Slice):
                 return mnemonic, number(index, step.site), rest[1:]
     raise Mistake(
@@ -289,7 +293,9 @@ def _written_target(step: _Step) -> tuple[str, int | None, str]:
     )
 
 
-def _instruction(site: Site, item: _Item):  # type: ignore[no-untyped-def]
+def _instruction(site: Site, item: _Item) -> Callable[[], bytes]:
+    """What gives an instruction's bytes when everything is laid out."""
+
     def make() -> bytes:
         operands = {operand.name: operand for operand in item.row.operands}
         values = {
@@ -298,12 +304,3 @@ def _instruction(site: Site, item: _Item):  # type: ignore[no-untyped-def]
         return codec.encode(item.row, values).to_bytes(item.row.format.size, "little")
 
     return make
-
-
-def _pack(structure: Structure, values: dict[str, int]) -> bytes:
-    """The bytes of a record whose values have been checked one by one."""
-    return codec.pack(structure, values)
-
-
-directive_names = (".seq", ".loop", ".step", ".then", ".endseq")
-_ = Number

@@ -1,0 +1,118 @@
+"""What was read and laid out, as a program: symbols with sizes, tensors, lines, entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from asm.diagnostics import Diagnostic
+from asm.expressions import Address
+from asm.layout import Area, Layout
+from asm.naming import Naming
+from asm.program import Line, Program, Symbol, Tensor, natural_sizes
+from asm.symbols import Definition
+
+if TYPE_CHECKING:
+    from asm.assembler import Assembly
+
+_NATURAL = -1  # the size of a symbol that reaches to the next one
+
+
+def address_of(found: Definition) -> int:
+    """The address of a symbol, everything being laid out; 0 if it is a number."""
+    value = found.value
+    if not isinstance(value, Address):
+        return 0
+    assert isinstance(value.area, Area)
+    return ((value.area.base or 0) + value.offset) & 0xFFFF_FFFF
+
+
+def symbols(names: Naming, layout: Layout) -> list[Symbol]:
+    """The symbols of the object; the size is `_NATURAL` where it follows from the neighbours."""
+    found = []
+    for scope in names.table.scopes:
+        for item in scope.symbols.values():
+            if not item.is_private and not item.bad:
+                is_global = names.table.shared.get(item.name) is item
+                symbol = _symbol(item, is_global, layout)
+                if symbol is not None:
+                    found.append(symbol)
+    return found
+
+
+def _symbol(found: Definition, is_global: bool, layout: Layout) -> Symbol | None:
+    value = found.value
+    if isinstance(value, int):
+        kind, size = found.kind or "notype", found.size or 0
+        return Symbol(found.name, value & 0xFFFF_FFFF, size, None, kind, is_global)
+    if not isinstance(value, Address) or not isinstance(value.area, Area):
+        return None
+    plan = layout.plans.get(value.area.section)
+    if plan is None or value.area.base is None:
+        return None
+    kind = found.kind or ("func" if "x" in plan.flags else "object")
+    section = plan.name if plan.size else None
+    size = found.size if found.size is not None else _NATURAL if section else 0
+    return Symbol(found.name, address_of(found), size, section, kind, is_global)
+
+
+def sizes(layout: Layout, found: Sequence[Symbol]) -> dict[tuple[str, int], int]:
+    """The bytes from each symbol, by name and value, to the next one of its section or its end."""
+    return {
+        key: size
+        for section in layout.sections()
+        for key, size in natural_sizes(section, found).items()
+    }
+
+
+def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
+    """The program of a run without errors."""
+    found = symbols(assembly.names, assembly.layout)
+    natural = sizes(assembly.layout, found)
+    return Program(
+        sections=assembly.layout.sections(),
+        symbols=tuple(
+            replace(item, size=natural.get((item.name, item.value), 0))
+            if item.size == _NATURAL
+            else item
+            for item in found
+        ),
+        tensors=tuple(_tensors(assembly.names)),
+        lines=tuple(_lines(assembly)),
+        config_toml=assembly.config.to_toml(),
+        device=assembly.config.name,
+        entry=_entry(assembly),
+        source_files=tuple(assembly.files),
+        warnings=diagnostics,
+    )
+
+
+def _tensors(names: Naming) -> Iterator[Tensor]:
+    for found, direction in names.tensors:
+        assert found.datum is not None
+        dtype, shape = found.datum.dtype, found.datum.shape
+        yield Tensor(found.name, direction, dtype, shape, address_of(found))
+
+
+def _lines(assembly: Assembly) -> Iterator[Line]:
+    for area, offset, line in assembly.marks:
+        number, column = line.source.locate(line.start)
+        yield Line(area.section, (area.base or 0) + offset, line.source.name, number, column)
+
+
+def _entry(assembly: Assembly) -> int | None:
+    """`_start`, or the first instruction of the core that the device starts."""
+    control = assembly.parts.control()
+    if control is None:
+        return None
+    plan = control.plan()
+    for scope in assembly.names.table.scopes:
+        found = scope.symbols.get("_start")
+        value = found.value if found is not None else None
+        if found is None or not isinstance(value, Address) or not isinstance(value.area, Area):
+            continue
+        if value.area.section == plan.name:
+            return address_of(found)
+    placed = assembly.layout.plans.get(plan.name)
+    return placed.areas[0].base if placed is not None and placed.size else None
