@@ -106,9 +106,7 @@ def _read(section: Section, labels: Labels) -> _Image:
         try:
             packets, end = _read_list(data, place)
         except (_Unlike, codec.StructureError, codec.DecodeError):
-            if wanted:
-                raise
-            break  # a sequence, or data with a name
+            break  # a sequence or data
         lists.append((place, packets))
         wanted |= {segment["offset"] for packet in packets for segment in _carried(packet)}
         end_of_lists = end
