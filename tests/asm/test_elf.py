@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asm import elf, elf_note
+from asm.assembler import assemble
 from asm.elf_format import (
     FILE_HEADER,
     SECTION_HEADER,
@@ -23,6 +24,7 @@ from asm.elf_format import (
     Segment,
 )
 from asm.program import Program, Section, Symbol, Tensor
+from asm.source import Source
 from tests.fuzzing import fuzz
 
 GNU = "riscv64-unknown-elf-"
@@ -170,6 +172,77 @@ def test_pyelftools_reads_the_note(path: str) -> None:
         assert file.get_section_by_name(".symtab")["sh_info"] == 6
         for segment in file.iter_segments():
             assert (segment["p_offset"] - segment["p_vaddr"]) % segment["p_align"] == 0
+
+
+ASSEMBLED = """
+        .device tiny
+        .input  x, int8, 16
+        .output y, int32, 4
+        .equ    N, 5
+        .core   cp
+        .global _start
+_start: lui     a0, 0x80000
+        lw      a1, 4(a0)
+loop:   addi    a1, a1, -N
+        bne     a1, zero, loop
+        mul     a2, a1, a1
+        csrrs   a3, cycle, zero
+        addi    a7, zero, 93
+        ecall
+        .section .data
+value:  .word   1, 2
+text:   .asciz  "hello"
+        .core   pe, row=0
+        .seq    layer
+          ld    activations
+          mac
+        .endseq
+        config  ib=0, layer
+        exe     ib=0, last, data=x, out=(y, pes=4)
+w:      .byte   1, 2, 3
+"""
+
+
+def test_an_assembled_object_says_what_its_source_says(tmp_path: Path) -> None:
+    program = assemble(Source(ASSEMBLED, "source.s"))
+    data = elf.write(program)
+    assert elf.read(data) == program
+    path = tmp_path / "object.elf"
+    path.write_bytes(data)
+    assert re.search(r"Entry point address: +0x10000$", output("readelf", "-aW", str(path)), re.M)
+    base, start = 0x10000000, program.symbol("_start").value
+    tensors = 0x80000000 + 14 + -14 % 64 + program.section(".pe.0").size
+    tensors += -tensors % 64
+    named = [line.split() for line in output("nm", "-nS", str(path)).splitlines()]
+    assert {(int(line[0], 16), line[-2], line[-1]) for line in named} == {
+        (5, "a", "N"),
+        (start, "T", "_start"),
+        (start + 8, "t", "loop"),
+        (base, "r", "_list.0"),
+        (base + program.symbol("layer").value % base, "r", "layer"),
+        (base + program.symbol("w").value % base, "r", "w"),
+        (0x80000000, "d", "value"),
+        (0x80000008, "d", "text"),
+        (tensors, "B", "x"),
+        (tensors + 64, "B", "y"),
+    }
+    sizes = {line[-1]: int(line[1], 16) for line in named if len(line) == 4}
+    assert (sizes["_start"], sizes["loop"], sizes["value"], sizes["text"]) == (8, 24, 8, 6)
+    assert (sizes["x"], sizes["y"], sizes["layer"]) == (16, 16, 20)
+    said = output("objdump", "-d", "-M", "no-aliases", str(path))
+    code = re.findall(r"^ +(\w+):\t\w+ +\t(.*)$", said, re.MULTILINE)
+    assert [(int(address, 16), text.split("#")[0].split()) for address, text in code] == [
+        (start, ["lui", "a0,0x80000"]),
+        (start + 4, ["lw", "a1,4(a0)"]),
+        (start + 8, ["addi", "a1,a1,-5"]),
+        (start + 12, ["bne", "a1,zero,10008", "<loop>"]),
+        (start + 16, ["mul", "a2,a1,a1"]),
+        (start + 20, ["csrrs", "a3,cycle,zero"]),
+        (start + 24, ["addi", "a7,zero,93"]),
+        (start + 28, ["ecall"]),
+    ]
+    assert "<_start>:" in said
+    assert "<loop>:" in said
 
 
 # --- other tools' executables ------------------------------------------------------------
