@@ -21,6 +21,8 @@ FOLDER = Path(__file__).resolve().parent
 LAYERS = 3
 ACCUMULATORS = 4
 """Accumulators of a PE: the committed biases hold a copy for each."""
+PES = 16
+"""PEs of a cluster: the committed biases have zeros for those of a last cluster without a neuron."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +56,20 @@ class Macs:
 def load(folder: Path = FOLDER) -> Network:
     """Read the committed parameters.
 
-    Raises ValueError if the four copies of a bias are not equal.
+    Raises ValueError if the four copies of a bias are not equal, or a PE without a neuron has one.
     """
     numbers = range(1, LAYERS + 1)
+    weights = tuple(np.load(folder / f"w{k}.npy", allow_pickle=False) for k in numbers)
     copies = [np.load(folder / f"b{k}.npy", allow_pickle=False) for k in numbers]
     for k, bias in zip(numbers, copies, strict=True):
         if bias.shape[1:] != (ACCUMULATORS,) or (bias != bias[:, :1]).any():
             raise ValueError(f"b{k}.npy: expected {ACCUMULATORS} equal copies of the bias")
+        if len(bias) % PES or bias[len(weights[k - 1]) :].any():
+            raise ValueError(f"b{k}.npy: expected zeros up to a multiple of {PES} neurons")
     record = tomllib.loads((folder / "shifts.toml").read_text(encoding="utf-8"))
     return Network(
-        weights=tuple(np.load(folder / f"w{k}.npy", allow_pickle=False) for k in numbers),
-        biases=tuple(bias[:, 0] for bias in copies),
+        weights=weights,
+        biases=tuple(bias[: len(w), 0] for w, bias in zip(weights, copies, strict=True)),
         shifts=tuple(int(record[f"shift{k}"]) for k in numbers[:-1]),
     )
 

@@ -283,7 +283,8 @@ def write(
     for k, (weight, bias) in enumerate(zip(network.weights, network.biases, strict=True), 1):
         np.save(folder / f"w{k}.npy", weight, allow_pickle=False)
         # A PE loads a bias into each of its accumulators: one a concurrent image.
-        copies = np.repeat(bias[:, None], reference.ACCUMULATORS, axis=1)
+        padded = np.pad(bias, (0, -len(bias) % reference.PES))
+        copies = np.repeat(padded[:, None], reference.ACCUMULATORS, axis=1)
         np.save(folder / f"b{k}.npy", copies, allow_pickle=False)
     np.save(folder / "images.npy", images, allow_pickle=False)
     np.save(folder / "labels.npy", labels, allow_pickle=False)

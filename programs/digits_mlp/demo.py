@@ -1,0 +1,115 @@
+"""The digits perceptron on the whole test set, on the emulated device: `make demo`.
+
+Runs `digits_mlp.s` once for each group of sixteen images, compares every logit with the
+NumPy reference, and prints what a person would want to know. Exits with 1 if a logit differs.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.columns import Columns
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+import macaw
+from macaw.progress import Bar
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import reference
+
+SHADES, SHADES_ASCII = " ░▒▓█", " .:*#"
+SHOWN = 8  # images
+
+
+def draw(image: NDArray[Any], shades: str) -> Text:
+    """An 8×8 image of pixels 0 to 16, two characters a pixel."""
+    top = len(shades) - 1
+    rows = image.reshape(8, 8).astype(int)
+    return Text("\n".join("".join(shades[(p * top + 8) // 16] * 2 for p in row) for row in rows))
+
+
+def gallery(
+    images: NDArray[Any], labels: NDArray[Any], digits: NDArray[Any], which: list[int], shades: str
+) -> Columns:
+    """Images side by side, each with its label and what the device says."""
+    panels = []
+    for i in which:
+        right = digits[i] == labels[i]
+        caption = f"{labels[i]}: read as {digits[i]}"
+        style = "green" if right else "bold red"
+        panels.append(Panel(draw(images[i], shades), subtitle=Text(caption, style), expand=False))
+    return Columns(panels)
+
+
+def main() -> int:
+    """Run the test set; 0 if every output is the reference's."""
+    console = Console(highlight=False)
+    shades = SHADES if (console.encoding or "").lower().startswith("utf") else SHADES_ASCII
+    images, labels = reference.load_test_set()
+    program = macaw.assemble(Path(__file__).with_name("digits_mlp.s"))
+
+    begin = time.perf_counter()
+    with Bar("groups of 16 images", len(images)) as bar:
+
+        def started(index: int, device: object) -> None:
+            bar.done = index
+
+        run = macaw.run(program, x=images, on_start=started)
+    seconds = time.perf_counter() - begin
+
+    expected = reference.forward(images)
+    logits = run.outputs["y"]
+    different = int((logits != expected).sum())
+    digits = logits.argmax(axis=-1).ravel()
+    flat, truth = images.reshape(-1, 64), labels.ravel()
+    wrong = [int(i) for i in np.flatnonzero(digits != truth)]
+
+    config = run.device.config
+    pes = config["pe.rows"] * config["pe.clusters"] * config["pe.pes"]
+    rows = [values for core, values in run.counters.items() if core.startswith("pe[")]
+    done = sum(values["macs"] for values in rows)
+    dense = sum(reference.macs(images).dense)
+    count = truth.size
+
+    console.print(
+        f"digits_mlp on {program.device}: {config['pe.rows']} rows × {config['pe.clusters']} clusters"
+        f" × {config['pe.pes']} PEs; the first images, and what the device reads:"
+    )
+    console.print(gallery(flat, truth, digits, list(range(SHOWN)), shades))
+    if wrong:
+        console.print("and those that it reads wrong:")
+        console.print(gallery(flat, truth, digits, wrong[:SHOWN], shades))
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    table.add_row("accuracy", f"{1 - len(wrong) / count:.2%}  ({count - len(wrong)} of {count} images)")
+    table.add_row(
+        "outputs",
+        f"all {expected.size:,} logits identical to the NumPy integer reference"
+        if not different
+        else f"{different:,} of {expected.size:,} logits differ from the NumPy integer reference",
+    )
+    table.add_row("cycles", f"{run.cycles:,}  ({run.cycles / count:.1f} an image)")
+    table.add_row("MACs done", f"{done:,}")
+    table.add_row(
+        "MACs skipped", f"{dense - done:,}  ({1 - done / dense:.1%} of {dense:,}: a zero on either side)"
+    )
+    table.add_row(
+        "utilisation", f"{done / (run.cycles * pes):.1%}  (cycles of the {pes} MACs that took a product)"
+    )
+    table.add_row("emulated in", f"{seconds:.1f} s here")
+    console.print(table)
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
