@@ -238,15 +238,16 @@ def compare(golden: Golden, result: Result) -> list[str]:
 
 def _differences(expected: dict[str, Any], got: dict[str, Any]) -> list[str]:
     flat_expected, flat_got = dict(_flat(expected)), dict(_flat(got))
-    lines: dict[str, list[str]] = {}
-    for name in [*flat_expected, *(name for name in flat_got if name not in flat_expected)]:
-        before, now = flat_expected.get(name, _ABSENT), flat_got.get(name, _ABSENT)
-        if before != now:
-            text = f"{name}: expected {_shown(before)}, got {_shown(now)}"
+    groups: dict[str, list[str]] = {}
+    for path in dict.fromkeys((*flat_expected, *flat_got)):
+        before, now = flat_expected.get(path, _ABSENT), flat_got.get(path, _ABSENT)
+        # By type too: 1, 1.0 and true are three values.
+        if repr(before) != repr(now):
+            text = f"{' '.join(path)}: expected {_shown(before)}, got {_shown(now)}"
             if type(before) is int and type(now) is int:
                 text += f" ({now - before:+,})"
-            lines.setdefault(name.partition(" ")[0], []).append(text)
-    return [line for group in lines.values() for line in _cut(group)]
+            groups.setdefault(path[0], []).append(text)
+    return [line for name, lines in groups.items() for line in _cut(name, lines)]
 
 
 class _Absent:
@@ -257,13 +258,15 @@ class _Absent:
 _ABSENT = _Absent()
 
 
-def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """`counters cp instructions`, 12 and so on; lists stay whole."""
+def _flat(
+    record: Mapping[str, Any], prefix: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """`(counters, cp, instructions), 12` and so on; lists and empty tables stay whole."""
     for name, value in record.items():
         if isinstance(value, dict) and value:
-            yield from _flat(value, f"{prefix}{name} ")
+            yield from _flat(value, (*prefix, name))
         else:
-            yield f"{prefix}{name}", value
+            yield (*prefix, name), value
 
 
 def _shown(value: object) -> str:
@@ -273,10 +276,10 @@ def _shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
-def _cut(lines: list[str]) -> list[str]:
+def _cut(name: str, lines: list[str]) -> list[str]:
     if len(lines) <= SHOWN:
         return lines
-    return [*lines[:SHOWN], f"... and {len(lines) - SHOWN} more of {lines[0].partition(' ')[0]}"]
+    return [*lines[:SHOWN], f"... and {len(lines) - SHOWN:,} more of {name}"]
 
 
 def array_differences(what: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
