@@ -1,4 +1,4 @@
-"""The README's picture: real commands, run now, drawn as a terminal. `make picture` calls it."""
+"""The README's picture: the demo, run now, drawn as a terminal. `make picture` calls it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rich.text import Text
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "picture.svg"
 WIDTH = 100  # columns
-COMMANDS = ("macaw run programs/layer/layer.s -i x=programs/layer/x.npy --stats",)
+SHOWN, COMMAND = "make demo", "python programs/digits_mlp/demo.py"
 
 # As rich's own, less the web fonts that it would fetch, and without a window's frame buttons.
 FORMAT = """\
@@ -56,7 +56,12 @@ def screen(command: str) -> str:
     environment = {**os.environ, "PATH": places, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     environment.pop("NO_COLOR", None)
     process = subprocess.Popen(
-        shlex.split(command), cwd=ROOT, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+        shlex.split(command),
+        cwd=ROOT,
+        env=environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,  # a progress bar is no part of the picture
     )
     os.close(theirs)
     pieces = []
@@ -77,9 +82,8 @@ def screen(command: str) -> str:
 def main() -> None:
     with Path(os.devnull).open("w") as nowhere:
         console = Console(record=True, width=WIDTH, file=nowhere, force_terminal=True)
-        for command in COMMANDS:
-            console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))
-            console.print(Text.from_ansi(screen(command)))
+        console.print(Text.assemble(("$ ", "bold green"), (SHOWN, "bold")))
+        console.print(Text.from_ansi(screen(COMMAND)))
         svg = console.export_svg(title="", code_format=FORMAT, unique_id="macaw")
     PICTURE.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n")
     print(f"wrote {PICTURE.relative_to(ROOT)}")
