@@ -1,6 +1,6 @@
 """The digits perceptron on the whole test set, on the emulated device: `make demo`.
 
-Runs `digits_mlp.s` once for each group of sixteen images, compares every logit with the
+Runs `digits_mlp.s` once for each group of eighty images, compares every logit with the
 NumPy reference, and prints what a person would want to know. Exits with 1 if a logit differs.
 """
 
@@ -45,7 +45,9 @@ def gallery(
         right = digits[i] == labels[i]
         caption = f"{labels[i]}: read as {digits[i]}"
         style = "green" if right else "bold red"
-        panels.append(Panel(draw(images[i], shades), subtitle=Text(caption, style), expand=False))
+        panels.append(
+            Panel(draw(images[i], shades), subtitle=Text(caption, style), expand=False, padding=0)
+        )
     return Columns(panels)
 
 
@@ -57,7 +59,7 @@ def main() -> int:
     program = macaw.assemble(Path(__file__).with_name("digits_mlp.s"))
 
     begin = time.perf_counter()
-    with Bar("groups of 16 images", len(images)) as bar:
+    with Bar(f"groups of {images.shape[1]} images", len(images)) as bar:
 
         def started(index: int, device: object) -> None:
             bar.done = index
@@ -79,33 +81,30 @@ def main() -> int:
     dense = sum(reference.macs(images).dense)
     count = truth.size
 
+    array = f"{config['pe.rows']} rows × {config['pe.clusters']} clusters × {config['pe.pes']} PEs"
     console.print(
-        f"digits_mlp on {program.device}: {config['pe.rows']} rows × {config['pe.clusters']} clusters"
-        f" × {config['pe.pes']} PEs; the first images, and what the device reads:"
+        f"digits_mlp on {program.device}, {array}. The first images, as the device reads them:"
     )
     console.print(gallery(flat, truth, digits, list(range(SHOWN)), shades))
     if wrong:
-        console.print("and those that it reads wrong:")
+        console.print("And those that it reads wrong:")
         console.print(gallery(flat, truth, digits, wrong[:SHOWN], shades))
 
+    right = count - len(wrong)
+    verdict = f"{different:,} of {expected.size:,} logits differ from"
+    if not different:
+        verdict = f"all {expected.size:,} logits identical to"
+    skipped = f"{1 - done / dense:.1%} of {dense:,}: a zero on either side"
+    busy = f"cycles in which a MAC took a product, of all cycles of {pes} MACs"
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column()
-    table.add_row("accuracy", f"{1 - len(wrong) / count:.2%}  ({count - len(wrong)} of {count} images)")
-    table.add_row(
-        "outputs",
-        f"all {expected.size:,} logits identical to the NumPy integer reference"
-        if not different
-        else f"{different:,} of {expected.size:,} logits differ from the NumPy integer reference",
-    )
+    table.add_row("accuracy", f"{right / count:.2%}  ({right} of {count} images)")
+    table.add_row("outputs", f"{verdict} the NumPy integer reference")
     table.add_row("cycles", f"{run.cycles:,}  ({run.cycles / count:.1f} an image)")
     table.add_row("MACs done", f"{done:,}")
-    table.add_row(
-        "MACs skipped", f"{dense - done:,}  ({1 - done / dense:.1%} of {dense:,}: a zero on either side)"
-    )
-    table.add_row(
-        "utilisation", f"{done / (run.cycles * pes):.1%}  (cycles of the {pes} MACs that took a product)"
-    )
+    table.add_row("MACs skipped", f"{dense - done:,}  ({skipped})")
+    table.add_row("utilisation", f"{done / (run.cycles * pes):.1%}  ({busy})")
     table.add_row("emulated in", f"{seconds:.1f} s here")
     console.print(table)
     return 1 if different else 0

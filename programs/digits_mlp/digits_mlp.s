@@ -1,7 +1,7 @@
-# digits_mlp.s - a sparse int8 perceptron, 64-64-64-10, on sixteen images of hand-written digits.
+# digits_mlp.s - a sparse int8 perceptron, 64-64-64-10, on eighty images of hand-written digits.
 #
-# Each row takes four images, one an accumulator (spmm); each of its 64 PEs is one
-# neuron. The rows run the same part, so cp loads row 0's image into all four units:
+# Each row takes twenty images, four at a time, one an accumulator (spmm); each of its
+# 64 PEs is one neuron. The rows run the same part, so cp loads row 0's image into all four units:
 # a 2-D transfer with a source stride of 0. Layers go through ping and pong in turn:
 # while one half feeds the array, the weights of the next layer stream into the other.
 #
@@ -11,23 +11,23 @@
 # shift1 and shift2 come from train.py (shifts.toml).
 
         .device base
-        .input  x, int8, 16, 64                 # images, pixels 0 to 16
-        .output y, int32, 16, 10                # logits
+        .input  x, int8, 80, 64                 # images, pixels 0 to 16
+        .output y, int32, 80, 10                # logits
 
         .equ    ROWS, 4
         .equ    ALL_ROWS, 0xf
         .equ    ALL_CORES, 0xf << 16            # pe rows are cores 16 to 19
         .equ    UNIT, 1 << 20                   # from a unit to the next
         .equ    PONG, 1 << 19                   # from a unit's half 0 to its half 1
-        .equ    IMAGES, 4                       # a row
+        .equ    IMAGES, 20                      # a row
 
 # ---------------------------------------------------------------- the array
         .core   pe, row=0
 
-pixels:  .array int8, 4, 64             # images of this row
-hidden1: .array int8, 4, 64            # activations after layer 1
-hidden2: .array int8, 4, 64
-logits:  .array int32, 4, 10
+pixels: .array  int8, 20, 64                    # images of this row
+hidden1: .array int8, 20, 64                    # activations after layer 1
+hidden2: .array int8, 20, 64
+logits: .array  int32, 20, 10
 
 w1:     .sparse "w1.npy"                        # index + value, a record a neuron
 b1:     .npy    "b1.npy"                        # (neuron, accumulator)
@@ -36,17 +36,34 @@ b2:     .npy    "b2.npy"
 w3:     .sparse "w3.npy"
 b3:     .npy    "b3.npy"
 
-        .seq    products                        # four images against one set of weights
+        .seq    products_even           # four images against one set of weights
           ld    activations, base=0
           ld    activations, base=1
           ld    activations, base=2
           ld    activations, base=3
-          ld    psums, base=0                   # the bias, once an accumulator
           ld    weights
+          ld    psums, base=0                   # the bias, once an accumulator
           mac   base=0, acc=0
           mac   base=1, acc=1
           mac   base=2, acc=2
           mac   base=3, acc=3
+          spu   nonsf, src=0, dst=0
+          spu   nonsf, src=1, dst=1
+          spu   nonsf, src=2, dst=2
+          spu   nonsf, src=3, dst=3
+        .endseq
+
+        .seq    products_odd            # the same in other blocks: loads while the other computes
+          ld    activations, base=4
+          ld    activations, base=5
+          ld    activations, base=6
+          ld    activations, base=7
+          ld    weights
+          ld    psums, base=0                   # the bias, once an accumulator
+          mac   base=4, acc=0
+          mac   base=5, acc=1
+          mac   base=6, acc=2
+          mac   base=7, acc=3
           spu   nonsf, src=0, dst=0
           spu   nonsf, src=1, dst=1
           spu   nonsf, src=2, dst=2
@@ -91,30 +108,53 @@ b3:     .npy    "b3.npy"
         .endseq
 
         .list   layer1
-        config  ib=0, products
-        config  ib=1, finish1
-        exe     ib=0, last, data=(pixels[0], pixels[1], pixels[2], pixels[3], psums b1 sliced, w1[0])
-        exe     ib=1, last, out=(hidden1, stride=1, step=64, pes=64)
+        config  ib=0, products_even
+        config  ib=1, products_odd
+        config  ib=2, finish1
+        exe     ib=0, last, data=(pixels[0], pixels[1], pixels[2], pixels[3], w1[0], psums b1 sliced)
+        exe     ib=2, last, out=(hidden1[0:4], stride=1, step=64, pes=64)
+        exe     ib=1, last, data=(pixels[4], pixels[5], pixels[6], pixels[7], w1[0], psums b1 sliced)
+        exe     ib=2, last, out=(hidden1[4:8], stride=1, step=64, pes=64)
+        exe     ib=0, last, data=(pixels[8], pixels[9], pixels[10], pixels[11], w1[0], psums b1 sliced)
+        exe     ib=2, last, out=(hidden1[8:12], stride=1, step=64, pes=64)
+        exe     ib=1, last, data=(pixels[12], pixels[13], pixels[14], pixels[15], w1[0], psums b1 sliced)
+        exe     ib=2, last, out=(hidden1[12:16], stride=1, step=64, pes=64)
+        exe     ib=0, last, data=(pixels[16], pixels[17], pixels[18], pixels[19], w1[0], psums b1 sliced)
+        exe     ib=2, last, out=(hidden1[16:20], stride=1, step=64, pes=64)
         .endlist
 
         .list   layer2
-        config  ib=1, finish2
-        exe     ib=0, last, data=(hidden1[0], hidden1[1], hidden1[2], hidden1[3], psums b2 sliced, w2[0])
-        exe     ib=1, last, out=(hidden2, stride=1, step=64, pes=64)
+        config  ib=2, finish2
+        exe     ib=0, last, data=(hidden1[0], hidden1[1], hidden1[2], hidden1[3], w2[0], psums b2 sliced)
+        exe     ib=2, last, out=(hidden2[0:4], stride=1, step=64, pes=64)
+        exe     ib=1, last, data=(hidden1[4], hidden1[5], hidden1[6], hidden1[7], w2[0], psums b2 sliced)
+        exe     ib=2, last, out=(hidden2[4:8], stride=1, step=64, pes=64)
+        exe     ib=0, last, data=(hidden1[8], hidden1[9], hidden1[10], hidden1[11], w2[0], psums b2 sliced)
+        exe     ib=2, last, out=(hidden2[8:12], stride=1, step=64, pes=64)
+        exe     ib=1, last, data=(hidden1[12], hidden1[13], hidden1[14], hidden1[15], w2[0], psums b2 sliced)
+        exe     ib=2, last, out=(hidden2[12:16], stride=1, step=64, pes=64)
+        exe     ib=0, last, data=(hidden1[16], hidden1[17], hidden1[18], hidden1[19], w2[0], psums b2 sliced)
+        exe     ib=2, last, out=(hidden2[16:20], stride=1, step=64, pes=64)
         .endlist
 
         .list   layer3
-        config  ib=1, finish3
-        exe     ib=0, last, data=(hidden2[0], hidden2[1], hidden2[2], hidden2[3], psums b3 sliced, w3[0]), to=0
-        exe     ib=1, last, out=(logits, stride=4, step=40, pes=10), to=0
+        config  ib=2, finish3
+        exe     ib=0, last, data=(hidden2[0], hidden2[1], hidden2[2], hidden2[3], w3[0], psums b3 sliced), to=0
+        exe     ib=2, last, out=(logits[0:4], stride=4, step=40, pes=10), to=0
+        exe     ib=1, last, data=(hidden2[4], hidden2[5], hidden2[6], hidden2[7], w3[0], psums b3 sliced), to=0
+        exe     ib=2, last, out=(logits[4:8], stride=4, step=40, pes=10), to=0
+        exe     ib=0, last, data=(hidden2[8], hidden2[9], hidden2[10], hidden2[11], w3[0], psums b3 sliced), to=0
+        exe     ib=2, last, out=(logits[8:12], stride=4, step=40, pes=10), to=0
+        exe     ib=1, last, data=(hidden2[12], hidden2[13], hidden2[14], hidden2[15], w3[0], psums b3 sliced), to=0
+        exe     ib=2, last, out=(logits[12:16], stride=4, step=40, pes=10), to=0
+        exe     ib=0, last, data=(hidden2[16], hidden2[17], hidden2[18], hidden2[19], w3[0], psums b3 sliced), to=0
+        exe     ib=2, last, out=(logits[16:20], stride=4, step=40, pes=10), to=0
         .endlist
 
 # ---------------------------------------------------------------- the command processor
         .core   cp
 _start:
         la      a0, program_ping                # layer 1 into half 0
-        dma.copy zero, a0
-        la      a0, program_pong                # packets and sequences are small: both halves hold all
         dma.copy zero, a0
         la      a0, load_pixels
         dma.copy zero, a0
@@ -127,6 +167,8 @@ _start:
         mem.swap s0                             # half 0 feeds, half 1 loads
         la      a1, layer1
         dispatch s0, a1
+        la      a0, program_pong                # packets and sequences are small: both halves get all
+        dma.copy zero, a0
         la      a0, load_layer2                 # hidden behind layer 1
         dma.copy zero, a0
         core.wait s1

@@ -22,7 +22,7 @@ LAYERS = 3
 ACCUMULATORS = 4
 """Accumulators of a PE: the committed biases hold a copy for each."""
 PES = 16
-"""PEs of a cluster: the committed biases have zeros for those of a last cluster without a neuron."""
+"""PEs of a cluster: the committed biases hold zeros for those without a neuron."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def load(folder: Path = FOLDER) -> Network:
 
 
 def load_test_set(folder: Path = FOLDER) -> tuple[Int8, UInt8]:
-    """Read the test set: images int8 (25, 16, 64), labels uint8 (25, 16)."""
+    """Read the test set: images int8 (5, 80, 64), labels uint8 (5, 80)."""
     images: Int8 = np.load(folder / "images.npy", allow_pickle=False)
     labels: UInt8 = np.load(folder / "labels.npy", allow_pickle=False)
     return images, labels

@@ -32,7 +32,7 @@ SIDE = 8
 PIXEL_MAX = 16
 CLASSES = 10
 TEST_IMAGES = 400
-GROUP = 16
+GROUP = 80
 """Images of a group in images.npy: four at once in the accumulators, four times."""
 
 
@@ -278,7 +278,7 @@ def write(
 ) -> str:
     """Write the parameters, the test set and the record; return the text of the record.
 
-    images: int8 (groups, 16, 64); labels: uint8 (groups, 16).
+    images: int8 (groups, 80, 64); labels: uint8 (groups, 80).
     """
     for k, (weight, bias) in enumerate(zip(network.weights, network.biases, strict=True), 1):
         np.save(folder / f"w{k}.npy", weight, allow_pickle=False)
