@@ -95,7 +95,7 @@ def main() -> int:
     if not different:
         verdict = f"all {expected.size:,} logits identical to"
     skipped = f"{1 - done / dense:.1%} of {dense:,}: a zero on either side"
-    busy = f"cycles in which a MAC took a product, of all cycles of {pes} MACs"
+    busy = f"of all cycles of {pes} MACs took a product"
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column()
