@@ -14,7 +14,7 @@ from asm import elf_format as elf
 from asm import elf_note
 from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, Strings, whole
 from asm.elf_read import check_core, check_entry, check_overlaps, read
-from asm.program import Program, Section
+from asm.program import MAX_ALIGN, Program, Section
 
 __all__ = ["ElfError", "read", "write"]
 
@@ -215,6 +215,8 @@ def _check_section(section: Section) -> None:
         raise ElfError(f"{what}: {len(section.data)} bytes of data, size {section.size}")
     if section.align < 1 or section.align & (section.align - 1):
         raise ElfError(f"{what}: the alignment {section.align} is not a power of two")
+    if section.align > MAX_ALIGN:
+        raise ElfError(f"{what}: the alignment {section.align} is more than {MAX_ALIGN}")
     if section.address % section.align or section.load_address % section.align:
         raise ElfError(f"{what}: {section.address:#x} is not aligned to {section.align}")
     for address in (section.address, section.load_address):

@@ -15,7 +15,7 @@ from asm import elf_format as elf
 from asm import elf_note
 from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, SymbolEntry, string_at
 from asm.elf_note import Note
-from asm.program import Program, Section, Symbol
+from asm.program import MAX_ALIGN, Program, Section, Symbol
 from isa import registry
 
 _TOP = 1 << 32  # one past the last address
@@ -280,6 +280,8 @@ def _sections(
         align = max(header.align, 1)
         if align & (align - 1) or header.address % align:
             raise ElfError(f"{what}: {header.address:#x} is not aligned to {header.align:#x}")
+        if ours and align > MAX_ALIGN:
+            raise ElfError(f"{what}: the alignment {align} is more than {MAX_ALIGN}")
         if header.address + header.size > _TOP:
             raise ElfError(f"{what}: {header.address:#x} + {header.size:#x} is more than 32 bits")
         contents = b"" if header.kind == elf.SHT_NOBITS else _contents(data, header, what)
@@ -438,7 +440,7 @@ def _symbol(
 ) -> Symbol | None:
     """One symbol, or None for what is no name for a loaded address or a number."""
     name = string_at(strings, entry.name, f"symbol {place}")
-    what = f"symbol {place} ({name})"
+    what = f"symbol {place} ({name if name.isprintable() else ascii(name)})"
     if entry.section != elf.SHN_ABS and (
         entry.section >= elf.SHN_LORESERVE or entry.section >= count
     ):

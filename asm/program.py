@@ -29,6 +29,7 @@ DTYPE_SIZES = {
 DIRECTIONS = ("input", "output")
 SYMBOL_KINDS = ("notype", "object", "func")
 SECTION_FLAGS = ("ax", "aw", "a")
+MAX_ALIGN = 1 << 16  # of a section, in bytes; a file's padding is bounded by it
 
 
 @dataclass(frozen=True, slots=True)

@@ -437,6 +437,7 @@ BROKEN = {
     "section flags": (with_section(TEXT, flags=7), "type 1 with flags 0x7"),
     "section not loaded": (with_section(TEXT, flags=0), r"section .text.cp: it is not loaded"),
     "section alignment": (with_section(TEXT, align=0x20000), "not aligned to 0x20000"),
+    "section of wide alignment": (with_section(DATA, align=0x20000), "is more than 65536"),
     "section of odd alignment": (with_section(TEXT, align=3), "not aligned to 0x3"),
     "section moved": (with_section(TEXT, offset=0), "not where its segment has it"),
     "section behind": (with_section(TEXT, offset=0x10000000), "reach behind the file"),
@@ -469,6 +470,12 @@ BROKEN = {
     "symbol section": (with_symbol(1, 14, b"\x50"), "there is no section 0x50"),
     "undefined symbol": (with_symbol(1, 14, b"\0"), "cannot be in a file of ours"),
     "common symbol": (with_symbol(1, 14, b"\xf2\xff"), "there is no section 0xfff2"),
+    "name not printable": (
+        patched(HEADERS[STRINGS].offset + 1, b"\n")[: HEADERS[SYMBOLS].offset + 16 + 14]
+        + b"\x50"
+        + patched(HEADERS[STRINGS].offset + 1, b"\n")[HEADERS[SYMBOLS].offset + 16 + 15 :],
+        r"symbol 1 \('\\n.*'\): there is no section 0x50",
+    ),
     "name not UTF-8": (patched(HEADERS[STRINGS].offset + 1, b"\xff"), "is not UTF-8"),
 }
 
@@ -561,7 +568,8 @@ def test_a_program_that_no_file_can_hold_is_refused(changes: dict[str, object], 
     [
         ({"align": 3}, "alignment 3 is not a power"),
         ({"align": 0}, "alignment 0 is not a power"),
-        ({"align": 0x20000}, "not aligned to 131072"),
+        ({"align": 0x10000, "address": 0x10004}, "not aligned to 65536"),
+        ({"align": 0x20000}, "alignment 131072 is more than 65536"),
         ({"size": 21}, "20 bytes of data, size 21"),
         ({"address": 0xFFFFFFF0}, "does not fit 32 bits"),
         ({"address": -4}, "does not fit 32 bits"),
