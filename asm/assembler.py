@@ -255,7 +255,8 @@ class Assembly:
             name = node.text if isinstance(node, Name) else str(self.find_file(site.line, node))
             config = load(name)
         except (ConfigError, files.FileError) as error:
-            raise Mistake(str(error), node) from None
+            message, _, near = str(error).partition("; did you mean")
+            raise Mistake(message, node, f"did you mean{near}" if near else "") from None
         if self._device_fixed or config == self._config:
             return
         if self._config_used:
@@ -328,8 +329,12 @@ class Assembly:
 
     def lay_out(self) -> None:
         """Give everything its address."""
-        for problem in self.layout.place(self.config):
-            self.report.at_file(self.files[0] if self.files else "", problem)
+        for plan, problem in self.layout.place(self.config):
+            form = next((form for form in self.parts if form.plan() is plan), None)
+            if form is not None:
+                self.report.mistake(form.line, Mistake(problem, (-1, -1)))
+            else:
+                self.report.at_file(self.files[0] if self.files else "", problem)
         self.placed = True
 
     def encode(self) -> None:
@@ -381,12 +386,9 @@ class Assembly:
 
 
 def _unknown_directive(head: Name, known: Sequence[str]) -> Mistake:
+    cores = registry.cores()
+    owners = [core.name for core in cores if any(x.name == head.text for x in core.directives)]
     hint = did_you_mean(head.text, known)
-    if not hint:
-        owners = [
-            core.name
-            for core in registry.cores()
-            if any(row.name == head.text for row in core.directives)
-        ]
-        hint = f"parts of {' and '.join(owners)} have it" if owners else ""
+    if owners:
+        hint = f"parts of {' and '.join(owners)} have it"
     return Mistake(f"unknown directive '{head.text}'", head, hint)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from asm import files
 from asm.data import MAX_BYTES, Array, Cut, DataError, read_npy, select
-from asm.directives import Directive, wrong_operands
+from asm.directives import Directive, typed_shape, wrong_operands
 from asm.expressions import NotYet, number
 from asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
 from asm.symbols import Datum
@@ -127,7 +127,7 @@ def load_array(site: Site, node: Node) -> Array:
     name = ""
     try:
         path = site.assembly.find_file(site.line, text)
-        name = path.name
+        name = text.value.decode("utf-8")
         array = read_npy(files.read(path, MAX_BYTES))
     except files.FileError as error:
         raise Mistake(str(error), text) from None
@@ -172,6 +172,15 @@ def _npy(site: Site, statement: Statement) -> None:
     site.assembly.names.put_datum(site, array.data, datum)
 
 
+def _array(site: Site, statement: Statement) -> None:
+    if len(statement.operands) < 2 or any(isinstance(x, Named) for x in statement.operands):
+        raise wrong_operands(statement, ".array dtype, dimension, ...")
+    dtype, shape, size = typed_shape(site, statement.operands[0], statement.operands[1:])
+    if size > MAX_BYTES:
+        raise Mistake(f"{size} bytes are out of range, at most {MAX_BYTES}", statement.operands[1])
+    site.assembly.names.put_datum(site, bytes(size), Datum("array", size, dtype, shape))
+
+
 D = Directive
 
 # fmt: off
@@ -189,6 +198,7 @@ DATA = (
     D(".zero",    ".zero BYTES",                      "As .space.", _space),
     D(".skip",    ".skip BYTES [, fill]",             "As .space.", _space),
     D(".fill",    ".fill REPEAT [, size [, value]]",  "A value again and again.", _fill),
+    D(".array",   ".array dtype, dimension, ...",    "An array of zeros.", _array),
     D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "The elements of an array, or of a part of it.", _npy),
 )
 # fmt: on

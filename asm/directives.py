@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 from asm.diagnostics import did_you_mean
@@ -156,6 +157,25 @@ def _align(site: Site, statement: Statement, syntax: str, power: bool) -> None:
     site.align(step, padding)
 
 
+def _element_type(node: Node) -> str:
+    dtype = _name(node, "an element type")
+    if dtype.text not in DTYPE_SIZES:
+        hint = did_you_mean(dtype.text, DTYPE_SIZES) or "there are " + ", ".join(DTYPE_SIZES)
+        raise Mistake(f"'{dtype.text}' is no element type", dtype, hint)
+    return dtype.text
+
+
+def typed_shape(
+    site: Site, dtype: Node, dimensions: Sequence[Node]
+) -> tuple[str, tuple[int, ...], int]:
+    """`int8, 4, 64` as element type, shape and bytes. Raises `Mistake`."""
+    element = _element_type(dtype)
+    if len(dimensions) > _MAX_DIMENSIONS:
+        raise Mistake(f"a tensor has at most {_MAX_DIMENSIONS} dimensions", dimensions[-1])
+    shape = tuple(site.bounded(x, "dimension", 1, (1 << 31) - 1) for x in dimensions)
+    return element, shape, prod(shape, start=DTYPE_SIZES[element])
+
+
 def _tensor(site: Site, statement: Statement) -> None:
     """`.input` and `.output`: a named tensor in external memory."""
     head = statement.head
@@ -168,22 +188,14 @@ def _tensor(site: Site, statement: Statement) -> None:
     with site.assembly.names.spoiling(site, name):
         if len(plain) < 2:
             raise wrong_operands(statement, syntax)
-        dtype = _name(plain[1], "an element type")
-        if dtype.text not in DTYPE_SIZES:
-            hint = did_you_mean(dtype.text, DTYPE_SIZES) or "there are " + ", ".join(DTYPE_SIZES)
-            raise Mistake(f"'{dtype.text}' is no element type", dtype, hint)
         at = site.named(statement.operands, ("at",), head)
         if "at" in at:
             raise Mistake("at= is not available yet; tensors lie in external memory", at["at"])
         if len(plain) < 3:
+            _element_type(plain[1])
             raise wrong_operands(statement, syntax)
-        if len(plain) - 2 > _MAX_DIMENSIONS:
-            raise Mistake(f"a tensor has at most {_MAX_DIMENSIONS} dimensions", plain[-1])
-        shape = tuple(site.bounded(x, "dimension", 1, (1 << 31) - 1) for x in plain[2:])
-        size = DTYPE_SIZES[dtype.text]
-        for length in shape:
-            size *= length
-        _declare(site, name, head.text.removeprefix("."), Datum("tensor", size, dtype.text, shape))
+        dtype, shape, size = typed_shape(site, plain[1], plain[2:])
+        _declare(site, name, head.text.removeprefix("."), Datum("tensor", size, dtype, shape))
 
 
 def _declare(site: Site, name: Name, direction: str, datum: Datum) -> None:

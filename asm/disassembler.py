@@ -48,7 +48,7 @@ def disassemble(program: Program, core: str | None = None) -> str:
             return None
         return names.of(found[0]) + (f" + {found[1]}" if found[1] else "")
 
-    lines = [*names.notes, *_device(program), *_tensors(program)]
+    lines = [*_origin(program), *names.notes, *_device(program), *_tensors(program)]
     lines += numbers(program, names)
     part: tuple[str, int | None] | None = None
     for section in sections:
@@ -64,6 +64,13 @@ def disassemble(program: Program, core: str | None = None) -> str:
         else:
             lines += _contents(program, section, table, own)
     return "\n".join(lines).strip("\n") + "\n"
+
+
+def _origin(program: Program) -> list[str]:
+    """A comment on an executable that is not ours: its sections are not our assembler's."""
+    if program.note_version:
+        return []
+    return ["# Another tool's executable. This is for reading: it would be laid out anew.", ""]
 
 
 def _device(program: Program) -> list[str]:

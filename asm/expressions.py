@@ -223,7 +223,9 @@ def _call(node: Call, context: Context) -> Value:
         )
     wanted = 2 if node.function == "slot" else 1
     if len(node.arguments) != wanted:
-        forms = "slot(tensor, row)" if wanted == 2 else f"{node.function}(value)"
+        forms = {"slot": "slot(tensor, row)", "sizeof": "sizeof(symbol)"}.get(
+            node.function, f"{node.function}(value)"
+        )
         raise Mistake(f"{node.function} is written {forms}", node)
     if node.function in ("%hi", "%lo"):
         value = number(node.arguments[0], context)

@@ -35,8 +35,7 @@ def find(name: str, folders: Iterable[Path]) -> Path:
         outside = True
     if outside:
         raise FileError(f"'{name}' leads out of the source's folder and the -I folders")
-    shown = ", ".join(str(folder) for folder in roots)
-    raise FileError(f"there is no file '{name}' in {shown}")
+    raise FileError(f"there is no file '{name}' below the source's folder or a -I folder")
 
 
 def read(path: Path, limit: int) -> bytes:

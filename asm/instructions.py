@@ -59,7 +59,7 @@ def known_values(
     pending: dict[str, Node] = {}
     for name, node in bound.given.items():
         try:
-            values[name] = value_of(bound.operand(name), node, site)
+            values[name] = value_of(bound.operand(name), node, site, row)
         except NotYet:
             pending[name] = node
     return values, pending
@@ -68,7 +68,7 @@ def known_values(
 def _word(site: Site, row: Instruction, values: dict[str, int], pending: dict[str, Node]) -> bytes:
     """The bytes of an instruction, everything being laid out."""
     operands = {operand.name: operand for operand in row.operands}
-    found = {name: value_of(operands[name], node, site) for name, node in pending.items()}
+    found = {name: value_of(operands[name], node, site, row) for name, node in pending.items()}
     return codec.encode(row, {**values, **found}).to_bytes(row.format.size, "little")
 
 

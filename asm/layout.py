@@ -100,30 +100,24 @@ class Layout:
         """The one area of a section that has one."""
         return self.plan(plan).areas[0]
 
-    def place(self, config: Mapping[str, Any]) -> list[str]:
-        """Give every area its address. Returns what does not fit, in words."""
-        problems = []
+    def place(self, config: Mapping[str, Any]) -> list[tuple[Plan | None, str]]:
+        """Give every area its address. Returns what does not fit, and whose it is."""
+        problems: list[tuple[Plan | None, str]] = []
         local = self._run(LOCAL, memory_map.TEXT)
         if local > config["mem.local_bytes"]:
-            problems.append(
-                f"the parts in local memory end at {local:#x}, the memory at"
-                f" {config['mem.local_bytes']:#x} (mem.local_bytes)"
-            )
+            text = f"the parts in local memory end at {local:#x}, the memory at"
+            problems.append((None, f"{text} {config['mem.local_bytes']:#x} (mem.local_bytes)"))
         for plan in self.plans.values():
             if plan.memory == UNIT:
                 assert plan.address is not None
                 _stack(plan, plan.address)
                 if plan.size > plan.limit:
-                    problems.append(
-                        f"{plan.name} takes {plan.size} bytes, half of a unit has {plan.limit}"
-                        " (mem.unit_half_bytes)"
-                    )
+                    text = f"the image takes {plan.size} bytes, half of a unit has {plan.limit}"
+                    problems.append((plan, f"{text} (mem.unit_half_bytes)"))
         external = self._run(EXTERNAL, memory_map.EXTERNAL) - memory_map.EXTERNAL
         if external > config["mem.external_bytes"]:
-            problems.append(
-                f"the program takes {external} bytes of external memory, which has"
-                f" {config['mem.external_bytes']} (mem.external_bytes)"
-            )
+            text = f"the program takes {external} bytes of external memory, which has"
+            problems.append((None, f"{text} {config['mem.external_bytes']} (mem.external_bytes)"))
         return problems
 
     def _run(self, memory: str, position: int) -> int:

@@ -151,9 +151,10 @@ class Naming:
         if hint:
             return hint
         files = [file for core in cores for file in core.files]
-        if any(name in names for file in files for names in file.names):
+        registers = [word for file in files for names in file.names for word in names]
+        if name in registers:
             return "it is a register; a number is needed here"
-        return ""
+        return did_you_mean(name, registers)
 
     # --- data ---
 

@@ -39,9 +39,10 @@ class Bound:
         return next(operand for operand in self.row.operands if operand.name == name)
 
 
-def forms(rows: Iterable[Row]) -> str:
-    """How a mnemonic may be written, for a hint."""
-    return "write " + " or ".join(codec.syntax(row) for row in rows)
+def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:
+    """How a mnemonic may be written, for a hint; `extra` are operands that its core adds."""
+    more = "".join(f", {name}=" for name in extra)
+    return "write " + " or ".join(codec.syntax(row) + more for row in rows)
 
 
 def choose(rows: Sequence[Row], statement: Statement) -> Row:
@@ -66,12 +67,13 @@ def _counts(rows: Iterable[Row]) -> Collection[int]:
     return {sum(not operand.inside for operand in row.operands) for row in rows}
 
 
-def _wrong_count(rows: Sequence[Row], statement: Statement) -> Mistake:
+def _wrong_count(rows: Sequence[Row], statement: Statement, extra: Iterable[str] = ()) -> Mistake:
     assert statement.head is not None
+    count = len(statement.operands)
     return Mistake(
-        f"{statement.head.text} does not take {len(statement.operands)} operands",
+        f"{statement.head.text} does not take {count or 'no'} operand{'s' * (count != 1)}",
         (statement.head.start, statement.end),
-        forms(rows),
+        forms(rows, extra),
     )
 
 
@@ -143,7 +145,7 @@ def bind(
                 raise Mistake(
                     f"{head.text} has no operand '{name}'",
                     item.name,
-                    did_you_mean(name, known) or forms([row]),
+                    did_you_mean(name, known) or forms([row], extra),
                 )
             continue
         flag = _flag(row, item)
@@ -157,15 +159,20 @@ def bind(
         elif more and isinstance(item, Name | Indexed | Phrase):
             bound.extra.setdefault(more.pop(0), item)
         else:
-            raise _surplus(row, statement, item)
+            raise _surplus(row, statement, item, extra)
     for operand in row.operands:
         if operand.name not in bound.given and operand.default is None:
             raise Mistake(
                 f"{head.text} needs the operand {operand.name}",
                 (head.start, statement.end),
-                forms([row]),
+                forms([row], extra),
             )
     return bound
+
+
+def _flag_words(row: Row | None) -> list[str]:
+    operands: Sequence[AnyOperand] = row.operands if row is not None else ()
+    return [word for item in operands if item.kind.optional for word in item.kind.words()]
 
 
 def _flag(row: Row, item: Node) -> AnyOperand | None:
@@ -176,16 +183,16 @@ def _flag(row: Row, item: Node) -> AnyOperand | None:
     return None
 
 
-def _surplus(row: Row, statement: Statement, item: Node) -> Mistake:
-    flags = [word for x in row.operands if x.kind.optional for word in x.kind.words()]
+def _surplus(row: Row, statement: Statement, item: Node, extra: Iterable[str]) -> Mistake:
+    flags = _flag_words(row)
     if flags and isinstance(item, Name):
         assert statement.head is not None
         return Mistake(
             f"{statement.head.text} has no flag '{item.text}'",
             item,
-            did_you_mean(item.text, flags) or forms([row]),
+            did_you_mean(item.text, flags) or forms([row], extra),
         )
-    return _wrong_count([row], statement)
+    return _wrong_count([row], statement, extra)
 
 
 def known_word(kind: Kind, node: Node) -> int | None:
@@ -228,15 +235,23 @@ def check(name: str, kind: Kind, value: int, node: Node) -> int:
     return value
 
 
-def value_of(operand: AnyOperand, node: Node, context: Context) -> int:
-    """The field value of an operand. Raises `Mistake`, and `NotYet` before the last pass."""
+def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None = None) -> int:
+    """The field value of an operand. Raises `Mistake`, and `NotYet` before the last pass.
+
+    An unknown word may be meant as a flag of the `row`; the hint says so.
+    """
     kind = operand.kind
     word = known_word(kind, node)
     if word is not None:
         return word
     if kind.by_name:
         raise unknown_word(operand.name, kind, node)
-    value = evaluate(node, context)
+    try:
+        value = evaluate(node, context)
+    except Mistake as mistake:
+        if isinstance(node, Name) and not mistake.hint:
+            mistake.hint = did_you_mean(node.text, [*kind.words(), *_flag_words(row)])
+        raise
     if kind.relative:
         here = context.here()
         if isinstance(value, Address) and isinstance(here, Address) and value.area is here.area:

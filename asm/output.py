@@ -35,13 +35,15 @@ def symbols(names: Naming, layout: Layout) -> list[Symbol]:
         for item in scope.symbols.values():
             if not item.is_private and not item.bad:
                 is_global = names.table.shared.get(item.name) is item
-                symbol = _symbol(item, is_global, layout)
+                symbol = _symbol(item, is_global, names, layout)
                 if symbol is not None:
                     found.append(symbol)
     return found
 
 
-def _symbol(found: Definition, is_global: bool, layout: Layout) -> Symbol | None:
+def _symbol(
+    found: Definition, is_global: bool, names: Naming, layout: Layout
+) -> Symbol | None:
     value = found.value
     if isinstance(value, int):
         kind, size = found.kind or "notype", found.size or 0
@@ -54,6 +56,9 @@ def _symbol(found: Definition, is_global: bool, layout: Layout) -> Symbol | None
     kind = found.kind or ("func" if "x" in plan.flags else "object")
     section = plan.name if plan.size else None
     size = found.size if found.size is not None else _NATURAL if section else 0
+    datum = names.datum(found)
+    if size == _NATURAL and datum is not None:
+        size = datum.size
     return Symbol(found.name, address_of(found), size, section, kind, is_global)
 
 

@@ -39,7 +39,7 @@ _WORD = 1 << 64
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]+|[0-7]{1,3}|.)", re.DOTALL)
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 # The labels of a line that is wrong behind them.
-_LABELS = re.compile(r"\s*([A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*|[0-9]+)\s*:")
+_LABELS = re.compile(r"\s*([A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z0-9_.$]+|[0-9]+)\s*:")
 
 
 def wrap(value: int) -> int:

@@ -115,7 +115,7 @@ class Parts:
         else:
             area, known = self.form.section(name.text), self.form.section_names()
         if area is None:
-            where = f"a part of {self.form.core.name}" if self.form else "what is no core's part"
+            where = f"a part of {self.form.core.name}" if self.form else "what stands in no part"
             hint = did_you_mean(name.text, known) or "there are " + ", ".join(known)
             raise Mistake(f"{where} has no section '{name.text}'", name, hint)
         self._assembly.names.settle_labels(self.area)

@@ -297,8 +297,8 @@ class Site:
             name = item.name.text
             if name not in known:
                 hint = did_you_mean(name, known)
-                if not hint and known:
-                    hint = "there are " + ", ".join(known)
+                if not hint:
+                    hint = "there are " + ", ".join(known) if known else "it takes none by name"
                 raise Mistake(f"{head.text} has no operand '{name}'", item.name, hint)
             if name in found:
                 raise Mistake(f"the operand {name} is given twice", item)

@@ -56,7 +56,7 @@ class SourceText:
         last, end_column = self.locate(end)
         if last != line:
             end_column = len(self.line(line)) + 1
-        return Span(self.name, line, column, max(end_column, column))
+        return Span(self.name, line, column, max(end_column, column + 1))
 
 
 @dataclass(frozen=True, slots=True)

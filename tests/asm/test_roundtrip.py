@@ -192,3 +192,11 @@ def test_a_pe_part_of_bytes_comes_back() -> None:
     for size in (1, 2, 30, 200):
         data = ", ".join(str(rng.randrange(256)) for _ in range(size))
         there_and_back(f".device tiny\n.core pe\na: .byte {data}\nb:\n .space 40\n .byte 1\n")
+
+
+def test_names_of_the_default_program_are_free() -> None:
+    """The labels of the default cp are local to it; a user's list may well be called `run`."""
+    names = ("next", "copy", "run", "start", "wait", "end", "commands", "swap", "copied")
+    lists = "".join(f".list {name}\n.endlist\n" for name in names)
+    text = there_and_back(f".device tiny\n.core pe\n{lists}")
+    assert " is called " not in text

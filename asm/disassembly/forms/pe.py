@@ -270,11 +270,11 @@ def _lines(image: _Image, section: Section, labels: Labels, row: _Row) -> list[s
         labels.make(address)
     lines = labels.first()
     for sequence in image.sequences:
-        lines += _named(start + sequence.offset, labels, sequence.size)
+        lines += ["", *_named(start + sequence.offset, labels, sequence.size)]
         lines += _sequence_lines(sequence, start, labels)
     for offset, packets in image.lists:
         address = start + offset
-        lines += _named(address, labels, ends[address] - address)
+        lines += ["", *_named(address, labels, ends[address] - address)]
         lines.append(directive(f".list {labels.at(address)}"))
         for packet in packets:
             lines.append(directive(f"  {_packet_text(packet, start, labels, row)}"))
@@ -285,6 +285,7 @@ def _lines(image: _Image, section: Section, labels: Labels, row: _Row) -> list[s
         base = max(address for address in ends if address <= place)
         for symbol in labels.symbols_at(place)[place in ends :]:
             lines += labels.derived(symbol, base)
+    lines.append("")
     cuts = sorted({start + image.data, *places[bisect_left(places, start + image.data) :]})
     for low, high in zip(cuts, [*cuts[1:], section.end], strict=True):
         lines += labels.lines(low)

@@ -165,11 +165,11 @@ class CoreForm(Form):
     def end_list(self, site: Site, statement: Statement) -> None:
         """`.endlist`."""
         assert statement.head is not None
-        if statement.operands:
-            raise wrong_operands(statement, ".endlist")
         if self.list_line is None:
             raise Mistake(".endlist without .list", statement.head)
         self._close_list(site)
+        if statement.operands:
+            raise wrong_operands(statement, ".endlist")
 
     def _close_list(self, site: Site) -> None:
         here = site.moved(self.lists)
@@ -206,11 +206,11 @@ class CoreForm(Form):
 
     def end_sequence(self, site: Site, statement: Statement) -> None:
         """`.endseq`."""
-        if statement.operands:
-            raise wrong_operands(statement, ".endseq")
         sequence = self.in_sequence(statement)
         self.sequence = None
         sequence.finish(site, statement)
+        if statement.operands:
+            raise wrong_operands(statement, ".endseq")
 
     def broken(self, word: str, line: LogicalLine) -> None:
         site = self.assembly.site(line)
@@ -297,7 +297,7 @@ class CoreForm(Form):
         low, high = self._range(found)
         for other in others:
             other_low, other_high = other._range(found)
-            if low < other_high and other_low < high:
+            if other.line_before(self) and low < other_high and other_low < high:
                 exe = next(exe for exe in self.exes if exe.target is found)
                 self.assembly.report.mistake(
                     exe.site.line,
@@ -309,6 +309,11 @@ class CoreForm(Form):
                     ),
                 )
         return low, high
+
+    def line_before(self, other: CoreForm) -> bool:
+        """Whether this part comes before the other one: of two, the later one is at fault."""
+        parts = list(self.assembly.parts)
+        return parts.index(self) < parts.index(other)
 
     def writes(self, found: Definition) -> bool:
         """Whether an exe of this row writes to the tensor."""

@@ -330,8 +330,10 @@ class Exe:
         half = self.form.plan().limit
         if isinstance(part, Indexed) and len(part.subscripts) == 1:
             item = part.subscripts[0]
-            if not isinstance(item, Slice):
+            if not isinstance(item, Slice) and part is self._out:
                 return self._offset(item, half), 0
+            if not isinstance(item, Slice):
+                raise Mistake("a segment has a begin and an end", part, "write unit[from:to]")
             if item.low is not None and item.high is not None:
                 low, high = self._offset(item.low, half), self._offset(item.high, half)
                 if low > high:
@@ -450,7 +452,9 @@ class Exe:
         count = self._option("count", 1, _U16)
         step = self._option("step", size, _U32)
         stride = self._option("stride", min(count * step, _U32), _U32)
-        pes = self._option("pes", self._weight_pes(mask), _U16)
+        config = self.form.assembly.config
+        all_pes = int(config["pe.clusters"] * config["pe.pes"])
+        pes = self._option("pes", self._weight_pes(mask), all_pes)
         if definition is not None and count:
             self._check_extent(definition, offset, (stride, step, count, pes, size), mask)
         values = {

@@ -178,7 +178,7 @@ class OpenSequence:
             for name, node in bound.given.items():
                 kind = bound.operand(name).kind
                 if kind.by_name:
-                    value_of(bound.operand(name), node, site)
+                    value_of(bound.operand(name), node, site, row)
                 else:
                     bound.given[name] = site.folded(node)
         except Mistake:
@@ -199,7 +199,7 @@ class OpenSequence:
         if not self._items and not self.spoiled:
             self._spoil()
             raise Mistake("the sequence is empty", statement.head)
-        if len(self._items) > SEQUENCE_LENGTH:
+        if not 1 <= len(self._items) <= SEQUENCE_LENGTH:  # which has been said
             self._spoil()
             return
         area = self.form.sequences
@@ -299,7 +299,8 @@ def _instruction(site: Site, item: _Item) -> Callable[[], bytes]:
     def make() -> bytes:
         operands = {operand.name: operand for operand in item.row.operands}
         values = {
-            name: value_of(operands[name], node, site) for name, node in item.bound.given.items()
+            name: value_of(operands[name], node, site, item.row)
+            for name, node in item.bound.given.items()
         }
         return codec.encode(item.row, values).to_bytes(item.row.format.size, "little")
 

@@ -1,0 +1,22 @@
+# Values that do not fit their directive, one less and one more than the range.
+        .byte   -129                      #! error 17-21: -129 is out of range, -128 to 255
+        .byte   256                       #! error 17-20: 256 is out of range, -128 to 255
+        .half   -32769                    #! error 17-23: -32769 is out of range, -32768 to 65535
+        .half   65536                     #! error 17-22: 65536 is out of range, -32768 to 65535
+        .word   -2147483649               #! error 17-28: -2147483649 is out of range, -2147483648 to 4294967295
+        .word   4294967296                #! error 17-27: 4294967296 is out of range, -2147483648 to 4294967295
+        .space  -1                        #! error 17-19: size: -1 is out of range, 0 to 1073741824
+        .space  5, 256                    #! error 20-23: fill: 256 is out of range, -128 to 255
+        .space  2000000000                #! error 17-27: size: 2000000000 is out of range, 0 to 1073741824
+        .fill   -1                        #! error 17-19: repeat: -1 is out of range, 0 to 1073741824
+        .fill   1, 9                      #! error 20-21: size: 9 is out of range, 0 to 8
+        .fill   1, 1, 256                 #! error 23-26: 256 is out of range, -128 to 255
+        .fill   1, 8, 0x100000000         #! error 23-34: 4294967296 is out of range, -2147483648 to 4294967295
+        .fill   1000000000, 8, 1          #! error 17-27: 1000000000 times 8 bytes are out of range, at most 1073741824
+        .align  17                        #! error 17-19: alignment, a power of two: 17 is out of range, 0 to 16
+        .align  -1                        #! error 17-19: alignment, a power of two: -1 is out of range, 0 to 16
+        .balign 3                         #! error 17-18: an alignment is a power of two, not 3
+        .balign 131072                    #! error 17-23: alignment in bytes: 131072 is out of range, 0 to 65536
+        .balign 4, 300                    #! error 20-23: fill: 300 is out of range, -128 to 255
+        .bss
+        .byte   1                         #! error 9-18: .bss holds zeros, no data

@@ -1,0 +1,115 @@
+"""What a source of the corpus says about itself, in comments.
+
+    add a0, a1      #! error 9-23: add does not take 2 operands | write add rd, rs1, rs2
+    #! error 4:9-11: a comment without an end      (of line 4, if that line cannot hold it)
+    #! warning 1-2: label '1' is not used
+    #! bytes .text.cp 13000000 67800000            (all of a section; several lines add up)
+    #! at .data+4 0a0b                             (some bytes of a section)
+    #! section .data 0x80000000 12 align 4         (address, size, alignment)
+    #! symbol name 0x10000 4 func .text.cp         (value, size, kind, section or -)
+    #! global name
+
+Columns count from 1, the end is the first column behind. What stands behind `|`
+is the hint. A diagnostic that no comment expects fails the test, too.
+
+`python -m tests.asm.expectations FILE...` writes the diagnostics that the
+assembler gives now into err files without any; read them before you commit.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from asm.assembler import assemble
+from asm.diagnostics import AssemblyError, Diagnostic
+from asm.program import Program
+
+_EXPECTATION = re.compile(r"#! (\w+) (.*?)\s*$")
+_PLACE = re.compile(r"(?:(\d+):)?(\d+)-(\d+): (.*)")
+
+
+@dataclass(frozen=True, order=True)
+class Said:
+    """A diagnostic as the corpus writes it."""
+
+    line: int
+    column: int
+    end: int
+    severity: str
+    message: str
+    hint: str
+
+
+def of(item: Diagnostic) -> Said:
+    """A diagnostic of the assembler in this form."""
+    span = item.span
+    return Said(span.line, span.column, span.end_column, item.severity, item.message, item.hint)
+
+
+def expected(path: Path) -> tuple[list[Said], list[tuple[str, str]]]:
+    """The diagnostics that a source expects, and the other expectations: word and rest."""
+    said, others = [], []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        match = _EXPECTATION.search(line)
+        if not match:
+            continue
+        what, rest = match.groups()
+        if what not in ("error", "warning"):
+            others.append((what, rest))
+            continue
+        place = _PLACE.fullmatch(rest)
+        assert place, f"{path}:{number}: not an expectation: {line}"
+        message, _, hint = place[4].partition(" | ")
+        at = int(place[1] or number)
+        said.append(Said(at, int(place[2]), int(place[3]), what, message, hint))
+    return sorted(said), others
+
+
+def compare(program: Program, what: str, rest: str) -> tuple[object, object]:
+    """What a program has and what one expectation wants."""
+    words = rest.split()
+    if what == "at":
+        name, _, offset = words[0].partition("+")
+        wanted, start = bytes.fromhex("".join(words[1:])), int(offset or "0", 0)
+        data = program.section(name).data[start : start + len(wanted)]
+        return data.hex(" ", 4), wanted.hex(" ", 4)
+    if what == "section":
+        section = program.section(words[0])
+        found = [hex(section.address), str(section.size), "align", str(section.align)]
+        return found[: len(words) - 1], words[1:]
+    if what == "symbol":
+        symbol = program.symbol(words[0])
+        found = [hex(symbol.value), str(symbol.size), symbol.kind, symbol.section or "-"]
+        return found[: len(words) - 1], words[1:]
+    if what == "global":
+        return [word for word in words if program.symbol(word).is_global], words
+    if what == "absent":
+        return {symbol.name for symbol in program.symbols} & set(words), set()
+    raise AssertionError(f"no expectation is called {what}")
+
+
+def main(names: list[str]) -> None:
+    """Write the present diagnostics into sources that expect none."""
+    for name in names:
+        path = Path(name)
+        if expected(path)[0]:
+            print(f"{name}: expects some already")
+            continue
+        lines = path.read_text("utf-8").splitlines()
+        try:
+            found = assemble(path).warnings
+        except AssemblyError as error:
+            found = error.diagnostics
+        for item in reversed([item for item in found if isinstance(item, Diagnostic)]):
+            said = of(item)
+            hint = f" | {said.hint}" if said.hint else ""
+            text = f"{said.column}-{said.end}: {said.message}{hint}"
+            lines[said.line - 1] = f"{lines[said.line - 1]:<40}  #! {said.severity} {text}"
+        path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
