@@ -108,11 +108,10 @@ def write_stderr(data: bytes) -> None:
 
 
 def _pass_on(stream: TextIO, data: bytes) -> None:
-    """The bytes as they are, where the stream takes bytes."""
-    buffer = getattr(stream, "buffer", None)
-    if buffer is None:
+    """The bytes as they are; as text where a progress bar has to make room for them."""
+    if hasattr(stream, "rich_proxied_file") or not hasattr(stream, "buffer"):
         stream.write(data.decode("utf-8", errors="replace"))
-    else:
-        stream.flush()
-        buffer.write(data)
+        return  # a flush would end the line above the bar
+    stream.flush()
+    stream.buffer.write(data)
     stream.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,9 +35,10 @@ MEANING_WIDTH = 60  # columns that are needed to say what counters mean
 
 def print_outputs(run: Run) -> None:
     """Each output: `y (int32, 10)` and its elements as NumPy prints them."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     for name, array in run.outputs.items():
         print(f"{name} ({array.dtype.name}, {shape_text(array.shape)})")
-        print(np.array2string(array, max_line_width=100, separator=" "))
+        print(np.array2string(array, max_line_width=width, separator=" "))
     sys.stdout.flush()
 
 

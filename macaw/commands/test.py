@@ -29,20 +29,20 @@ def command(paths: tuple[str, ...], update: bool) -> int:
                 differences = golden.check(folder, update=update)
             except MacawError as error:
                 wrong += 1
-                click.echo(f"WRONG    {folder}\n  {error.message}")
+                print(f"WRONG    {folder}\n  {error.message}")
                 if error.hint:
-                    click.echo(f"  hint: {error.hint}")
+                    print(f"  hint: {error.hint}")
             except golden.PROGRAM_ERRORS as error:
                 wrong += 1
-                click.echo(f"WRONG    {folder}")
+                print(f"WRONG    {folder}")
                 _indented(str(error).splitlines())
             else:
                 failed += bool(differences) and not update
-                click.echo(f"{_verdict(differences, update)} {folder}")
+                print(f"{_verdict(differences, update)} {folder}")
                 _indented(differences)
             bar.done += 1
     passed = len(folders) - failed - wrong
-    click.echo(f"{passed} {'recorded' if update else 'passed'}, {failed + wrong} failed")
+    print(f"{passed} {'recorded' if update else 'passed'}, {failed + wrong} failed")
     return WRONG if wrong else FAILED if failed else DONE
 
 
@@ -54,4 +54,4 @@ def _verdict(differences: list[str], update: bool) -> str:
 
 def _indented(lines: list[str]) -> None:
     for line in lines:
-        click.echo(f"  {line}")
+        print(f"  {line}")
