@@ -60,6 +60,7 @@ def disassemble(program: Program, core: str | None = None) -> str:
             part = section.core, section.index
         own = labels[section.name]
         if table is not None and section.flags == "ax" and not section.nobits:
+            lines += [directive(f".balign {section.align}")] if section.align > code.WORD else []
             lines += code.section_lines(section, table, own, exact, near)
         else:
             lines += _contents(program, section, table, own)

@@ -12,14 +12,14 @@ from asm.program import Section
 from isa import codec
 from isa.model import Core
 
-_WORD = 4  # bytes of an instruction
+WORD = 4  # bytes of an instruction
 
 
 @lru_cache(maxsize=1 << 16)  # each word is asked for twice, and many stand more than once
 def _decoded(core: Core, word: int) -> codec.Decoded | str:
     """The instruction, or why there is none that gives this word again."""
     try:
-        found = codec.decode(core, word, 8 * _WORD)
+        found = codec.decode(core, word, 8 * WORD)
     except codec.DecodeError as error:
         return str(error)
     if codec.encode(found.row, found.values) != word:
@@ -30,14 +30,14 @@ def _decoded(core: Core, word: int) -> codec.Decoded | str:
 def make_targets(section: Section, core: Core, labels: Labels) -> None:
     """Give every address in the section that an instruction of it names a label."""
     for place, (word,) in enumerate(struct.iter_unpack("<I", _whole(section))):
-        address = section.address + _WORD * place
+        address = section.address + WORD * place
         found = _decoded(core, word)
         if isinstance(found, str):
             continue
         for operand in found.row.operands:
             if operand.kind.relative:
                 target = address + found.values[operand.name] & 0xFFFF_FFFF
-                if section.holds(target) and target % _WORD == 0:
+                if section.holds(target) and target % WORD == 0:
                     labels.make(target)
 
 
@@ -52,8 +52,8 @@ def section_lines(
     lines = labels.first()
     whole = _whole(section)
     for place, (word,) in enumerate(struct.iter_unpack("<I", whole)):
-        address = section.address + _WORD * place
-        lines += labels.lines(address, _WORD)
+        address = section.address + WORD * place
+        lines += labels.lines(address, WORD)
         if labels.at(address) is not None:
             meant.forget()
         found = _decoded(core, word)
@@ -74,4 +74,4 @@ def section_lines(
 
 def _whole(section: Section) -> bytes:
     """The section's bytes up to the last whole word."""
-    return section.data[: len(section.data) // _WORD * _WORD]
+    return section.data[: len(section.data) // WORD * WORD]

@@ -406,7 +406,7 @@ class Exe:
             return
         if kind == "weights" and not segment.compress:
             return  # records, whose lengths differ
-        item = length // datum_elements(datum, length)
+        item = max(1, length // datum_elements(datum, length))
         if length % (slices * item):
             raise Mistake(
                 f"'{name}' has {length // item} elements here, which {slices} cannot share",
