@@ -1,0 +1,95 @@
+"""What GNU as and ld make of sources that both understand, live or as it was recorded.
+
+`python -m tests.asm.gnu` records `vectors/gnu.json` anew. A source of `gnu_sources`
+is assembled as it stands by GNU as (without relaxation), and as a cp part by us.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+import warnings
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SOURCES = sorted((HERE / "gnu_sources").glob("*.s"))
+VECTORS = HERE / "vectors" / "gnu.json"
+_PREFIX = "riscv64-unknown-elf-"
+_TOOLS = ("as", "ld", "objcopy")
+_RANDOM = 400  # expressions
+
+Bytes = dict[str, str]  # the hexadecimal bytes of .text and .data
+
+
+def _expression(chance: random.Random, depth: int) -> str:
+    """An expression in brackets throughout: precedence is ours, the operators are GNU's."""
+    if depth == 0 or chance.random() < 0.2:
+        value = chance.choice((chance.randrange(10), chance.getrandbits(chance.randrange(1, 64))))
+        return chance.choice((str(value), hex(value)))
+    if chance.random() < 0.2:
+        return f"({chance.choice('-~!')}{_expression(chance, depth - 1)})"
+    operator = chance.choice("+ - * | & ^ << >> < <= > >= == != <> && || / %".split())
+    left, right = _expression(chance, depth - 1), _expression(chance, depth - 1)
+    if operator in ("<<", ">>"):
+        right = str(chance.randrange(64))
+    if operator in "/%":  # never by zero, and never the one quotient that GNU as cannot take
+        right = str(chance.randrange(1, 1000))
+    return f"({left} {operator} {right})"
+
+
+def random_expressions() -> str:
+    """A source of random expressions, always the same ones."""
+    chance = random.Random(7)
+    lines = [f"        .dword  {_expression(chance, 4)}" for _ in range(_RANDOM)]
+    return "        .data\n" + "\n".join(lines) + "\n"
+
+
+def cases() -> dict[str, str]:
+    """The sources by name."""
+    found = {path.stem: path.read_text("utf-8") for path in SOURCES}
+    return {**found, "random": random_expressions()}
+
+
+def tools_missing() -> bool:
+    return not all(shutil.which(_PREFIX + tool) for tool in _TOOLS)
+
+
+def live(text: str) -> Bytes:
+    """Run the tools over one source."""
+
+    def run(tool: str, *words: str | Path) -> None:
+        subprocess.run([_PREFIX + tool, *words], check=True, capture_output=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        source, unlinked, linked = (Path(folder) / name for name in ("a.s", "a.o", "a.elf"))
+        source.write_text(f"        .option norelax\n        .text\n{text}", "utf-8")
+        run("as", "-march=rv32im_zicsr", "-mabi=ilp32", "-o", unlinked, source)
+        places = ("-Ttext=0x10000", "-Tdata=0x80000000", "-e", "0x10000")
+        run("ld", "-m", "elf32lriscv", "--no-relax", *places, "-o", linked, unlinked)
+        found = {}
+        for section in (".text", ".data"):
+            binary = Path(folder) / section[1:]
+            run("objcopy", "-O", "binary", "-j", section, linked, binary)
+            found[section] = binary.read_bytes().hex()
+        return found
+
+
+def expected(name: str) -> Bytes:
+    """What GNU as gives for a source, live or recorded (never recorded in CI)."""
+    if not tools_missing():
+        return live(cases()[name])
+    if os.environ.get("CI"):
+        raise RuntimeError(f"in CI {_PREFIX}as must be installed")
+    warnings.warn(f"no {_PREFIX}as here: using the recorded {VECTORS.name}", stacklevel=2)
+    found: Bytes = json.loads(VECTORS.read_text())[name]
+    return found
+
+
+if __name__ == "__main__":
+    VECTORS.parent.mkdir(exist_ok=True)
+    recorded = {name: live(text) for name, text in cases().items()}
+    VECTORS.write_text(json.dumps(recorded, indent=1) + "\n")

@@ -1,0 +1,32 @@
+"""The assembler against GNU as: labels, branches, addresses, data, alignment, expressions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from asm.assembler import assemble
+from asm.source import Source
+from tests.asm import gnu
+
+CASES = gnu.cases()
+
+
+def ours(text: str) -> gnu.Bytes:
+    """The same sections as we make them."""
+    program = assemble(Source(f"        .core cp\n        .text\n{text}", "gnu.s"))
+    found = {section.name: section.data.hex() for section in program.sections}
+    return {".text": found.get(".text.cp", ""), ".data": found.get(".data", "")}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_bytes(name: str) -> None:
+    wanted, found = gnu.expected(name), ours(CASES[name])
+    for section in (".text", ".data"):
+        assert bytes.fromhex(found[section]).hex(" ", 4) == bytes.fromhex(wanted[section]).hex(" ", 4)
+
+
+@pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to compare the vectors with")
+def test_the_vectors_are_current() -> None:
+    assert json.loads(gnu.VECTORS.read_text()) == {k: gnu.live(v) for k, v in CASES.items()}
