@@ -1,10 +1,6 @@
 """`macaw run` and `macaw.run`: results, batches, files, statistics, JSON, and programs that fail."""
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -197,20 +193,6 @@ def test_a_file_that_is_neither_source_nor_executable(macaw: Macaw, tmp_path: Pa
         done = macaw("run", name)
         assert done.returncode == 2
         assert "internal error" not in done.stderr
-
-
-def test_control_c_says_how_far_it_was(source: Source) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "macaw", "run", str(source(LOOP))],
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        text=True,
-    )
-    time.sleep(3)
-    process.send_signal(signal.SIGINT)
-    _, text = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert text.strip().startswith("macaw: interrupted at cycle ")
 
 
 # From Python -----------------------------------------------------------------------------------

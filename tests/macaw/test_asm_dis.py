@@ -1,0 +1,125 @@
+"""`macaw asm` and `macaw dis`: files, options, diagnostics, and the way back."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.macaw.conftest import ROOT, Macaw
+
+Source = Callable[..., Path]
+
+BAD = "        .core cp\n        addi a0, a0, 5000\n        frob\nx:      nop\nx:      nop\n"
+WARNS = "        .core cp\n_start: nop\n.Lunused: nop\n"
+
+
+def test_the_executable_is_named_after_the_source(macaw: Macaw, layer: Path) -> None:
+    done = macaw("asm", "layer.s")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (layer.parent / "layer.elf").read_bytes().startswith(b"\x7fELF")
+
+
+def test_the_same_source_gives_the_same_bytes(macaw: Macaw, layer: Path) -> None:
+    macaw("asm", "layer.s", "-o", "a")
+    macaw("asm", layer, "-o", "b", PYTHONHASHSEED="1")
+    assert (layer.parent / "a").read_bytes() == (layer.parent / "b").read_bytes()
+
+
+def test_what_dis_prints_assembles_to_the_same_bytes(macaw: Macaw, layer: Path) -> None:
+    macaw("asm", "layer.s", "-o", "a.elf")
+    (layer.parent / "back.s").write_text(macaw("dis", "a.elf").stdout)
+    assert macaw("asm", "back.s", "-o", "b.elf").stderr == ""
+    assert (layer.parent / "a.elf").read_bytes() == (layer.parent / "b.elf").read_bytes()
+
+
+def test_dis_of_one_core(macaw: Macaw, layer: Path) -> None:
+    macaw("asm", "layer.s", "-o", "a.elf")
+    done = macaw("dis", "a.elf", "--core", "pe")
+    assert done.returncode == 0
+    assert ".core pe, row=0" in done.stdout
+    assert ".core cp" not in done.stdout
+    done = macaw("dis", "a.elf", "--core", "vc")
+    assert done.returncode == 2
+    assert done.stderr.startswith("macaw: error: the program has no part of a core 'vc'")
+
+
+def test_dis_of_a_source(macaw: Macaw, layer: Path) -> None:
+    done = macaw("dis", layer)
+    assert done.returncode == 2
+    assert done.stderr.endswith("is no ELF file\nhint: `macaw asm` makes one from a source\n")
+
+
+def test_all_mistakes_are_reported_and_nothing_is_written(
+    macaw: Macaw, source: Source, tmp_path: Path
+) -> None:
+    source(BAD)
+    (tmp_path / "p.elf").write_bytes(b"old")
+    done = macaw("asm", "p.s")
+    assert (done.returncode, done.stdout) == (2, "")
+    places = [line.split(" ")[0] for line in done.stderr.splitlines() if line.startswith("p.s:")]
+    assert [place.split(":")[1] for place in places] == ["2", "3", "5"]
+    assert (tmp_path / "p.elf").read_bytes() == b"old"
+
+
+def test_diagnostics_in_json(macaw: Macaw, source: Source) -> None:
+    source(BAD)
+    found = json.loads(macaw("asm", "p.s", "--diagnostics", "json").stderr)
+    assert [item["line"] for item in found] == [2, 3, 5]
+    documented = (ROOT / "docs" / "cli.md").read_text()
+    for name in found[0]:
+        assert f"`{name}`" in documented
+    source("        .core cp\n_start: nop\n")
+    assert macaw("asm", "p.s", "--diagnostics", "json").stderr == "[]\n"
+
+
+def test_a_warning_is_printed_and_the_file_written(
+    macaw: Macaw, source: Source, tmp_path: Path
+) -> None:
+    source(WARNS)
+    done = macaw("asm", "p.s")
+    assert done.returncode == 0
+    assert done.stderr.startswith("p.s:3:1: warning: ")
+    assert (tmp_path / "p.elf").exists()
+
+
+def test_werror(macaw: Macaw, source: Source, tmp_path: Path) -> None:
+    source(WARNS)
+    done = macaw("asm", "p.s", "-Werror")
+    assert done.returncode == 2
+    assert done.stderr.startswith("p.s:3:1: error: ")
+    assert "[-Werror]" in done.stderr
+    assert not (tmp_path / "p.elf").exists()
+
+
+def test_definitions(macaw: Macaw, source: Source) -> None:
+    source("        .core cp\n        li a0, CODE\n        li a7, 93\n        ecall\n")
+    assert macaw("asm", "p.s").returncode == 2
+    assert macaw("asm", "p.s", "-D", "CODE=0x15").stderr == ""
+    assert "code 21" in macaw("run", "p.elf").stderr
+    for wrong in ("=3", "1x=3"):
+        assert f"'{wrong}' is not NAME=VALUE" in macaw("asm", "p.s", "-D", wrong).stderr
+    assert "CODE is given twice" in macaw("asm", "p.s", "-D", "CODE=1", "-DCODE=2").stderr
+
+
+def test_folders_that_files_may_come_from(macaw: Macaw, layer: Path) -> None:
+    inner = layer.parent / "inner"
+    inner.mkdir()
+    layer.rename(inner / "layer.s")
+    done = macaw("asm", "inner/layer.s", "-o", "a.elf")
+    assert done.returncode == 2
+    assert "weights.npy" in done.stderr
+    assert macaw("asm", "inner/layer.s", "-I", ".", "-o", "a.elf").stderr == ""
+
+
+def test_a_device_that_is_none(macaw: Macaw, layer: Path) -> None:
+    done = macaw("asm", layer, "--device", "huge")
+    assert done.returncode == 2
+    assert "no device is called 'huge'" in done.stderr
+
+
+@pytest.mark.parametrize("output", ["none/a.elf", "."])
+def test_an_output_that_cannot_be_written(macaw: Macaw, layer: Path, output: str) -> None:
+    done = macaw("asm", layer, "-o", output)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"macaw: error: cannot write {output}: ")
