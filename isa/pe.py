@@ -112,7 +112,7 @@ SPU = Format(
     size=2,
 )
 
-I = Instruction  # noqa: E741  one short name keeps a row on a line
+I = Instruction  # one short name keeps a row on a line
 
 # fmt: off
 COMMANDS = (
