@@ -396,10 +396,11 @@ class Control:
 
     def _limit(self, base: int) -> int:
         """The end of the activations that are loaded from `base` on without a gap."""
-        size, ends = self.shape.input_block, self.state.block_end[self.cluster]
-        end = int(ends[base // size])
-        while end > base and end % size == 0 and end // size < BLOCKS and ends[end // size] > end:
-            end = int(ends[end // size])
+        size, loaded = self.shape.input_block, self.state.block_loaded[self.cluster].tolist()
+        block = base // size
+        while block < BLOCKS and loaded[block] == size:
+            block += 1
+        end = block * size + (loaded[block] if block < BLOCKS else 0)
         return max(end, base)
 
     def computing_address(self) -> int | None:

@@ -93,7 +93,7 @@ class Distribution:
             segment=0,
             sent=0,
             chunks=[],
-            entries=None,
+            entries={},
         )
         self._check(packet, where)
         return packet
@@ -248,7 +248,7 @@ class Distribution:
                 self._deliver(packet, number, piece, cycle)
             packet["sent"] += length
             if packet["sent"] == packet["segments"][number]["length"]:
-                packet["segment"], packet["sent"], packet["entries"] = number + 1, 0, None
+                packet["segment"], packet["sent"] = number + 1, 0
         if packet["segment"] == len(packet["segments"]):
             state.packet = None
 

@@ -49,22 +49,29 @@ class Loading:
         described = packet["segments"][segment]
         if described["type"] != WEIGHTS:
             return True
-        if packet["entries"] is None:
+        known = packet["entries"]
+        if segment not in known:
             data = self.row.peek(described["offset"], described["length"])
-            packet["entries"] = [count for _, count in self._records(data, packet, segment)]
-        counts = np.array(packet["entries"])[self._of_cluster(cluster, packet, segment)]
-        capacity = self.shape.weight_queue
+            known[segment] = [count for _, count in self._records(data, packet, segment)]
+        # Segments before this one in the same beat are not in the queues yet.
+        counts = np.zeros(self.shape.pes, np.int64)
+        for number in range(packet["segment"], segment + 1):
+            if number in known:
+                counts += np.array(known[number])[self._of_cluster(cluster, packet, number)]
         own = self.state.segment_entries[cluster, run["buffer"]] + counts
-        if int(own.max()) > capacity:
-            pe = int(own.argmax())
-            control = self.row.controls[cluster]
-            raise Fault(
-                "queue overflow",
-                f"cluster {cluster}, PE {pe}: {int(own[pe])} weights, the queue holds {capacity}",
-                {"cluster": cluster, "pe": pe, "entries": int(own[pe]), "capacity": capacity},
-                address=control.address(run, op),
-            )
-        return bool((self.state.weight_count[cluster] + counts <= capacity).all())
+        if (own > self.shape.weight_queue).any():
+            raise self._overflow(cluster, run, op, own)
+        return bool((self.state.weight_count[cluster] + counts <= self.shape.weight_queue).all())
+
+    def _overflow(self, cluster: int, run: Run, op: Op, entries: NDArray[np.int64]) -> Fault:
+        pe, capacity = int(entries.argmax()), self.shape.weight_queue
+        most = int(entries[pe])
+        return Fault(
+            "queue overflow",
+            f"cluster {cluster}, PE {pe}: {most} weights, the queue holds {capacity}",
+            {"cluster": cluster, "pe": pe, "entries": most, "capacity": capacity},
+            address=self.row.controls[cluster].address(run, op),
+        )
 
     # After the last beat
 
@@ -132,8 +139,11 @@ class Loading:
         counts = np.array([count for _, count in records], np.int64)
         raw = np.frombuffer(data, np.uint8)
         for cluster in packet["clusters"]:
-            run, _op = self.row.controls[cluster].taker(packet, segment)
+            run, op = self.row.controls[cluster].taker(packet, segment)
             mine = self._of_cluster(cluster, packet, segment)
+            held = state.weight_count[cluster] + counts[mine]
+            if (held > self.shape.weight_queue).any():  # somebody changed the bytes meanwhile
+                raise self._overflow(cluster, run, op, held)
             pe, at, number = self._entries(starts[mine], counts[mine])
             first = raw[at].astype(np.uint16)
             index = first | raw[at + 1].astype(np.uint16) << 8
@@ -174,7 +184,8 @@ class Loading:
             state.activations[cluster, pes, first:end] = values[pes]
             state.bitmask[cluster, pes, first:end] = values[pes] != 0
             state.bitmask[cluster, pes, end:whole] = False
-            state.block_end[cluster, first // size : whole // size] = end
+            state.block_loaded[cluster, first // size : whole // size] = size
+            state.block_loaded[cluster, whole // size - 1] -= whole - end
 
     # Partial sums
 
@@ -211,8 +222,8 @@ class Loading:
             pe = int(np.flatnonzero(over)[0])
             raise Fault(
                 "accumulator overflow",
-                f"cluster {cluster}, PE {pe}: accumulator {number} holds {old[pe]},"
-                f" and the partial sum {values[pe]} is to be added",
+                f"cluster {cluster}, PE {pe}: accumulator {number} holds {old[pe]!s},"
+                f" and the partial sum {values[pe]!s} is to be added",
                 {"cluster": cluster, "pe": pe, "accumulator": number},
             )
         old[...] = total

@@ -165,7 +165,7 @@ class Results:
             pe, at = (int(x) for x in np.argwhere(over)[0])
             raise Fault(
                 "store overflow",
-                f"cluster {cluster}, PE {int(local[pe])}: the result {values[pe, at]}"
+                f"cluster {cluster}, PE {int(local[pe])}: the result {values[pe, at]!s}"
                 f" does not fit {element}",
                 {"cluster": cluster, "pe": int(local[pe]), "value": str(values[pe, at])},
             )

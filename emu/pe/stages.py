@@ -205,12 +205,12 @@ class Datapath:
 
     def _overflow(self, pe: int, load: NDArray[Any], old: NDArray[Any]) -> None:
         word = int(load[pe])
-        weight = self.weight_value[self.weight_row[pe] + (word >> PLACE_SHIFT)].item()
-        activation = self.activations[self.input_row[pe] + (word & INDEX_MASK)].item()
+        weight = self.weight_value[self.weight_row[pe] + (word >> PLACE_SHIFT)]
+        activation = self.activations[self.input_row[pe] + (word & INDEX_MASK)]
         number = int(self.sum[pe])
         raise self._fault(
             "accumulator overflow",
-            f"accumulator {number} holds {old[pe]}, and {weight} * {activation} is to be added",
+            f"accumulator {number} holds {old[pe]!s}, and {weight!s} * {activation!s} is to be added",
             pe,
             {"accumulator": number, "weight": str(weight), "activation": str(activation)},
         )

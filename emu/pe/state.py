@@ -138,7 +138,7 @@ class Packet(TypedDict):
     segment: int  # the segment on the bus
     sent: int  # its bytes that were on the bus
     chunks: list[bytes]  # these bytes, beat by beat
-    entries: list[int] | None  # weights: entries of each slice, once somebody had to know
+    entries: dict[int, list[int]]  # of segments of weights: entries of each slice
 
 
 class Beat(TypedDict):
@@ -230,7 +230,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("weight_count", "int64", pe, f"503: {held}"),
         StateField("activations", shape.value_type, (*pe, shape.input_buffer), "504: activations"),
         StateField("bitmask", "bool_", (*pe, shape.input_buffer), "504: which activations are not zero"),
-        StateField("block_end", "int64", (c, BLOCKS), "504: for each block, the element after the load that filled it; 0: not loaded"),
+        StateField("block_loaded", "int64", (c, BLOCKS), "504: how many elements of each block are loaded, from its first on"),
         # PE: index comparator and load queues. A load is weight place << 16 | input index.
         StateField("mac_left", "int64", pe, "505: weight entries of this mac that are still to be examined"),
         StateField("mac_next", "int64", pe, "505: place in 503 of the entry to be examined next"),

@@ -1,0 +1,280 @@
+"""Random packet lists: many buffers at once must do what packet after packet would do."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emu.device import Device
+from emu.pe import build
+from isa import codec
+from isa.pe import ELEMENTS, MODES, SEGMENT, SEGMENT_TYPES
+from tests.emu.pe_builder import Machine, Unit, record
+from tests.emu.pe_untimed import BLOCKS, Exe, Model, Refused
+
+CLUSTERS, PES, INPUTS, OUTPUTS = 2, 3, 256, 64
+BLOCK = INPUTS // BLOCKS
+PLACES = OUTPUTS // BLOCKS
+REGIONS = 3  # places for results, which later segments may read
+WIDTH = CLUSTERS * PES * 8 * 12  # bytes of a region: 12 results of 8 bytes a PE
+
+
+class Generator:
+    """Makes a random list for the engine and for the untimed model."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        pick = self.random.choice
+        self.unit = Unit(
+            {
+                "pe.clusters": CLUSTERS,
+                "pe.pes": PES,
+                "pe.input_buffer": INPUTS,
+                "pe.output_queue": OUTPUTS,
+                "pe.weight_queue": 130,
+                "pe.overflow": "wrap",
+                "pe.design": pick(["5a", "5b"]),
+                "pe.divider": pick([1, 1, 3]),
+                "dist.bus_bytes": pick([3, 64, 128]),
+                "sfu.rate": pick([1, 4]),
+                "sfu.latency": pick([1, 3]),
+            },
+            data_at=0x4000,
+        )
+        self.model = Model(CLUSTERS, PES, INPUTS, OUTPUTS)
+        self.regions = [self.unit.space(WIDTH) for _ in range(REGIONS)]
+        for region in self.regions:
+            for at in range(region, region + WIDTH, 8):
+                self.model.memory[at] = bytes(8)
+        self.sequences: dict[int, tuple[tuple[str, ...], dict[str, int]]] = {}
+        self._fill_everything()
+
+    def _fill_everything(self) -> None:
+        """Load the whole input buffer and all blocks of the output queue, so that little faults."""
+        lines = ("ld activations base=0", "ld psums base=0", "ld psums base=5", "ld psums base=9")
+        self.sequences[31] = (lines, {"activation": 0, "shift": 0})
+        self.unit.config_packet(31, *lines)
+        operands = [
+            self._activations(CLUSTERS, INPUTS),
+            *(self._psums(CLUSTERS, 4) for _ in range(3)),
+        ]
+        self._add(31, self._exe(31, tuple(range(CLUSTERS)), operands, 0, 0, 0))
+
+    def _weights(self, clusters: int) -> Any:
+        def entry() -> tuple[int, int]:
+            return self.random.randrange(2 * BLOCK), self.random.randrange(-128, 128)
+
+        return "weights", [
+            [[entry() for _ in range(self.random.choice([0, 3, 25]))] for _ in range(PES)]
+            for _ in range(clusters)
+        ]
+
+    def _activations(self, clusters: int, count: int) -> Any:
+        def value() -> int:
+            return self.random.choice([0, self.random.randrange(-128, 128)])
+
+        return "activations", [
+            [[value() for _ in range(count)] for _ in range(PES)] for _ in range(clusters)
+        ]
+
+    def _psums(self, clusters: int, count: int) -> Any:
+        return "psums", [
+            [[self.random.randrange(-1000, 1000) for _ in range(count)] for _ in range(PES)]
+            for _ in range(clusters)
+        ]
+
+    def sequence(self) -> None:
+        """A config of a random sequence."""
+        pick, ib = self.random.choice, self.random.choice([0, 1, 8, 30])
+        block = lambda: self.random.randrange(BLOCKS)  # noqa: E731
+        lines = [pick(["ld weights", f"ld both base={block()}", f"ld activations base={block()}"])]
+        for _ in range(self.random.randrange(1, 8)):
+            a, b = self.random.randrange(4), block()
+            lines.append(
+                pick(
+                    [
+                        "ld weights",
+                        f"ld activations base={b}",
+                        f"ld psums base={b}",
+                        f"mac base={b} acc={a}",
+                        f"mac base={b} acc={a}",
+                        f"spu nonsf src={a} dst={b}",
+                        f"spu activation src={b} dst={block()}",
+                        f"spu requantise src={b} dst={block()}",
+                        f"st base={b}",
+                    ]
+                )
+            )
+        header = {"activation": self.random.randrange(2), "shift": self.random.randrange(6)}
+        self.sequences[ib] = (tuple(lines), header)
+        self.unit.config_packet(ib, *lines, **header)
+
+    def exe(self) -> None:
+        """An exe of a random buffer; none if it would fault."""
+        ib = self.random.choice([ib for ib in self.sequences if ib != 31])
+        lines, _ = self.sequences[ib]
+        clusters = self.random.choice([(0,), (1,), (0, 1), (0, 1)])
+        region = self.random.randrange(REGIONS)
+        operands: list[Any] = []
+        for line in lines:
+            kind = line.split()[1]
+            if kind in ("weights", "both") and line.startswith("ld"):
+                operands.append(self._weights(len(clusters)))
+            if kind in ("activations", "both"):
+                if line.startswith("ld") and self.random.random() < 0.4:
+                    source = self.random.choice([r for r in range(REGIONS) if r != region])
+                    start = self.random.randrange(0, WIDTH - 16, 8)
+                    operands.append(("activations", (self.regions[source] + start, 16)))
+                elif line.startswith("ld"):
+                    count = self.random.randrange(1, 3 * BLOCK)
+                    operands.append(self._activations(len(clusters), count))
+            if line.startswith("ld psums") and self.random.random() < 0.5:
+                operands.append(self._psums(len(clusters), self.random.randrange(1, 5)))
+        exe = self._exe(
+            ib, clusters, operands, region, self.random.randrange(2), self.random.randrange(2)
+        )
+        after = copy.deepcopy(self.model)
+        try:
+            after.run(exe)
+        except (Refused, IndexError):
+            return
+        self._add(ib, exe)
+
+    def _exe(
+        self,
+        ib: int,
+        clusters: tuple[int, ...],
+        operands: list[Any],
+        region: int,
+        shift: int,
+        last: int,
+    ) -> Exe:
+        lines, header = self.sequences[ib]
+        return Exe(
+            lines,
+            header,
+            shift,
+            last,
+            clusters,
+            tuple(operands),
+            offset=self.regions[region],
+            stride=12 * 8,
+            step=8,
+            count=self.random.choice([0, 1, 1, 2]),
+        )
+
+    def _add(self, ib: int, exe: Exe) -> None:
+        self.model.run(exe)
+        segments, fixed = [], {}
+        for number, (kind, operand) in enumerate(exe.operands):
+            if isinstance(operand, tuple):
+                segments.append((kind, "broadcast", bytes(operand[1])))
+                fixed[number] = operand[0]
+                continue
+            slices = [part for cluster in operand for part in cluster]
+            if kind == "weights":
+                data = b"".join(
+                    record([i for i, _ in s], [v for _, v in s], "int8") for s in slices
+                )
+            else:
+                data = np.array(slices, "int8" if kind == "activations" else "int32").tobytes()
+            segments.append((kind, "sliced", data))
+        out = {"offset": exe.offset, "stride": exe.stride, "step": exe.step, "count": exe.count}
+        out["element"] = ELEMENTS.index("int64")
+        at = len(self.unit.packets) + 8
+        mask = sum(1 << c for c in exe.clusters)
+        self.unit.exe(ib, *segments, out=out, shift=exe.shift, last=exe.last, clusters=mask)
+        for number, offset in fixed.items():
+            described = codec.unpack(SEGMENT, self.unit.packets, at + SEGMENT.size * number)
+            assert SEGMENT_TYPES[described["type"]] == "activations"
+            assert MODES[described["mode"]] == "broadcast"
+            place = at + SEGMENT.size * number + SEGMENT.offsets["offset"]
+            self.unit.packets[place : place + 4] = offset.to_bytes(4, "little")
+
+
+def program(seed: int) -> Generator:
+    made = Generator(seed)
+    for _ in range(made.random.randrange(2, 7)):
+        made.sequence()
+    for _ in range(made.random.randrange(3, 16)):
+        made.exe() if made.random.random() < 0.85 else made.sequence()
+    return made
+
+
+def check(machine: Machine, model: Model) -> None:
+    """The engine's memory and PEs are what the model says."""
+    for at, data in model.memory.items():
+        assert machine.device.memory.peek(machine.half + at, 8) == data, hex(at)
+    state = machine.row.state
+    for (c, k), sums in model.sums.items():
+        assert state.accumulators[c, k].tolist() == sums
+        for place, value in enumerate(model.output[c, k]):
+            assert state.output_written[c, place] == model.written[c][place]
+            if model.written[c][place]:
+                assert state.output[c, k, place] == value
+        for place, value in enumerate(model.input[c, k]):
+            assert state.bitmask[c, k, place] == bool(value)
+
+
+PROGRAMS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@PROGRAMS
+@given(SEEDS)
+def test_random_programs(seed: int) -> None:
+    made = program(seed)
+    machine = made.unit.machine()
+    machine.run(max_cycles=200_000)
+    assert not machine.row.running
+    check(machine, made.model)
+    counters = machine.row.counters()
+    total = sum(value for name, value in counters.items() if name.startswith("cycles_"))
+    assert total == counters["cycles"] * CLUSTERS * PES
+    assert counters["packets"] > 0
+    state = machine.row.state
+    assert not any(state.runs)
+    assert state.units == [[-1] * 4] * CLUSTERS
+    assert not state.weight_count.any()
+
+
+@settings(PROGRAMS, max_examples=20)
+@given(SEEDS, st.lists(st.integers(1, 60), min_size=1, max_size=5))
+def test_snapshots_restore_exactly(seed: int, pauses: list[int]) -> None:
+    made = program(seed)
+    machine = made.unit.machine()
+    device = machine.device
+    kept = []
+    for pause in pauses:
+        device.run(max_cycles=pause)
+        kept.append((device.hash(), device.snapshot()))
+    device.run(max_cycles=200_000)
+    check(machine, made.model)
+    end = device.hash()
+    # Back, in the same device and in a fresh one, and on in other steps.
+    fresh = Device(made.unit.configuration, build=[build])
+    for which in (device, fresh):
+        for mark, snapshot in reversed(kept):
+            which.restore(snapshot)
+            assert which.hash() == mark
+            while which.cores["pe[0]"].running and which.cycle < snapshot.cycle + 7:
+                which.run(max_cycles=1)
+            which.run(max_cycles=200_000)
+            assert which.hash() == end
+
+
+def test_a_saved_device_goes_on(tmp_path: Any) -> None:
+    made = program(5)
+    machine = made.unit.machine()
+    machine.device.run(max_cycles=90)
+    machine.device.save(tmp_path / "device.npz")
+    machine.device.run(max_cycles=200_000)
+    fresh = Device(made.unit.configuration, build=[build])
+    fresh.load_state(tmp_path / "device.npz")
+    fresh.run(max_cycles=200_000)
+    assert fresh.hash() == machine.device.hash()
