@@ -48,7 +48,12 @@ def disassemble(program: Program, core: str | None = None) -> str:
             return None
         return names.of(found[0]) + (f" + {found[1]}" if found[1] else "")
 
-    lines = [*_origin(program), *names.notes, *_device(program), *_tensors(program)]
+    lines = [
+        *_origin(program),
+        *names.notes,
+        *_device(program),
+        *_tensors(program, labels.get(TENSORS), names),
+    ]
     lines += numbers(program, names)
     part: tuple[str, int | None] | None = None
     for section in sections:
@@ -64,6 +69,8 @@ def disassemble(program: Program, core: str | None = None) -> str:
             lines += code.section_lines(section, table, own, exact, near)
         else:
             lines += _contents(program, section, table, own)
+    if core is None:
+        lines += _empty_control(program)
     return "\n".join(lines).strip("\n") + "\n"
 
 
@@ -90,12 +97,26 @@ def _device(program: Program) -> list[str]:
     ]
 
 
-def _tensors(program: Program) -> list[str]:
-    lines = []
+def _tensors(program: Program, labels: Labels | None, names: Names) -> list[str]:
+    """The declarations of named tensors, and the other names in their section."""
+    lines, own = [], set()
     for tensor in program.tensors:
         shape = "".join(f", {length}" for length in tensor.shape)
         where = f", at={tensor.at}" if tensor.at else ""
         lines.append(directive(f".{tensor.direction} {tensor.name}, {tensor.dtype}{shape}{where}"))
+        for symbol in labels.symbols_at(tensor.address) if labels else ():
+            if symbol.name == tensor.name and symbol.is_global:
+                own.add(symbol)
+                about = labels.about(symbol, tensor.size) if labels else []
+                lines += [line for line in about if ".global" not in line]  # it always is
+    for symbol in program.symbols:
+        if symbol.section != TENSORS or symbol in own or not program.tensors or labels is None:
+            continue
+        before = [x for x in program.tensors if x.address <= symbol.value]
+        base = max(before or program.tensors[:1], key=lambda tensor: tensor.address)
+        lines += labels.about(symbol)
+        value = f"{base.name} + {symbol.value - base.address}"
+        lines.append(directive(f".set {names.of(symbol)}, {value}"))
     return lines
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 
 from asm.program import Program, Section, Symbol, natural_sizes
@@ -75,6 +76,7 @@ class Labels:
                 self._symbols.setdefault(symbol.value, []).append(symbol)
             else:
                 self._outside.append(symbol)
+        self._values = sorted(self._symbols)
 
     def make(self, address: int) -> None:
         """Give `address` a name if it has none."""
@@ -90,6 +92,17 @@ class Labels:
     def symbols_at(self, address: int) -> tuple[Symbol, ...]:
         """The program's symbols of exactly this address."""
         return tuple(self._symbols.get(address, ()))
+
+    def covering(self, address: int) -> str | None:
+        """`name` or `name + 4` of the nearest symbol before, if its bytes hold `address`."""
+        place = bisect_right(self._values, address) - 1
+        if place < 0:
+            return None
+        symbol = self._symbols[self._values[place]][0]
+        distance = address - symbol.value
+        if distance >= symbol.size:
+            return None
+        return self._names.of(symbol) + (f" + {distance}" if distance else "")
 
     def addresses(self) -> list[int]:
         """Every address that has a name, ascending."""

@@ -161,7 +161,7 @@ def test_device_tensors_and_data() -> None:
         ),
         symbols=(
             Symbol("text", 0x80000000, 6, ".data", "object", False),
-            Symbol("x", 0x80000040, 64, ".tensors", "object", False),
+            Symbol("x", 0x80000040, 64, ".tensors", "object", True),
             Symbol("y", 0x80000080, 40, ".tensors", "object", True),
         ),
         tensors=(
@@ -297,7 +297,7 @@ def test_a_pe_part_is_printed_with_its_directives() -> None:
         "        .list run",
         "          config ib=4, layer",
         "          exe ib=4, last, data=(weights unit[0x6c:0x70] sliced, activations"
-        " unit[0x70:0xb0] broadcast), out=(unit[0x6c], stride=4, step=4, count=1, pes=0, type=int32)",
+        " unit[0x70:0xb0] broadcast), out=(unit[0x6c], stride=4, step=4, count=1, pes=0, type=int32)  # w, buffer",
         "          trace_begin 5",
         "        .endlist",
         "w:",
@@ -309,7 +309,7 @@ def test_a_pe_part_is_printed_with_its_directives() -> None:
 
 def test_chosen_clusters_and_no_output() -> None:
     text = "\n".join(lines(image(clusters=2, out={})))
-    assert "activations unit[0x70:0xb0] broadcast), to=1\n" in text
+    assert "activations unit[0x70:0xb0] broadcast), to=1  # w, buffer\n" in text
     assert "out=" not in text
 
 
@@ -318,6 +318,7 @@ def test_chosen_clusters_and_no_output() -> None:
     [
         image(clusters=4),  # tiny has two clusters
         image(clusters=0),
+        image(out={"pes": 9, "count": 1}),  # it has eight
         image(header={"then": 5}),
         image(header={"count": 4}),  # the config's length is not the sequence's
     ],

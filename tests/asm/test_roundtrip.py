@@ -184,6 +184,17 @@ t:      .dword 1
         .core pe, row=1
         trace_end 2
 """,
+    "names in tensors": """
+        .device tiny
+        .input x, int8, 10
+        .output y, int32, 10, 2
+        .size y, 3
+        .type x, notype
+        .set a, x
+        .set z, y + 8
+        .set b, x - 4
+        .global z
+""",
     "nothing but a device": ".device large\n",
     "nothing": "",
 }

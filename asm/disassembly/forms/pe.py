@@ -76,6 +76,7 @@ class _Row(NamedTuple):
     """What a row of the program's device has; the most there can be if the program does not say."""
 
     clusters: int
+    pes: int  # of all clusters
     half: int  # bytes of half of its memory unit
 
     @classmethod
@@ -83,8 +84,9 @@ class _Row(NamedTuple):
         try:
             found = config.parse(program.config_toml)
         except config.ConfigError:
-            return cls(pe.CLUSTERS, 1 << 19)
-        return cls(found["pe.clusters"], found["mem.unit_half_bytes"])
+            return cls(pe.CLUSTERS, 1 << 16, 1 << 19)
+        clusters = found["pe.clusters"]
+        return cls(clusters, clusters * found["pe.pes"], found["mem.unit_half_bytes"])
 
 
 def _aligned(offset: int, align: int) -> int:
@@ -278,6 +280,9 @@ def _lines(image: _Image, section: Section, labels: Labels, row: _Row) -> list[s
         lines.append(directive(f".list {labels.at(address)}"))
         for packet in packets:
             lines.append(directive(f"  {_packet_text(packet, start, labels, row)}"))
+            if packet.out is not None:
+                names = [labels.covering(start + item["offset"]) for item in packet.segments]
+                lines[-1] += f"  # {', '.join(filter(None, names))}" if any(names) else ""
         lines.append(directive(".endlist"))
     # Other names among lists and sequences hang on the one before them.
     places = labels.addresses()
@@ -353,7 +358,7 @@ def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], r
     """The operands of an exe behind its flags, every one in its explicit form."""
     text = ""
     ends = [segment["offset"] + segment["length"] for segment in segments]
-    if max(*ends, out["offset"], 0) > row.half:
+    if max(*ends, out["offset"], 0) > row.half or out["pes"] > row.pes:
         raise _Unlike
     if segments:
         items = []
