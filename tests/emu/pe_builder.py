@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.device import Device
+from emu.device import Builder, Device
 from emu.faults import Stop
 from emu.pe import build
 from emu.pe.row import Row
@@ -170,16 +170,16 @@ class Unit:
         found.setdefault("stride", found["count"] * width)
         return {"offset": self.space(size), "element": ELEMENTS.index(element), **found}
 
-    def machine(self) -> Machine:
-        """A device of one row (and nothing else) with this unit as its feeding half."""
-        return Machine(self)
+    def machine(self, *others: Builder) -> Machine:
+        """A device of one row (and `others`) with this unit as its feeding half."""
+        return Machine(self, *others)
 
 
 class Machine:
     """A device without cp: the list at offset 0 is dispatched at cycle 0."""
 
-    def __init__(self, unit: Unit) -> None:
-        self.device = Device(unit.configuration, build=[build])
+    def __init__(self, unit: Unit, *others: Builder) -> None:
+        self.device = Device(unit.configuration, build=[build, *others])
         row = self.device.cores["pe[0]"]
         assert isinstance(row, Row)
         self.row = row

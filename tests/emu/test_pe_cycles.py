@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tests.emu.pe_builder import Machine, Unit, record
+from tests.emu.toys import HALF, UNIT, toy
 
 LAYER = (
     "ld activations base=0",
@@ -502,3 +503,64 @@ def test_records_of_weights_are_what_the_comparator_sees() -> None:
     machine = unit.machine()
     machine.run()
     assert machine.read(out, 4).tolist() == [4 * 101 + 10, 0, -2, 0]
+
+
+def test_a_beat_that_loses_its_banks_goes_later() -> None:
+    weights = np.zeros((8, 4), int)
+    weights[:, :2] = 1
+    unit = Unit()
+    unit.config_packet(0, *LAYER)
+    out = unit.out(32, "int32")
+    unit.exe(0, unit.dense([1, 2, 3, 4]), unit.weights(weights), out=out, last=1)
+    # Another core writes all 16 banks of the feeding half in three beats, the first in cycle 10.
+    write = ("beat", ((UNIT + HALF + 0x8000, 128),), bytes(128))
+    machine = unit.machine(toy(2, [("work", 10), write, write, write, ("end",)]))
+    # Who was served longest ago goes first. 10: the other core (the row was served in 4).
+    # 11: the row, 12: the other, 13: the row, 14: the other, 15: the row. So the exe's three beats
+    # are in 11, 13, 15 and not in 10, 11, 12. ld weights ends in 16, mac 17 to 20, nonsf 21, st 22, 23.
+    assert after(machine, 15, 20, look("computing")) == [0, 0, 1, 1, 1, 0]
+    machine.run()
+    assert machine.read(out, 8).tolist() == [3] * 8
+    counters = machine.device.counters()["pe[0]"]
+    assert counters["cycles"] == 20  # 4 to 23
+    assert counters["bus_waits"] == 6 + 1 + 1  # 5 to 10, 12, 14
+    assert counters["reads_blocked"] == 3  # 10, 12, 14
+
+
+def test_what_listeners_hear() -> None:
+    machine, _out = layer({}, np.ones((8, 2), int), [1, 2])
+    heard: list[tuple[Any, ...]] = []
+
+    def listen(event: Any) -> None:
+        if event.kind not in ("read", "write"):
+            heard.append(
+                (event.time, event.kind, event.values["cluster"], event.values.get("address"))
+            )
+
+    machine.device.listen(listen)
+    machine.run()
+    first = 0x1000_0000 + 0x2000 + 16  # of the sequence, without the half bit
+    # 1 + 2 + 64 = 67 bytes: beats 10 to 12, as in the first layer.
+    starts = [(13, 0), (14, 2), (15, 4), (19, 6), (20, 8)]
+    for cluster in (0, 1):
+        mine = [(time, kind, place) for time, kind, at, place in heard if at == cluster]
+        wanted = [(time, "instruction", first + offset) for time, offset in starts]
+        # Known in the cycle after: the command byte (10), the end of the store (20, 21).
+        assert mine == [(11, "begin", None), *wanted, (21 + cluster, "end", None)]
+
+
+def test_two_segments_of_weights_in_one_beat_count_together() -> None:
+    unit = Unit({"pe.clusters": 1, "pe.weight_queue": 16})
+    unit.config_packet(0, *LAYER)
+    unit.config_packet(
+        1, "ld activations base=8", *["ld weights"] * 2, "mac base=8 acc=0", *LAYER[3:]
+    )
+    outs = [unit.out(16, "int32") for _ in range(2)]
+    # Ten entries are in the queue; 3 + 4 more have no room together, but 3 have, and 4 have.
+    unit.exe(0, unit.dense(np.ones(10)), unit.weights(np.ones((4, 10))), out=outs[0], last=1)
+    three, four = (unit.weights(np.ones((1, n)), "broadcast") for n in (3, 4))
+    unit.exe(1, unit.dense(np.ones(10)), three, four, out=outs[1], last=1)
+    machine = unit.machine()
+    machine.run()
+    assert [machine.read(out, 4).tolist() for out in outs] == [[10] * 4, [7] * 4]
+    assert machine.row.counters()["weights_high"] == 13
