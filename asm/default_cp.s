@@ -12,8 +12,8 @@
 # Its labels begin with `default.`, so that they meet none of the user's.
 
         .core   cp
-        .global _start
-_start: la      s0, default.commands
+default.first:
+        la      s0, default.commands
 default.next:
         lw      t0, 0(s0)
         lw      a1, 4(s0)

@@ -97,6 +97,14 @@ def _device(program: Program) -> list[str]:
     ]
 
 
+def _empty_control(program: Program) -> list[str]:
+    """The control core's part if it is empty: without it a source gets the default one."""
+    control = registry.cores()[0]
+    if not program.note_version or any(item.core == control.name for item in program.sections):
+        return []
+    return ["", directive(f".core {control.name}")]
+
+
 def _tensors(program: Program, labels: Labels | None, names: Names) -> list[str]:
     """The declarations of named tensors, and the other names in their section."""
     lines, own = [], set()
