@@ -178,6 +178,7 @@ def test_device_tensors_and_data() -> None:
         "        .balign 4",
         "text:",
         "        .byte 0x68, 0x69, 0x00, 0x00, 0x00, 0x00",
+        "        .core cp",  # without it, a source gets the default program
     ]
     own = replace(program, config_toml=tiny.replace("rows = 2", "rows = 3"))
     text = disassemble(own)
@@ -304,6 +305,7 @@ def test_a_pe_part_is_printed_with_its_directives() -> None:
         "        .byte 0x01, 0x02, 0x03, 0x04",
         "buffer:",
         "        .space 64",
+        "        .core cp",
     ]
 
 
