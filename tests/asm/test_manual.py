@@ -1,0 +1,20 @@
+"""docs/language.md names every directive that there is."""
+
+from pathlib import Path
+
+import pytest
+
+from asm.data_directives import DATA
+from asm.directives import COMMON
+from isa.registry import cores
+
+MANUAL = Path(__file__).parents[2] / "docs" / "language.md"
+NAMES = [row.name for row in (*COMMON, *DATA)] + [
+    row.name for core in cores() for row in core.directives
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_directive_is_in_the_manual(name: str) -> None:
+    words = MANUAL.read_text(encoding="utf-8").replace("`", " ").replace(",", " ").split()
+    assert name in words
