@@ -102,16 +102,17 @@ class Assembly:
 
     # --- reading ---
 
-    def read_source(self, source: str | Path | Source) -> None:
-        """Read one file from its begin to its end."""
+    def read_source(self, source: str | Path | Source, ours: bool = False) -> None:
+        """Read one file from its begin to its end; one of `ours` sees no `-D` symbols."""
         text = self._load(source)
         if text is None:
             return
         self.report.source(text)
-        self.files.append(text.name)
         self._scope = self.names.table.scope()
-        for name, value in self._defines.items():
-            self._define_from_outside(name, value, text)
+        if not ours:
+            self.files.append(text.name)
+            for name, value in self._defines.items():
+                self._define_from_outside(name, value, text)
         for line in logical_lines(text, partial(self._unterminated, text)):
             self.statement(line)
         self.parts.leave()
@@ -320,8 +321,7 @@ class Assembly:
         if self.parts.control() is None:
             source = self.parts.default_form().default_source()
             if source is not None:
-                self.read_source(source)
-                self.files.pop()
+                self.read_source(source, ours=True)
                 self._default = self.parts.control()
         self.read = True
         for form in self.parts:

@@ -70,9 +70,12 @@ def read_npy(data: bytes) -> Array:
     """The array of a .npy file's bytes, versions 1 to 3. Raises `DataError`."""
     if data[:6] != _MAGIC:
         raise DataError("is no .npy file; numpy.save writes one")
-    major = data[6] if len(data) > 6 else 0
-    if major not in (1, 2, 3):
-        raise DataError(f"has version {major} of the .npy format, 1 to 3 can be read")
+    if len(data) < 8:
+        raise DataError("is cut off in its header")
+    major, minor = data[6], data[7]
+    if major not in (1, 2, 3) or minor:
+        version = f"{major}.{minor}" if minor else f"{major}"
+        raise DataError(f"has version {version} of the .npy format, 1 to 3 can be read")
     form = "<H" if major == 1 else "<I"
     start = 8 + struct.calcsize(form)
     if len(data) < start:
@@ -111,7 +114,9 @@ def _header(raw: bytes, encoding: str) -> tuple[str, tuple[int, ...]]:
     ):
         raise DataError("has a header whose shape is none")
     dtype = _dtype(header["descr"])
-    if header["fortran_order"] is not False and len(shape) > 1:
+    if not isinstance(header["fortran_order"], bool):
+        raise DataError("has a header whose fortran_order is neither True nor False")
+    if header["fortran_order"] and len(shape) > 1:
         raise DataError("is in Fortran order; save numpy.ascontiguousarray(array)")
     if prod(shape) * _item_size(dtype) > MAX_BYTES:
         raise DataError(f"is larger than {MAX_BYTES} bytes")
@@ -126,7 +131,7 @@ def _dtype(description: object) -> str:
         raise DataError("holds Python objects, which are never read")
     if code not in _DTYPES:
         known = ", ".join(_DTYPES.values())
-        raise DataError(f"holds the element type '{description[:40]}'; there are {known}")
+        raise DataError(f"holds the element type {description[:40]!a}; there are {known}")
     if order not in ("<", "|") or (order == "|" and code[1] != "1"):
         raise DataError("is big-endian; save it little-endian, array.astype('<" + code + "')")
     return _DTYPES[code]

@@ -31,8 +31,14 @@ SYMBOL = struct.Struct("<IIIBBH")
 NOTE_HEADER = struct.Struct("<III")  # sizes of name and description, type
 
 
+_LONGEST = 300  # characters of an error; what a file names can be as long as it likes
+
+
 class ElfError(ValueError):
     """A file that is no executable we can take, or a program no file can hold."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
 
 
 class FileHeader(NamedTuple):

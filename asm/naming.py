@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from isa.model import Core
 
 
+# Names that are compared for hints in a run: thousands of unknown symbols in a source with
+# thousands of known ones would take minutes.
+_MOST_COMPARED = 100_000
+
+
 class Naming:
     """The symbols of a run and what the source has said of them so far."""
 
@@ -32,6 +37,7 @@ class Naming:
         self._waiting: list[Definition] = []  # labels whose place the next bytes decide
         self._data: dict[tuple[int, int], Datum] = {}  # by area and offset
         self._resolving: set[Definition] = set()
+        self._to_compare = _MOST_COMPARED
 
     # --- labels ---
 
@@ -147,7 +153,9 @@ class Naming:
 
     def hint(self, name: str, scope: Scope, cores: Sequence[Core]) -> str:
         """The symbol that may have been meant by an unknown name, or what else the word is."""
-        hint = did_you_mean(name, [*scope.symbols, *self.table.shared])
+        known = [*scope.symbols, *self.table.shared]
+        self._to_compare -= len(known)
+        hint = did_you_mean(name, known) if self._to_compare > 0 else ""
         if hint:
             return hint
         files = [file for core in cores for file in core.files]

@@ -41,9 +41,7 @@ def symbols(names: Naming, layout: Layout) -> list[Symbol]:
     return found
 
 
-def _symbol(
-    found: Definition, is_global: bool, names: Naming, layout: Layout
-) -> Symbol | None:
+def _symbol(found: Definition, is_global: bool, names: Naming, layout: Layout) -> Symbol | None:
     value = found.value
     if isinstance(value, int):
         kind, size = found.kind or "notype", found.size or 0

@@ -49,7 +49,7 @@ def wrap(value: int) -> int:
 
 def _escaped(match: re.Match[str]) -> bytes:
     code = match[1]
-    if code[0] == "x":
+    if code[0] == "x" and len(code) > 1:
         return bytes([int(code[1:], 16) & 0xFF])
     if code[0] in "01234567":
         return bytes([int(code, 8) & 0xFF])

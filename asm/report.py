@@ -7,6 +7,8 @@ from asm.parser import parse
 from asm.source import LogicalLine, SourceText
 from asm.syntax import Mistake, Node
 
+_LONGEST = 300  # characters of a message; the word that it quotes can be as long as it likes
+
 
 class Report:
     """Collects diagnostics while the assembler goes on."""
@@ -60,6 +62,7 @@ class Report:
         source = line.source
         span = source.span(line.start + start, line.start + end)
         text = source.line(span.line)
+        message = _cut(message)
         self._diagnostics.append(Diagnostic(severity, message, span, hint, source.chain, text))
 
     @property
@@ -75,6 +78,14 @@ class Report:
             return self._order.get(span.file, -1), span.line, span.column
 
         return tuple(sorted(self._diagnostics, key=order))
+
+
+def _cut(message: str) -> str:
+    """The message, of a long one its begin and end."""
+    if len(message) <= _LONGEST:
+        return message
+    half = (_LONGEST - 3) // 2
+    return f"{message[:half]}...{message[-half:]}"
 
 
 def statement_place(line: LogicalLine) -> tuple[int, int]:

@@ -24,7 +24,9 @@ def ours(text: str) -> gnu.Bytes:
 def test_same_bytes(name: str) -> None:
     wanted, found = gnu.expected(name), ours(CASES[name])
     for section in (".text", ".data"):
-        assert bytes.fromhex(found[section]).hex(" ", 4) == bytes.fromhex(wanted[section]).hex(" ", 4)
+        assert bytes.fromhex(found[section]).hex(" ", 4) == bytes.fromhex(wanted[section]).hex(
+            " ", 4
+        )
 
 
 @pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to compare the vectors with")

@@ -1,0 +1,168 @@
+"""How diagnostics look: text with carets, JSON, did-you-mean; logical lines and their places."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from asm.assembler import assemble
+from asm.diagnostics import (
+    AssemblyError,
+    Diagnostic,
+    Link,
+    Span,
+    did_you_mean,
+    pieces,
+    render,
+    to_json,
+)
+from asm.source import Source, SourceText, logical_lines
+
+
+def diagnose(text: str) -> AssemblyError:
+    """The errors of a source."""
+    with pytest.raises(AssemblyError) as caught:
+        assemble(Source(text, "a.s"))
+    return caught.value
+
+
+def test_text() -> None:
+    error = diagnose("\t.core cp\nx:\taddi a0, a1, 5000\n\tj strat\n_start:\n.L:\n")
+    assert render(error.diagnostics) == (
+        "a.s:2:17: error: imm: 5000 is out of range, -2048 to 2047\n"
+        "    x:\taddi a0, a1, 5000\n"
+        "      \t             ^^^^\n"
+        "a.s:3:4: error: undefined symbol 'strat'\n"
+        "    \tj strat\n"
+        "    \t  ^^^^^\n"
+        "    hint: did you mean '_start'?\n"
+        "a.s:5:1: warning: label '.L' is not used\n"
+        "    .L:\n"
+        "    ^^\n"
+    )
+    assert str(error) == (
+        "a.s:2:17: error: imm: 5000 is out of range, -2048 to 2047\n"
+        "a.s:3:4: error: undefined symbol 'strat'\n"
+        "a.s:5:1: warning: label '.L' is not used"
+    )
+    assert [item.message for item in error.errors] == [x.message for x in error.diagnostics[:2]]
+
+
+def test_the_end_of_a_line_and_a_span_over_lines() -> None:
+    error = diagnose(" .byte 1 +  \n .byte (1 / /* over\n lines */ 0)\n")
+    assert render(error.diagnostics) == (
+        "a.s:1:11: error: the line ends where an operand should be\n"
+        "     .byte 1 +  \n"
+        "              ^\n"
+        "a.s:2:9: error: division by zero\n"
+        "     .byte (1 / /* over\n"
+        "            ^^^^^^^^^^^\n"
+    )
+
+
+def test_control_characters_do_not_reach_the_screen() -> None:
+    text = render(diagnose(" .byte \x1b[31m\n").diagnostics)
+    assert "\x1b" not in text
+    assert text.splitlines()[0] == "a.s:1:8: error: unexpected character '\\x1b'"
+
+
+def test_json() -> None:
+    found = json.loads(to_json(diagnose(" .byte 256\n .wrod 1").diagnostics))
+    assert found == [
+        {
+            "severity": "error",
+            "message": "256 is out of range, -128 to 255",
+            "file": "a.s",
+            "line": 1,
+            "column": 8,
+            "end_column": 11,
+            "hint": "",
+            "chain": [],
+        },
+        {
+            "severity": "error",
+            "message": "unknown directive '.wrod'",
+            "file": "a.s",
+            "line": 2,
+            "column": 2,
+            "end_column": 7,
+            "hint": "did you mean '.word'?",
+            "chain": [],
+        },
+    ]
+    assert json.loads(to_json([])) == []
+
+
+def test_the_chain_of_expansions() -> None:
+    outer = Link("in expansion of macro 'dot'", Span("a.s", 9, 2, 5))
+    item = Diagnostic("error", "no", Span("a.s", 3, 1, 2), "", (outer,), "x")
+    assert render([item]) == (
+        "a.s:3:1: error: no\n    x\n    ^\na.s:9:2: in expansion of macro 'dot'\n"
+    )
+    assert json.loads(to_json([item]))[0]["chain"] == [
+        {
+            "what": "in expansion of macro 'dot'",
+            "file": "a.s",
+            "line": 9,
+            "column": 2,
+            "end_column": 5,
+        }
+    ]
+
+
+def test_pieces_say_their_style() -> None:
+    error = diagnose(" .wrod 1")
+    assert [style for style, _ in pieces(error.errors[0])] == [
+        "place", "error", "message", "source", "caret", "hint",
+    ]  # fmt: skip
+
+
+def test_did_you_mean() -> None:
+    assert did_you_mean("blance", ["balance", "base"]) == "did you mean 'balance'?"
+    assert did_you_mean("ADD", ["add", "and"]) == "did you mean 'add'?"
+    assert did_you_mean("qqqq", ["add", "and"]) == ""
+    assert did_you_mean("", ["add"]) == ""
+    assert did_you_mean("x" * 100_000, ["y" * 100_000]) == ""
+
+
+def test_many_unknown_symbols_are_reported_in_reasonable_time() -> None:
+    text = "".join(f"label_number_{n}: .word lable_number_{n}\n" for n in range(3000))
+    start = time.perf_counter()
+    assert len(diagnose(text).errors) == 3000
+    assert time.perf_counter() - start < 20
+
+
+def lines(text: str) -> list[tuple[str, int, int]]:
+    """The logical lines of a text with line and column."""
+    source = SourceText(text, "a.s")
+    return [(x.text, *source.locate(x.start)) for x in logical_lines(source, lambda _: None)]
+
+
+def test_logical_lines() -> None:
+    assert lines(
+        "a; b ;;c\n\n  d # x ; y\n e // z\n/* f */ g /* h\n i */ j\r\n'#' \"; // /*\" k"
+    ) == [
+        ("a", 1, 1),
+        ("b", 1, 4),
+        ("c", 1, 8),
+        ("d", 3, 3),
+        ("e", 4, 2),
+        ("g" + " " * 12 + "j", 5, 9),
+        ("'#' \"; // /*\" k", 7, 1),
+    ]
+    assert lines("") == []
+    assert lines("'\\'' ; '\\x41' ; ''' ; x") == [
+        ("'\\''", 1, 1),
+        ("'\\x41'", 1, 8),
+        ("'''", 1, 17),
+        ("x", 1, 23),
+    ]
+
+
+def test_a_comment_without_its_end_is_told_once() -> None:
+    found: list[int] = []
+    source = SourceText("a /* b */ c\n d /*/ e\n f", "a.s")
+    assert [x.text for x in logical_lines(source, found.append)] == ["a         c", "d"]
+    assert found == [15]
