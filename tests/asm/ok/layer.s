@@ -31,4 +31,4 @@ w:      .sparse "weights.npy"[0:8]       # index + value, a row a PE
 #! symbol _list.0 0x10000000 73 object .pe.0
 #! symbol x 0x800002c0 64 object .tensors
 #! symbol y 0x80000300 32 object .tensors
-#! symbol _start 0x10000 8 func .text.cp
+#! symbol default.first 0x10000 8 func .text.cp
