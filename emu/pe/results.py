@@ -212,7 +212,7 @@ class Results:
     def return_cycle(self) -> None:
         """Ask for the next beat of the return bus: a beat a cycle, clusters in turn."""
         state = self.state
-        if state.returning != FREE:
+        if state.returning != FREE or all(units[STORE] == FREE for units in state.units):
             return
         for turn in range(self.shape.clusters):
             cluster = (state.return_turn + turn) % self.shape.clusters

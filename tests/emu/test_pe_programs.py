@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 
 from emu.device import Device
 from emu.pe import build
-from isa import codec
-from isa.pe import ELEMENTS, MODES, SEGMENT, SEGMENT_TYPES
+from isa import codec, common
+from isa.pe import ELEMENTS, FAULTS, MODES, SEGMENT, SEGMENT_TYPES
 from tests.emu.pe_builder import Machine, Unit, record
 from tests.emu.pe_untimed import BLOCKS, Exe, Model, Refused
+from tests.fuzzing import fuzz
 
 CLUSTERS, PES, INPUTS, OUTPUTS = 2, 3, 256, 64
 BLOCK = INPUTS // BLOCKS
 PLACES = OUTPUTS // BLOCKS
+KINDS = {row.name for row in (*FAULTS, *common.FAULTS)}
 REGIONS = 3  # places for results, which later segments may read
 WIDTH = CLUSTERS * PES * 8 * 12  # bytes of a region: 12 results of 8 bytes a PE
 
@@ -243,6 +245,12 @@ def test_random_programs(seed: int) -> None:
     assert not state.weight_count.any()
 
 
+def contents(device: Device) -> tuple[str, str]:
+    """Hashes of the row and of memory (when the clock stopped for good is the run's choice)."""
+    device.sync()
+    return device.cores["pe[0]"].state.hash(), device.memory.state.hash()
+
+
 @settings(PROGRAMS, max_examples=20)
 @given(SEEDS, st.lists(st.integers(1, 60), min_size=1, max_size=5))
 def test_snapshots_restore_exactly(seed: int, pauses: list[int]) -> None:
@@ -255,7 +263,7 @@ def test_snapshots_restore_exactly(seed: int, pauses: list[int]) -> None:
         kept.append((device.hash(), device.snapshot()))
     device.run(max_cycles=200_000)
     check(machine, made.model)
-    end = device.hash()
+    end = contents(device)
     # Back, in the same device and in a fresh one, and on in other steps.
     fresh = Device(made.unit.configuration, build=[build])
     for which in (device, fresh):
@@ -265,7 +273,24 @@ def test_snapshots_restore_exactly(seed: int, pauses: list[int]) -> None:
             while which.cores["pe[0]"].running and which.cycle < snapshot.cycle + 7:
                 which.run(max_cycles=1)
             which.run(max_cycles=200_000)
-            assert which.hash() == end
+            assert contents(which) == end
+
+
+@fuzz
+@given(SEEDS)
+def test_corrupted_units_give_clear_faults(seed: int) -> None:
+    made = program(seed)
+    pick = random.Random(seed)
+    for _ in range(pick.randrange(1, 6)):
+        area = made.unit.packets if pick.random() < 0.7 else made.unit.data
+        value = pick.choice([0, 1, 2, 3, 0x20, 0x40, 0x80, 0xFF, pick.randrange(256)])
+        area[pick.randrange(len(area))] = value
+    stop = made.unit.machine().device.run(max_cycles=100_000)
+    if stop.fault is None:
+        assert stop.reason == "exit", stop.message
+    else:
+        assert stop.fault.kind in KINDS
+        assert stop.fault.address is not None
 
 
 def test_a_saved_device_goes_on(tmp_path: Any) -> None:
