@@ -10,10 +10,7 @@ run at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from emu.core import NEVER
 from emu.faults import Fault
@@ -21,8 +18,6 @@ from emu.pe import timing
 from emu.pe.parser import SequenceParser
 from emu.pe.sequence import (
     HALFWORD,
-    LD_BOTH,
-    LD_WEIGHTS,
     MEMBERS,
     Expansion,
     block_mask,
@@ -43,9 +38,8 @@ from emu.pe.state import (
     Packet,
     Run,
     Segment,
-    SfuJob,
 )
-from isa.pe import BLOCKS
+from emu.pe.steps import Steps, takes_weights
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
@@ -62,16 +56,7 @@ class Control:
         self.row, self.state, self.shape = row, row.state, row.shape
         self.cluster = cluster
         self.parser = SequenceParser(row, cluster)
-        # What starts a step, by its name.
-        self._starts = {
-            "ld": self._start_ld,
-            "ld_queue": self._start_ld_queue,
-            "mac": self._start_mac,
-            "move": self._start_move,
-            "bypass": self._start_bypass,
-            "special": self._start_special,
-            "store": self._start_store,
-        }
+        self.steps = Steps(self)
 
     # State of this cluster
 
@@ -149,7 +134,7 @@ class Control:
             stored=0,
             span=None,
             reach=-1,
-            has_weights=any(_takes_weights(op) for op in expansion.ops),
+            has_weights=any(takes_weights(op) for op in expansion.ops),
             ops=expansion.ops,
         )
         run["span"] = self.row.results.span(c, run)
@@ -233,14 +218,14 @@ class Control:
         op["last"] = cycle
         if op["state"] == RUNNING:
             op["end"] = timing.ld_end(cycle, op["start"])
-        if _takes_weights(op):
+        if takes_weights(op):
             self._find_reads(run)
 
     def _find_reads(self, run: Run) -> None:
         """The weights have come, so what the run's macs read is known."""
         for op in run["ops"]:
             if op["name"] == "mac" and op["state"] == WAITING and run["reach"] >= 0:
-                base = int(self._operands(run, op)[0].max())
+                base = int(self.steps.operands(run, op)[0].max())
                 end = min(base + run["reach"] + 1, self.shape.input_buffer)
                 op["reads"] = block_mask(base, end, self.shape.input_block)
 
@@ -324,7 +309,7 @@ class Control:
         if op["name"] != "ld":
             self.units[op["unit"]] = run["buffer"]
         try:
-            self._starts[op["name"]](run, op, now)
+            self.steps.start(run, op, now)
         except Fault as fault:
             op["state"] = WAITING
             self.units[op["unit"]] = FREE
@@ -361,48 +346,6 @@ class Control:
                     return True
         return False
 
-    def _operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
-        """FO: the two operands of each PE (PEs,), from register file 605 or implied."""
-        if op["implied"] is not None:
-            first, second = op["implied"]
-            pes = self.shape.pes
-            return np.full(pes, first), np.full(pes, second)
-        entries = self.state.registers[self.cluster, run["buffer"], op["place"]]
-        return entries[0], entries[1]
-
-    # What a step does when it starts
-
-    def _start_ld(self, run: Run, op: Op, now: int) -> None:
-        if op["last"] < NEVER:
-            op["end"] = timing.ld_end(op["last"], now)
-
-    def _start_ld_queue(self, run: Run, op: Op, now: int) -> None:
-        source, _ = self._operands(run, op)
-        self.row.loading.psums_from_queue(self.cluster, source)
-        op["end"] = timing.psums_end(now)
-
-    def _start_mac(self, run: Run, op: Op, now: int) -> None:
-        c = self.cluster
-        ops = run["ops"]
-        if not any(_takes_weights(other) for other in ops[: ops.index(op)]):
-            message = "mac without weights: no ld of its sequence has loaded any"
-            raise Fault("queue underflow", message, {"cluster": c, "buffer": run["buffer"]})
-        base, total = self._operands(run, op)
-        limits = {int(value): self._limit(int(value)) for value in np.unique(base)}
-        limit = np.array([limits[int(value)] for value in base])
-        self.do(COMPUTING, now)
-        self.state.mac_left[c] = self.state.segment_entries[c, run["buffer"]]
-        self.row.datapath.start(c, base, total, limit)
-
-    def _limit(self, base: int) -> int:
-        """The end of the activations that are loaded from `base` on without a gap."""
-        size, loaded = self.shape.input_block, self.state.block_loaded[self.cluster].tolist()
-        block = base // size
-        while block < BLOCKS and loaded[block] == size:
-            block += 1
-        end = block * size + (loaded[block] if block < BLOCKS else 0)
-        return max(end, base)
-
     def computing_address(self) -> int | None:
         """The address of the mac at work."""
         run = self.run_of(self.units[MAC])
@@ -419,41 +362,6 @@ class Control:
         op["end"] = now
         self.do(BUSY, now + 1)
         self.wake(now + 1)
-
-    def _start_move(self, run: Run, op: Op, now: int) -> None:
-        source, target = self._operands(run, op)
-        self.row.results.move(self.cluster, source, target)
-        op["end"] = timing.move_end(now, 1)
-
-    def _start_bypass(self, run: Run, op: Op, now: int) -> None:
-        source, target = self._operands(run, op)
-        count = max(run["out"]["count"], 1)
-        self.row.results.bypass(self.cluster, source, target, count)
-        op["end"] = timing.move_end(now, count)
-
-    def _start_special(self, run: Run, op: Op, now: int) -> None:
-        source, target = self._operands(run, op)
-        header = self.state.headers[self.cluster, run["buffer"]]
-        count = max(run["out"]["count"], 1)
-        job = SfuJob(
-            start=now,
-            function=op["function"],
-            activation=int(header[MEMBERS.index("activation")]),
-            shift=int(header[MEMBERS.index("shift")]),
-            count=count,
-            source=source.tolist(),
-            target=target.tolist(),
-        )
-        self.row.results.begin_special(self.cluster, job)
-        results = count * self.shape.pes
-        op["end"] = timing.sfu_end(now, results, self.shape.sfu_rate, self.shape.sfu_latency)
-
-    def _start_store(self, run: Run, op: Op, now: int) -> None:
-        source, _ = self._operands(run, op)
-        op["beats"] = self.row.results.beats(self.cluster, run, source)
-        run["stored"] += run["out"]["count"]
-        if not op["beats"]:
-            op["end"] = now
 
     def store_beat_done(self, cycle: int) -> None:
         """A beat of this cluster's store was written in `cycle`."""
@@ -489,10 +397,6 @@ class Control:
             if touches and stores and run["order"] < order:
                 return True
         return False
-
-
-def _takes_weights(op: Op) -> bool:
-    return op["name"] == "ld" and op["function"] in (LD_WEIGHTS, LD_BOTH)
 
 
 def _overlap(run: Run, other: Run) -> bool:

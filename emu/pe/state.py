@@ -180,7 +180,7 @@ class Op(TypedDict):
     """
 
     place: int  # in the sequence; of an implied step: of the instruction that it follows
-    name: str  # what it does: one of the names in emu/pe/control.py
+    name: str  # what it does: one of the names in emu/pe/steps.py
     function: int  # of spu: place in isa.pe.FUNCTIONS; of ld: in DESTINATIONS
     unit: int
     lane: int  # 0: in the order of the sequence; 1: streams, in their own order

@@ -460,7 +460,7 @@ def activations_of_a_longer_load_before() -> Unit:
 @case(
     "accumulator overflow",
     WORDS + 4,
-    "cluster 1, PE 2: accumulator 0 holds 2147483640, and 4 * 2 is to be added",
+    "cluster 1, PE 2: accumulator 0 holds 2147483640, to be added: 4 * 2",
 )
 def accumulator_past_its_range() -> Unit:
     unit = layer(None, "ld psums base=1", "ld weights", "mac base=0 acc=0")
@@ -483,7 +483,7 @@ def partial_sums_past_the_range() -> Unit:
     return unit
 
 
-@case("accumulator overflow", WORDS + 4, "accumulator 0 holds 0.0, and 3e+38 * 2.0 is to be added")
+@case("accumulator overflow", WORDS + 4, "accumulator 0 holds 0.0, to be added: 3e+38 * 2.0")
 def floating_product_past_the_range() -> Unit:
     unit = layer({"pe.element": "fp32"})
     unit.exe(0, unit.dense([2]), unit.weights(np.full((8, 1), np.float32(3e38))))

@@ -1,0 +1,122 @@
+"""What a step of a run does in the cycle in which it starts, and when it will end.
+
+One function a name of `Op.name`. A mac and a store end when data path and return
+bus say so, a load when its last beat has come.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.core import NEVER
+from emu.faults import Fault
+from emu.pe import timing
+from emu.pe.sequence import LD_BOTH, LD_WEIGHTS, MEMBERS
+from emu.pe.state import COMPUTING, Op, Run, SfuJob
+from isa.pe import BLOCKS
+
+if TYPE_CHECKING:
+    from emu.pe.control import Control
+
+
+class Steps:
+    """The steps of one cluster; `control` is its control unit."""
+
+    def __init__(self, control: Control) -> None:
+        self.control, self.state, self.shape = control, control.state, control.shape
+        self.cluster = control.cluster
+        self._by_name = {
+            "ld": self._start_ld,
+            "ld_queue": self._start_ld_queue,
+            "mac": self._start_mac,
+            "move": self._start_move,
+            "bypass": self._start_bypass,
+            "special": self._start_special,
+            "store": self._start_store,
+        }
+
+    def start(self, run: Run, op: Op, now: int) -> None:
+        """`op` starts in cycle `now`. Raises `Fault`."""
+        self._by_name[op["name"]](run, op, now)
+
+    def operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
+        """FO: the two operands of each PE (PEs,), from register file 605 or implied."""
+        if op["implied"] is not None:
+            first, second = op["implied"]
+            pes = self.shape.pes
+            return np.full(pes, first), np.full(pes, second)
+        entries = self.state.registers[self.cluster, run["buffer"], op["place"]]
+        return entries[0], entries[1]
+
+    def _start_ld(self, run: Run, op: Op, now: int) -> None:
+        if op["last"] < NEVER:
+            op["end"] = timing.ld_end(op["last"], now)
+
+    def _start_ld_queue(self, run: Run, op: Op, now: int) -> None:
+        source, _ = self.operands(run, op)
+        self.control.row.loading.psums_from_queue(self.cluster, source)
+        op["end"] = timing.psums_end(now)
+
+    def _start_mac(self, run: Run, op: Op, now: int) -> None:
+        c = self.cluster
+        ops = run["ops"]
+        if not any(takes_weights(other) for other in ops[: ops.index(op)]):
+            message = "mac without weights: no ld of its sequence has loaded any"
+            raise Fault("queue underflow", message, {"cluster": c, "buffer": run["buffer"]})
+        base, total = self.operands(run, op)
+        limits = {int(value): self._limit(int(value)) for value in np.unique(base)}
+        limit = np.array([limits[int(value)] for value in base])
+        self.control.do(COMPUTING, now)
+        self.state.mac_left[c] = self.state.segment_entries[c, run["buffer"]]
+        self.control.row.datapath.start(c, base, total, limit)
+
+    def _limit(self, base: int) -> int:
+        """The end of the activations that are loaded from `base` on without a gap."""
+        size, loaded = self.shape.input_block, self.state.block_loaded[self.cluster].tolist()
+        block = base // size
+        while block < BLOCKS and loaded[block] == size:
+            block += 1
+        end = block * size + (loaded[block] if block < BLOCKS else 0)
+        return max(end, base)
+
+    def _start_move(self, run: Run, op: Op, now: int) -> None:
+        source, target = self.operands(run, op)
+        self.control.row.results.move(self.cluster, source, target)
+        op["end"] = timing.move_end(now, 1)
+
+    def _start_bypass(self, run: Run, op: Op, now: int) -> None:
+        source, target = self.operands(run, op)
+        count = max(run["out"]["count"], 1)
+        self.control.row.results.bypass(self.cluster, source, target, count)
+        op["end"] = timing.move_end(now, count)
+
+    def _start_special(self, run: Run, op: Op, now: int) -> None:
+        source, target = self.operands(run, op)
+        header = self.state.headers[self.cluster, run["buffer"]]
+        count = max(run["out"]["count"], 1)
+        job = SfuJob(
+            start=now,
+            function=op["function"],
+            activation=int(header[MEMBERS.index("activation")]),
+            shift=int(header[MEMBERS.index("shift")]),
+            count=count,
+            source=source.tolist(),
+            target=target.tolist(),
+        )
+        self.control.row.results.begin_special(self.cluster, job)
+        results = count * self.shape.pes
+        op["end"] = timing.sfu_end(now, results, self.shape.sfu_rate, self.shape.sfu_latency)
+
+    def _start_store(self, run: Run, op: Op, now: int) -> None:
+        source, _ = self.operands(run, op)
+        op["beats"] = self.control.row.results.beats(self.cluster, run, source)
+        run["stored"] += run["out"]["count"]
+        if not op["beats"]:
+            op["end"] = now
+
+
+def takes_weights(op: Op) -> bool:
+    return op["name"] == "ld" and op["function"] in (LD_WEIGHTS, LD_BOTH)
