@@ -1,0 +1,112 @@
+"""Damaged inputs of four kinds: success or one clear sentence, never anything else.
+
+In CI the examples are always the same ones, so that no change is blamed for a
+failure that was there before. `python -m tests.fuzz` looks for new ones.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz import runner, source_text
+from tests.fuzz.npy_files import npy_file
+from tests.fuzz.target import Example, Failure, Target, attempt, require, sentence
+from tests.fuzz.targets import TARGETS
+from tests.fuzzing import fuzz
+
+ALWAYS_THE_SAME = bool(os.environ.get("CI"))
+
+
+@settings(fuzz, derandomize=ALWAYS_THE_SAME, database=None)
+@given(rng=st.randoms(use_true_random=False))
+@pytest.mark.parametrize("target", TARGETS.values(), ids=list(TARGETS))
+def test_any_damage(target: Target[Any], rng: Random) -> None:
+    attempt(target, target.make(rng))
+
+
+def npy(header: str, version: int = 1) -> bytes:
+    return npy_file(
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (0,), " + header, b"", version
+    )
+
+
+# What long sessions found once, made small: target, input, what comes of it now.
+FOUND: tuple[tuple[str, str | bytes, str], ...] = (
+    ("source", ".core cp", "came back"),  # got the default program
+    ("source", ".globl _start\n_start:", "came back"),  # an error in the default program
+    ("source", ".device " + "tiny" * 64, "refused"),  # the system has no file of such a name
+    ("source", ".word" * 100, "refused"),  # all of it in the message
+    ("config", "pe" + ".pe" * 3000 + "=1", "refused"),  # dotted keys nest without brackets
+    ("npy", npy("'descr': '<\x85i8'}"), "refused"),  # a message with a control character
+    ("npy", npy("'fortran_order': []}"), "refused"),
+    ("npy", npy("'shape': (4611686018427387904, 0)}"), "refused"),
+    ("npy", npy("}\xa0"), "refused"),
+    ("npy", npy("}").replace(b"NUMPY\x01\0", b"NUMPY\x01\1"), "refused"),
+)
+
+
+@pytest.mark.parametrize(("name", "data", "outcome"), FOUND)
+def test_found(name: str, data: Any, outcome: str) -> None:
+    assert attempt(TARGETS[name], Example(data, data, True)) == outcome
+
+
+# The means themselves
+
+
+def check_word(example: Example[str]) -> str:
+    require("bad" not in example.data, "a bad word", example.data)
+    if "loop" in example.data:
+        while True:
+            pass
+    return str({"x": 1}[example.data.strip()[:1]])
+
+
+WORDS = Target(
+    "words", lambda rng: Example(rng.choice(["x", "bad\n", "loop", "?\n"]), ""), check_word
+)
+
+
+def test_a_session_tells_what_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.fuzz.target.SECONDS", 0.02)
+    said: list[str] = []
+    result = runner.run(WORDS, 40, 3, say=said.append)
+    assert result.examples == 40
+    assert set(result.outcomes) == {"1", "FAILED"}
+    rules = {"a bad word", "too slow"}
+    assert rules < set(result.failures)
+    (crash,) = set(result.failures) - rules
+    assert crash.startswith("KeyError at tests/fuzz/test_fuzz.py:")
+    smallest = {item.signature: item.smallest for item in result.found}
+    assert smallest["a bad word"] == "bad"
+    assert all("again: python -m tests.fuzz --target words --seed 3" in text for text in said)
+    number = next(item.number for item in result.found if item.signature == "a bad word")
+    assert runner.example_of(WORDS, 3, number).data == "bad\n"
+
+
+def test_bytes_are_put_back_that_do_not_matter() -> None:
+    def check(example: Example[bytes]) -> str:
+        require(example.data[3] != 9, "nine")
+        return "fine"
+
+    target = Target("bytes", lambda rng: Example(b"", b""), check)
+    assert runner.smaller(target, Example(b"123\x0967", b"abcdef"), "nine") == b"abc\x09ef"
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "a\nb", "x" * 401, "list index out of range", "KeyError(1)"]
+)
+def test_what_is_no_sentence(text: str) -> None:
+    with pytest.raises(Failure):
+        sentence(text)
+
+
+def test_corpora_are_large_enough() -> None:
+    """A folder that moved must not leave a target with nothing to damage."""
+    assert len(source_text.corpus()) > 60
+    assert len(source_text.statements()) > 1000
