@@ -101,7 +101,7 @@ def _header(raw: bytes, encoding: str) -> tuple[str, tuple[int, ...]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            header = ast.literal_eval(raw.decode(encoding).strip())
+            header = ast.literal_eval(raw.decode(encoding))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, Warning):
         raise DataError("has a header that cannot be read") from None
     if not isinstance(header, dict) or set(header) != {"descr", "fortran_order", "shape"}:
@@ -118,7 +118,8 @@ def _header(raw: bytes, encoding: str) -> tuple[str, tuple[int, ...]]:
         raise DataError("has a header whose fortran_order is neither True nor False")
     if header["fortran_order"] and len(shape) > 1:
         raise DataError("is in Fortran order; save numpy.ascontiguousarray(array)")
-    if prod(shape) * _item_size(dtype) > MAX_BYTES:
+    # A length of 0 lets no other one off: NumPy's own limit counts them all.
+    if prod(max(length, 1) for length in shape) * _item_size(dtype) > MAX_BYTES:
         raise DataError(f"is larger than {MAX_BYTES} bytes")
     return dtype, shape
 

@@ -132,10 +132,10 @@ def load(name_or_path: str | Path) -> Configuration:
     if text in presets():
         return parse((files("isa") / "presets" / f"{text}.toml").read_text("utf-8"), text)
     path = Path(text)
-    if not text.endswith(".toml") and not path.is_file():
+    if not text.endswith(".toml") and not _is_file(path):
         near = _near(text, presets())
         raise ConfigError(
-            f"no device is called '{text}', there are {', '.join(presets())}"
+            f"no device is called '{_cut(text)}', there are {', '.join(presets())}"
             f" and any file that ends with .toml{near}"
         )
     try:
@@ -151,6 +151,13 @@ def load(name_or_path: str | Path) -> Configuration:
         raise ConfigError(f"{text}: {error}") from None
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no name of a file at all
+        return False
+
+
 def parse(text: str, name: str = "device") -> Configuration:
     """The configuration that TOML `text` gives; its own `name` wins. Raises `ConfigError`."""
     try:
@@ -162,7 +169,11 @@ def parse(text: str, name: str = "device") -> Configuration:
     own = tree.pop("name", name)
     if not isinstance(own, str):
         raise ConfigError(f"name: {_text(own)} is not a word")
-    return Configuration(own, dict(_flat(tree, "")))
+    try:
+        values = dict(_flat(tree, ""))
+    except RecursionError:  # dotted keys nest without brackets
+        raise ConfigError("is not TOML: nested too deeply") from None
+    return Configuration(own, values)
 
 
 def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
@@ -237,7 +248,10 @@ def _text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int) and abs(value) >= 1 << 64:
         return "a number of more than 64 bits"
-    text = repr(value) if isinstance(value, str) else str(value)
+    return _cut(repr(value) if isinstance(value, str) else str(value))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
