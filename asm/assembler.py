@@ -33,7 +33,7 @@ from asm.source import LogicalLine, Source, SourceText, logical_lines
 from asm.symbols import Deferred, Definition, Scope
 from asm.syntax import Again, Mistake, Name, Node, Statement, Text
 from isa import registry
-from isa.config import ConfigError, Configuration, load
+from isa.config import ConfigError, Configuration, load, settings
 
 __all__ = ["Source", "assemble"]
 
@@ -91,7 +91,8 @@ class Assembly:
         self.read = False  # all sources are read
         self.placed = False  # everything has its address
         self.files: list[str] = []
-        self.marks: list[tuple[Area, int, LogicalLine]] = []  # the line table
+        # The line table: area, offset, line, place in the line.
+        self.marks: list[tuple[Area, int, LogicalLine, int]] = []
         self._scope: Scope
         self._ordinal = 0
         self._fixes: list[tuple[Site, int, int, Callable[[], bytes]]] = []
@@ -159,7 +160,7 @@ class Assembly:
             self._labels(line, statement)
         if statement.head is not None:
             with self.reporting(line):
-                self._take(self.site(line), statement, statement.head)
+                self._take(self.site(line, statement.head.start), statement, statement.head)
 
     def _labels(self, line: LogicalLine, statement: Statement) -> None:
         form, area = self.parts.form, self.parts.area
@@ -250,6 +251,13 @@ class Assembly:
             self._config = load(DEFAULT_DEVICE)
         return self._config
 
+    @property
+    def external_bytes(self) -> int:
+        """What external memory holds, as far as that is known; the question settles no device."""
+        if self._config is None:
+            return int(settings()["mem.external_bytes"].default)
+        return int(self._config["mem.external_bytes"])
+
     def choose_device(self, site: Site, node: Name | Text) -> None:
         """`.device`. Raises `Mistake`."""
         try:
@@ -276,18 +284,18 @@ class Assembly:
         except UnicodeDecodeError:
             raise files.FileError("the name of a file is UTF-8 text") from None
 
-    def site(self, line: LogicalLine) -> Site:
-        """Where a line's bytes go."""
-        return Site(self, line, self._scope, self._ordinal, self.parts.area)
+    def site(self, line: LogicalLine, head: int = 0) -> Site:
+        """Where a line's bytes go; `head` is the place of its mnemonic."""
+        return Site(self, line, self._scope, self._ordinal, self.parts.area, head)
 
     def fix(self, site: Site, offset: int, size: int, make: Callable[[], bytes]) -> None:
         """Promise `size` bytes at `offset` of the site's area."""
         if self.parts.form is None or not self.parts.form.lenient:
             self._fixes.append((site, offset, size, make))
 
-    def mark(self, area: Area, offset: int, line: LogicalLine) -> None:
+    def mark(self, area: Area, offset: int, line: LogicalLine, head: int) -> None:
         """Add a row to the line table."""
-        self.marks.append((area, offset, line))
+        self.marks.append((area, offset, line, head))
 
     def promise_pcrel(self, site: Site, node: Node) -> None:
         """Remember what the `%pcrel_hi` of an instruction points at."""

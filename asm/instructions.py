@@ -41,6 +41,9 @@ def place_word(site: Site, row: Instruction, bound: Bound) -> None:
     values, pending = known_values(site, row, bound)
     size = row.format.size
     site.mark()
+    if site.offset % size:
+        message = f"the instruction does not lie on a multiple of {size}"
+        site.assembly.report.warning(site.line, (-1, -1), message)
     for node in bound.given.values():
         if isinstance(node, Call) and node.function == "%pcrel_hi":
             site.assembly.promise_pcrel(site, node.arguments[0])

@@ -99,8 +99,8 @@ def _tensors(names: Naming) -> Iterator[Tensor]:
 
 
 def _lines(assembly: Assembly) -> Iterator[Line]:
-    for area, offset, line in assembly.marks:
-        number, column = line.source.locate(line.start)
+    for area, offset, line, head in assembly.marks:
+        number, column = line.source.locate(line.start + head)
         yield Line(area.section, (area.base or 0) + offset, line.source.name, number, column)
 
 
@@ -110,8 +110,9 @@ def _entry(assembly: Assembly) -> int | None:
     if control is None:
         return None
     plan = control.plan()
-    for scope in assembly.names.table.scopes:
-        found = scope.symbols.get("_start")
+    table = assembly.names.table
+    for symbols in (table.shared, *(scope.symbols for scope in table.scopes)):
+        found = symbols.get("_start")
         value = found.value if found is not None else None
         if found is None or not isinstance(value, Address) or not isinstance(value.area, Area):
             continue

@@ -20,21 +20,29 @@ if TYPE_CHECKING:
 class Site:
     """A statement's place: line, file scope, area and offset. The context of its expressions."""
 
-    __slots__ = ("area", "assembly", "line", "offset", "ordinal", "scope")
+    __slots__ = ("area", "assembly", "head", "line", "offset", "ordinal", "scope")
 
     def __init__(
-        self, assembly: Assembly, line: LogicalLine, scope: Scope, ordinal: int, area: Area
+        self,
+        assembly: Assembly,
+        line: LogicalLine,
+        scope: Scope,
+        ordinal: int,
+        area: Area,
+        head: int = 0,
     ) -> None:
         self.assembly = assembly
         self.line = line
         self.scope = scope
         self.ordinal = ordinal
         self.area = area
+        self.head = head  # where the mnemonic stands in the line
         self.offset = area.size
 
     def moved(self, area: Area | None = None) -> Site:
         """The same statement at the end of its area as it is now, or of another one."""
-        return Site(self.assembly, self.line, self.scope, self.ordinal, area or self.area)
+        area = area or self.area
+        return Site(self.assembly, self.line, self.scope, self.ordinal, area, self.head)
 
     # --- bytes ---
 
@@ -69,11 +77,11 @@ class Site:
 
     def mark(self) -> None:
         """Let the line table lead from here to this line."""
-        self.assembly.mark(self.area, self.area.size, self.line)
+        self.assembly.mark(self.area, self.area.size, self.line, self.head)
 
     def room(self, count: int) -> None:
         """Raise `Mistake` unless `count` more bytes are less than any memory holds."""
-        limit = self.assembly.config["mem.external_bytes"]
+        limit = self.assembly.external_bytes
         if self.area.size + count > limit:
             raise Mistake(
                 f"{self.area.section} grows to {self.area.size + count} bytes,"

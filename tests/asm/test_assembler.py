@@ -139,8 +139,8 @@ def test_the_line_table_leads_from_every_instruction_to_its_line() -> None:
     assert found == {
         0x1_0000: (3, 2),
         0x1_0004: (3, 7),
-        0x1_0008: (4, 1),
-        0x1_000C: (4, 1),
+        0x1_0008: (4, 4),
+        0x1_000C: (4, 4),
         0x1_0014: (6, 2),
         0x1000_0000: (12, 2),
         0x1000_0014: (13, 2),

@@ -446,7 +446,7 @@ class Exe:
         if self._out is None:
             return codec.pack(OUT, {})
         assert isinstance(self._out, Name | Indexed)
-        definition, datum, offset, _length = self._located(self._out)
+        definition, datum, offset, within = self._located(self._out)
         element = self._element(datum)
         size = {"int8": 1, "int16": 2, "int32": 4, "int64": 8, "fp16": 2, "fp32": 4}[element]
         count = self._option("count", 1, _U16)
@@ -456,7 +456,7 @@ class Exe:
         all_pes = int(config["pe.clusters"] * config["pe.pes"])
         pes = self._option("pes", self._weight_pes(mask), all_pes)
         if definition is not None and count:
-            self._check_extent(definition, offset, (stride, step, count, pes, size), mask)
+            self._check_extent(offset, within, (stride, step, count, pes, size), mask)
         values = {
             "offset": offset,
             "stride": stride,
@@ -509,9 +509,12 @@ class Exe:
         return 0
 
     def _check_extent(
-        self, definition: Definition, offset: int, shape: tuple[int, int, int, int, int], mask: int
+        self, offset: int, within: int, shape: tuple[int, int, int, int, int], mask: int
     ) -> None:
-        """Refuse results that would be written behind their tensor. Raises `Mistake`."""
+        """Refuse results that would be written behind their tensor. Raises `Mistake`.
+
+        The record begins at `offset`; `within` is the length of the part that is named.
+        """
         assert self._out is not None
         stride, step, count, pes, size = shape
         per_cluster = int(self.form.assembly.config["pe.pes"])
@@ -522,10 +525,12 @@ class Exe:
         base = self._out.base if isinstance(self._out, Indexed) else self._out
         assert isinstance(base, Name)
         _found, _datum, start, length = self._located(base)
-        if offset + last > start + length:
+        end = start + length
+        if isinstance(self._out, Indexed) and isinstance(self._out.subscripts[-1], Slice):
+            end = offset + within  # y[0:4] is meant to take no more
+        if offset + last > end:
             raise Mistake(
-                f"results of {writers} PEs reach {offset + last - start - length} bytes behind"
-                f" '{base.text}'",
+                f"results of {writers} PEs reach {offset + last - end} bytes behind '{base.text}'",
                 self._out,
                 "pes=, stride=, step= and count= say what is written",
             )

@@ -1,0 +1,9 @@
+# Arrays of zeros that cannot be.
+        .array                            #! error 9-15: .array takes other operands | write .array dtype, dimension, ...
+        .array  int8                      #! error 9-21: .array takes other operands | write .array dtype, dimension, ...
+        .array  int8, 4, type=int8        #! error 9-35: .array takes other operands | write .array dtype, dimension, ...
+        .array  int9, 4                   #! error 17-21: 'int9' is no element type | did you mean 'int8'?
+        .array  int8, 0                   #! error 23-24: dimension: 0 is out of range, 1 to 2147483647
+        .array  int8, later               #! error 23-28: the value must be known here: 'later' is not defined before
+        .array  int8, 40000, 40000        #! error 23-28: 1600000000 bytes are out of range, at most 1073741824
+        .equ    later, 4
