@@ -210,8 +210,7 @@ class Datapath:
         number = int(self.sum[pe])
         raise self._fault(
             "accumulator overflow",
-            f"accumulator {number} holds {old[pe]!s}, and {weight!s} * {activation!s}"
-            " is to be added",
+            f"accumulator {number} holds {old[pe]!s}, to be added: {weight!s} * {activation!s}",
             pe,
             {"accumulator": number, "weight": str(weight), "activation": str(activation)},
         )
