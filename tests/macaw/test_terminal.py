@@ -83,7 +83,7 @@ def test_a_short_run_shows_none() -> None:
 
 def test_no_bar_where_nobody_looks(source: Source) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "macaw", "run", source(LOOP), "--max-cycles", "30000000"],
+        [sys.executable, "-m", "macaw", "run", source(LOOP), "--max-cycles", "8000000"],
         capture_output=True,
         text=True,
         cwd=ROOT,
