@@ -195,7 +195,11 @@ class Assembly:
         if directive is None and form is not None:
             directive = form.directives.get(head.text)
         if directive is not None:
+            before = site.area.size
             directive.run(site, statement)
+            plan = self.layout.plans.get(site.area.section)
+            if site.area.size > before and plan is not None and plan.core is not None:
+                self.mark(site.area, before, site.line, site.head)  # it can run, or be a packet
             return
         if form is None:
             raise self._no_part(head)

@@ -45,7 +45,10 @@ class Copier(Protocol):
         """
 
     def finished(self, ticket: int) -> bool:
-        """Whether the transfer with this ticket is done; 0: whether all are."""
+        """Whether the transfer with this ticket is done; 0: whether all are.
+
+        Raises `Fault` (bad mask) for a ticket that was never given.
+        """
 
 
 @dataclass(frozen=True)

@@ -75,10 +75,14 @@ class Dma(Core):
         return transfer.ticket
 
     def finished(self, ticket: int) -> bool:
-        """See `emu.device.Copier`. Tickets count from 1."""
+        """See `emu.device.Copier`. Tickets count from 1. Raises `Fault` for one never given."""
         if ticket == 0:
             return not self.state.transfers
-        return ticket <= self.state.issued - len(self.state.transfers)
+        issued = self.state.issued
+        if ticket > issued:
+            given = f"the last one started was {issued}" if issued else "none was started yet"
+            raise Fault("bad mask", f"there is no transfer {ticket}, {given}", {"ticket": ticket})
+        return ticket <= issued - len(self.state.transfers)
 
     # The engine
 

@@ -206,6 +206,7 @@ class OpenSequence:
         here = site.moved(area)
         here.align(2)
         here = here.moved()
+        self.site.moved(area).mark()  # what is wrong with the header is wrong with `.seq`
         start = area.size
         body = start + SEQUENCE.size + len(self._steps) * STEP.size
         size = body - start + 2 * len(self._items)
