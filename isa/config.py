@@ -163,7 +163,9 @@ def parse(text: str, name: str = "device") -> Configuration:
     try:
         tree = tomllib.loads(text)
     except ValueError as error:
-        raise ConfigError(f"is not TOML: {error}") from None
+        said = str(error)  # it ends with the place
+        said = said if len(said) <= 200 else f"{said[:120]}...{said[-60:]}"
+        raise ConfigError(f"is not TOML: {said}") from None
     except RecursionError:
         raise ConfigError("is not TOML: nested too deeply") from None
     own = tree.pop("name", name)

@@ -75,8 +75,9 @@ class Distribution:
         except StructureError as error:
             raise Fault("malformed packet", str(error), address=where) from None
         except DecodeError as error:
+            message = f"the command {error.word:#04x}: {error.detail or 'there is no such command'}"
             values: dict[str, int | str] = {"command": error.word}
-            raise Fault(error.kind, str(error), values, address=where) from None
+            raise Fault(error.kind, message, values, address=where) from None
         self.state.next_packet = at
         packet = Packet(
             address=address,

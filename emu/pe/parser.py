@@ -119,7 +119,8 @@ def parse_instruction(shape: Shape, word: int, address: int) -> tuple[int, int]:
     try:
         found = decoded(word)
     except DecodeError as error:
-        raise Fault(error.kind, str(error), {"word": word}, address=address) from None
+        message = f"the word {word:#06x}: {error.detail or 'no instruction of a sequence'}"
+        raise Fault(error.kind, message, {"word": word}, address=address) from None
     values, mnemonic = found.values, found.row.mnemonic
     if mnemonic == "mac":
         if values["balance"] and shape.direct:
