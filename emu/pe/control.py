@@ -137,7 +137,7 @@ class Control:
             has_weights=any(takes_weights(op) for op in expansion.ops),
             ops=expansion.ops,
         )
-        run["span"] = self.row.results.span(c, run)
+        run["span"] = self.row.results.span(c, run, address)
         self.runs.append(run)
 
     def accept(self, packet: Packet, cycle: int) -> None:

@@ -73,10 +73,11 @@ class Distribution:
                 )
                 at += OUT.size
         except StructureError as error:
-            raise Fault("malformed packet", str(error), address=where) from None
+            values: dict[str, int | str] = {"packet": address}
+            raise Fault("malformed packet", str(error), values, address=where) from None
         except DecodeError as error:
             message = f"the command {error.word:#04x}: {error.detail or 'there is no such command'}"
-            values: dict[str, int | str] = {"command": error.word}
+            values = {"command": error.word}
             raise Fault(error.kind, message, values, address=where) from None
         self.state.next_packet = at
         packet = Packet(
@@ -143,7 +144,7 @@ class Distribution:
         if wrong:
             names = ", ".join(SEGMENT_TYPES[kind] for kind in types) or "none"
             message = f"{rule}; the segments are: {names}"
-            raise Fault("malformed packet", message, address=where)
+            raise Fault("malformed packet", message, {"segments": names}, address=where)
         if packet["mnemonic"] == CONFIG and packet["segments"][0]["offset"] % 2:
             offset = packet["segments"][0]["offset"]
             message = f"a sequence at offset {offset:#x}, which is no multiple of 2"

@@ -95,12 +95,13 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
     try:
         header = unpack(SEQUENCE, data)
     except StructureError as error:
-        raise Fault("malformed packet", str(error), address=address) from None
+        values: dict[str, int | str] = {"length": len(data)}
+        raise Fault("malformed packet", str(error), values, address=address) from None
     asked = {
         f"state={STATES[header['state']]}": header["state"] != 0,
-        f"pipeline={header['pipeline']}": header["pipeline"] != 2,
         ".then": header["then"] != 0,
         ".step": header["steps"] != 0,
+        f"pipeline={header['pipeline']}": header["pipeline"] != 2,
         f"inner={header['inner']}": header["inner"] != 1,
         f"outer={header['outer']}": header["outer"] != 1,
         f"activation={ACTIVATIONS[header['activation']]}": header["activation"] > 1,

@@ -115,10 +115,10 @@ class Results:
 
     # Stores
 
-    def span(self, cluster: int, run: Run) -> tuple[int, int] | None:
+    def span(self, cluster: int, run: Run, address: int) -> tuple[int, int] | None:
         """The bytes of the half between which all stores of a run lie, None if there are none.
 
-        Raises `Fault` if they do not fit the half.
+        Raises `Fault`, at the packet's `address`, if they do not fit the half.
         """
         out = run["out"]
         stores = sum(op["unit"] == STORE for op in run["ops"])
@@ -136,6 +136,7 @@ class Results:
                 f"results of cluster {cluster} go to offsets {low:#x} to {high - 1:#x},"
                 f" half a unit has {self.row.half_bytes:#x} bytes",
                 {"cluster": cluster, "offset": low, "end": high},
+                address=address,
             )
         return low, high
 

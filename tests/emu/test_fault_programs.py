@@ -1,0 +1,172 @@
+"""Every kind of fault has a program, `tests/faults/*.s`, that says what comes of it.
+
+`#! fault KIND: MESSAGE` or `#! stop REASON: MESSAGE` (a pattern that fits all of the
+message), `#! core NAME` (a pattern), `#! max-cycles N`, `#! warns` for a program that
+the assembler warns of, and `#! here` behind the line at fault.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import macaw
+from isa import common, registry
+from macaw.cli import run_command
+from macaw.errors import RunError
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "tests" / "faults"
+SOURCES = sorted(FOLDER.glob("*.s"))
+MOST_CYCLES = 10_000
+OTHER_STOPS = {"deadlock", "cycle limit", "breakpoint"}
+# What the spec has and a later item brings; each is refused in words that name it.
+NOT_YET = (
+    *("state=rq", "state=sw", "inner=", "outer=", ".step", ".then", "pipeline=4"),
+    *("activation=sigmoid", "activation=tanh", "mac with balance", "mac with sfu", "spu reduce"),
+    "segment with compress",
+)
+
+
+@dataclass
+class Expected:
+    """What a source says of itself."""
+
+    reason: str = ""
+    kind: str = ""
+    message: str = ""
+    core: str = "cp"
+    max_cycles: int = MOST_CYCLES
+    warns: bool = False
+    line: int | None = None
+
+
+def expected(path: Path) -> Expected:
+    """Read the marks of a source."""
+    found = Expected()
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        _, mark, text = line.partition("#! ")
+        word, _, rest = text.partition(" ")
+        if word in ("fault", "stop"):
+            name, _, found.message = rest.partition(": ")
+            found.reason, found.kind = ("fault", name) if word == "fault" else (name, "")
+        elif word == "core":
+            found.core = rest
+        elif word == "max-cycles":
+            found.max_cycles = int(rest)
+        elif word == "warns":
+            found.warns = True
+        elif word == "here":
+            found.line = number
+        else:
+            assert not mark, f"{path.name}:{number}: no mark '{word}'"
+    assert found.message, f"{path.name} says nothing of itself"
+    return found
+
+
+@pytest.fixture(autouse=True)
+def in_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let messages say `deadlock.s`, not where the repository lies."""
+    monkeypatch.chdir(FOLDER)
+
+
+def failure(name: str) -> RunError:
+    with pytest.raises(RunError) as caught:
+        macaw.run(macaw.assemble(name), max_cycles=expected(FOLDER / name).max_cycles)
+    return caught.value
+
+
+@pytest.mark.parametrize("name", [path.name for path in SOURCES])
+def test_fault(name: str) -> None:
+    wanted = expected(FOLDER / name)
+    program = macaw.assemble(name)
+    assert bool(program.warnings) == wanted.warns, program.warnings
+    error = failure(name)
+    stop = error.stop
+    assert stop.reason == wanted.reason, str(stop)
+    assert error.device.stopped is (stop if stop.reason == "fault" else None)
+    if not wanted.kind:
+        assert re.fullmatch(wanted.message, str(error)), str(error)
+        return
+    # The message: source line, core, kind, program counter, cycle, and the values.
+    place = rf"{re.escape(name)}:{wanted.line}:\d+: " if wanted.line else ""
+    head = rf"{place}{wanted.core}: {wanted.kind} at 0x[0-9a-f]{{8}}, cycle \d+: "
+    assert re.fullmatch(head + wanted.message, str(error)), str(error)
+    assert str(error).isprintable()
+    # The same for a program.
+    fault = stop.fault
+    assert fault is not None
+    assert fault.kind == wanted.kind
+    assert fault.values
+    assert fault.cycle == stop.cycle == error.device.cycle
+    assert fault.address is not None
+    assert f"{fault.address:#010x}, cycle {fault.cycle}: " in str(error)
+    at = program.line_at(fault.address)
+    assert (at.line if at else None) == wanted.line
+    assert fault.core in error.device.cores
+
+
+@pytest.mark.parametrize("name", [path.name for path in SOURCES])
+def test_the_command_says_it_and_fails(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = expected(FOLDER / name)
+    limit = ["--max-cycles", str(wanted.max_cycles)]
+    assert run_command(["run", name, *limit]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Traceback" not in said.err
+    text = " ".join(said.err.split())
+    if wanted.line is not None:
+        source = (FOLDER / name).read_text().splitlines()[wanted.line - 1]
+        assert f"{name}:{wanted.line}:" in text
+        assert " ".join(source.split()) in text
+        assert "^" in text
+    message = wanted.message if wanted.kind else wanted.message.removeprefix(f"{wanted.reason}: ")
+    assert re.search(message, text), text
+    assert (wanted.kind or wanted.reason) in text
+    assert run_command(["run", name, *limit, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["stop"] == wanted.reason
+    if wanted.kind:
+        assert found["fault"]["kind"] == wanted.kind
+
+
+def test_as_a_process_of_its_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "macaw", "run", "store_overflow.s"],
+        capture_output=True,
+        text=True,
+        cwd=FOLDER,
+        env={"PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "store_overflow.s:15:11: fault: pe[0]: store overflow at " in done.stderr
+
+
+def test_every_kind_has_a_program() -> None:
+    """A fault that somebody adds to a table wants its program here."""
+    tables = (common.FAULTS, *(core.faults for core in registry.cores()))
+    declared = {row.name for rows in tables for row in rows}
+    found = [expected(path) for path in SOURCES]
+    assert {item.kind for item in found if item.kind} == declared
+    assert {item.reason for item in found if not item.kind} == OTHER_STOPS
+
+
+def test_a_kind_is_raised_by_each_core_that_declares_it() -> None:
+    shared = {row.name for row in common.FAULTS}
+    raised = {(item.core[:2], item.kind) for item in map(expected, SOURCES)}
+    for core in registry.cores():
+        own = {row.name for row in core.faults} - shared
+        assert own <= {kind for name, kind in raised if core.name.startswith(name)}, core.name
+
+
+@pytest.mark.parametrize("what", NOT_YET)
+def test_what_is_not_there_yet_is_named(what: str) -> None:
+    items = [item for item in map(expected, SOURCES) if item.kind == "not available"]
+    assert any(what in item.message for item in items)

@@ -1,0 +1,9 @@
+# There are four accumulators.
+#! fault illegal instruction: spu nonsf, src=5: accumulators are 0 to 3
+#! core pe\[0\]
+        .device tiny
+        .core   pe
+        .seq    five
+          spu   nonsf, src=5            #! here
+        .endseq
+        config  ib=0, five

@@ -1,0 +1,10 @@
+# A sequence runs once an exe.
+#! fault not available: a sequence with inner=14 comes with a later version
+#! core pe\[0\]
+        .device tiny
+        .core   pe
+        .seq    later                   #! here
+        .loop   inner=14
+          ld    weights
+        .endseq
+        config  ib=0, later
