@@ -83,7 +83,7 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
         ),
         tensors=tuple(_tensors(assembly.names)),
         lines=tuple(_lines(assembly)),
-        config_toml=assembly.config.to_toml(),
+        config_toml=assembly.config.to_toml(comments=False),
         device=assembly.config.name,
         entry=_entry(assembly),
         source_files=tuple(assembly.files),

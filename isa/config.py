@@ -86,8 +86,11 @@ class Configuration(Mapping[str, Any]):
         """A copy with other values for some fields. Raises `ConfigError`."""
         return Configuration(self.name, {**self._values, **values})
 
-    def to_toml(self) -> str:
-        """The whole configuration as TOML; each field's comment is its meaning, unit and range."""
+    def to_toml(self, comments: bool = True) -> str:
+        """The whole configuration as TOML; each field's comment is its meaning, unit and range.
+
+        Object files hold it without comments, so that better words change no bytes.
+        """
         lines = [f"name = {_toml(self.name)}"]
         table = ""
         for field, setting in settings().items():
@@ -95,7 +98,8 @@ class Configuration(Mapping[str, Any]):
             if head != table:
                 lines += ["", f"[{head}]"]
                 table = head
-            lines.append(f"{f'{key} = {_toml(self[field])}':<32}# {describe(setting)}")
+            line = f"{key} = {_toml(self[field])}"
+            lines.append(f"{line:<32}# {describe(setting)}" if comments else line)
         return "\n".join(lines) + "\n"
 
 

@@ -74,9 +74,10 @@ def command(
     program = api.load(file, device=device)
     console.diagnostics(console.warnings_of(program))
     if device and program.config_toml:
-        ours, made_for = running.configuration_of(program, device), program.device
-        if ours.to_toml() != program.config_toml:
-            console.warning(f"the program was made for {made_for} and runs on {ours.name}")
+        ours = running.configuration_of(program, device)
+        made_for = running.configuration_of(program)
+        if ours != made_for:
+            console.warning(f"the program was made for {made_for.name} and runs on {ours.name}")
     binding.check_outputs(program, results)
     arrays = {name: files.read_array(path) for name, path in inputs.items()}
     streams = None if as_json else running.Streams(console.write_stdout, console.write_stderr)
