@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from asm import files, output
 from asm.data_directives import DATA
 from asm.diagnostics import AssemblyError, did_you_mean
-from asm.directives import COMMON, table
+from asm.directives import COMMON, Directive, table
 from asm.expressions import Address, NotYet, number
 from asm.forms import Form
 from asm.forms.sparse import DIRECTIVES as SPARSE
@@ -39,11 +40,11 @@ __all__ = ["Source", "assemble"]
 
 DEFAULT_DEVICE = "base"
 _DIRECTIVES = table(COMMON, DATA, SPARSE)
-# The first words of a line that cannot be parsed: labels, then `.equ NAME` or `NAME =`.
-_FIRST_WORDS = re.compile(
-    r"(?:\s*[\w.$]+\s*:)*\s*"
-    r"(?:(?P<assigned>[\w.$]+)\s*=|(?P<word>[\w.$]+)(?:\s+(?P<name>[\w.$]+))?)"
-)
+# `NAME =`, in a line that cannot be parsed; and what cannot end the good begin of one.
+_ASSIGNED = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
+_DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
+_MEANT = re.compile(r"did you mean '(.+)'\?")
+_MOST_CUTS = 20  # tries to find that begin
 
 
 def assemble(
@@ -154,46 +155,59 @@ class Assembly:
             statement = parse(line.text)
         except Mistake as mistake:
             self.report.mistake(line, mistake)
-            statement = Statement(0, 0, labels_of(line.text), None, ())
-            self._broken(line)
-        if statement.labels:
-            self._labels(line, statement)
-        if statement.head is not None:
-            with self.reporting(line):
-                self._take(self.site(line, statement.head.start), statement, statement.head)
+            statement = self._recovered(line, mistake)
+        labels = self._labels(line, statement) if statement.labels else []
+        if statement.head is None:
+            if self.parts.form is not None and self.report.has_failed(line):
+                self.parts.form.failed()
+            return
+        with self.reporting(line):
+            self._take(self.site(line, statement.head.start), statement, statement.head)
+        if self.report.has_failed(line):
+            self._failed(statement.head, labels)
 
-    def _labels(self, line: LogicalLine, statement: Statement) -> None:
+    def _failed(self, head: Name, labels: Sequence[Definition]) -> None:
+        """Keep a wrong statement from spoiling what follows it."""
+        if self.parts.form is not None:
+            self.parts.form.failed()
+        if self._directive(head) is not None:
+            for label in [*labels, *self.names.waiting]:
+                label.bad = True  # nobody knows what should have stood there
+
+    def _labels(self, line: LogicalLine, statement: Statement) -> list[Definition]:
         form, area = self.parts.form, self.parts.area
         bad = form is not None and form.lenient
         labels = self.names.labels(self._scope, self._ordinal, line, statement.labels, bad)
         self.names.wait(labels)
         if form is None or form.binds_now(area):
             self.names.settle_labels(area)
+        return labels
 
-    def _broken(self, line: LogicalLine) -> None:
-        """Keep a line that cannot be parsed from spoiling what follows it."""
-        match = _FIRST_WORDS.match(line.text)
-        if match is None:
-            return
-        word, name = match["word"], match["name"]
-        if match["assigned"]:
-            word, name = "=", match["assigned"]
-        if word == ".core":
-            self.parts.leave()
-            self.parts.lose(line)
-            return
+    def _recovered(self, line: LogicalLine, mistake: Mistake) -> Statement:
+        """What stands before a mistake of syntax, so that good lines do not suffer from it.
+
+        The line has its error and says no more, whatever becomes of its begin.
+        """
+        assigned = _ASSIGNED.match(line.text)
+        if assigned is not None:
+            self.names.spoil(self.site(line), Name(*assigned.span(1), assigned[1]))
+            return Statement(0, 0, labels_of(line.text), None, ())
+        text = line.text[: mistake.start]
+        for _ in range(_MOST_CUTS):
+            text = _DANGLING.sub("", text)
+            try:
+                return parse(text)
+            except Mistake:
+                text = text[: max(0, *(text.rfind(separator) for separator in ", '\""))]
+        return Statement(0, 0, labels_of(line.text), None, ())
+
+    def _directive(self, head: Name) -> Directive | None:
         form = self.parts.form
-        directive = _DIRECTIVES.get(word) or (form.directives.get(word) if form else None)
-        if directive is not None and directive.defines and name:
-            self.names.spoil(self.site(line), Name(0, len(line.text), name))
-        if form is not None:
-            form.broken(word, line)
+        return _DIRECTIVES.get(head.text) or (form.directives.get(head.text) if form else None)
 
     def _take(self, site: Site, statement: Statement, head: Name) -> None:
         form = self.parts.form
-        directive = _DIRECTIVES.get(head.text)
-        if directive is None and form is not None:
-            directive = form.directives.get(head.text)
+        directive = self._directive(head)
         if directive is not None:
             before = site.area.size
             directive.run(site, statement)
@@ -202,11 +216,21 @@ class Assembly:
                 self.mark(site.area, before, site.line, site.head)  # it can run, or be a packet
             return
         if form is None:
-            raise self._no_part(head)
+            self._guess(site, statement, self._no_part(head))
+            return
         rows = form.core.rows.get(head.text)
         if rows is None and not form.lenient:
-            raise self._unknown(head, form)
+            self._guess(site, statement, self._unknown(head, form))
+            return
         form.instruction(site, statement, rows or ())
+
+    def _guess(self, site: Site, statement: Statement, mistake: Mistake) -> None:
+        """Report an unknown word, and go on as if what was probably meant stood there."""
+        self.report.mistake(site.line, mistake)
+        meant = _MEANT.fullmatch(mistake.hint)
+        if meant is not None:
+            head = Name(mistake.start, mistake.end, meant[1])
+            self._take(site, replace(statement, head=head), head)
 
     def _no_part(self, head: Name) -> Mistake:
         """What to say of the first mnemonic in no part. Raises `Again` for the others."""
@@ -269,6 +293,8 @@ class Assembly:
             config = load(name)
         except (ConfigError, files.FileError) as error:
             message, _, near = str(error).partition("; did you mean")
+            if near and self._config is None:
+                self._config = load(near.strip(" '?"))  # what follows was written for it
             raise Mistake(message, node, f"did you mean{near}" if near else "") from None
         if self._device_fixed or config == self._config:
             return

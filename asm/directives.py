@@ -110,8 +110,8 @@ def _section(site: Site, statement: Statement) -> None:
 
 def _section_itself(site: Site, statement: Statement) -> None:
     assert statement.head is not None
-    _count(statement, 0, 0, statement.head.text)
     site.assembly.parts.enter_section(statement.head)
+    _count(statement, 0, 0, statement.head.text)
 
 
 def _device(site: Site, statement: Statement) -> None:

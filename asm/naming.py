@@ -34,7 +34,7 @@ class Naming:
         self.tensors: list[tuple[Definition, str]] = []  # with their direction
         self.kinds: list[tuple[Site, Name, str]] = []  # what `.type` said
         self.sizes: list[tuple[Site, Name, int | Address | Deferred]] = []  # what `.size` said
-        self._waiting: list[Definition] = []  # labels whose place the next bytes decide
+        self.waiting: list[Definition] = []  # labels whose place the next bytes decide
         self._data: dict[tuple[int, int], Datum] = {}  # by area and offset
         self._resolving: set[Definition] = set()
         self._to_compare = _MOST_COMPARED
@@ -68,16 +68,16 @@ class Naming:
 
     def wait(self, labels: Sequence[Definition]) -> None:
         """Let labels stand where the next bytes go."""
-        self._waiting += labels
+        self.waiting += labels
 
     def take_labels(self) -> list[Definition]:
         """The labels that wait, for whoever knows their place."""
-        labels, self._waiting = self._waiting, []
+        labels, self.waiting = self.waiting, []
         return labels
 
     def settle_labels(self, area: Area) -> None:
         """Let the labels that wait stand at the end of `area`."""
-        if self._waiting:
+        if self.waiting:
             for found in self.take_labels():
                 found.value = Address(area, area.size)
 

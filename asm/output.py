@@ -33,7 +33,7 @@ def symbols(names: Naming, layout: Layout) -> list[Symbol]:
     found = []
     for scope in names.table.scopes:
         for item in scope.symbols.values():
-            if not item.is_private and not item.bad:
+            if not item.is_private:
                 is_global = names.table.shared.get(item.name) is item
                 symbol = _symbol(item, is_global, names, layout)
                 if symbol is not None:
@@ -61,12 +61,24 @@ def _symbol(found: Definition, is_global: bool, names: Naming, layout: Layout) -
 
 
 def sizes(layout: Layout, found: Sequence[Symbol]) -> dict[tuple[str, int], int]:
-    """The bytes from each symbol, by name and value, to the next one of its section or its end."""
-    return {
+    """The bytes from each symbol, by name and value, to the next one or the end of its section.
+
+    Places of tensors that the assembler puts behind the rest of a section belong to no symbol.
+    """
+    natural = {
         key: size
         for section in layout.sections()
         for key, size in natural_sizes(section, found).items()
     }
+    for plan in layout.plans.values():
+        filled = [area for area in plan.areas if area.size and not area.zeros]
+        if not filled or not plan.areas[-1].zeros:
+            continue
+        start, end = filled[0].base or 0, (filled[-1].base or 0) + filled[-1].size
+        for (name, value), size in natural.items():
+            if start <= value < end:
+                natural[name, value] = min(size, end - value)
+    return natural
 
 
 def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:

@@ -43,7 +43,9 @@ class Report:
     def warning(
         self, line: LogicalLine, at: Node | tuple[int, int], message: str, hint: str = ""
     ) -> None:
-        """Add a warning, once."""
+        """Add a warning, once; a line that is wrong has none."""
+        if self.has_failed(line):
+            return
         start, end = at if isinstance(at, tuple) else (at.start, at.end)
         if start < 0:
             start, end = statement_place(line)

@@ -101,8 +101,8 @@ class Form:
         place(site, statement, rows)
         self.watch_groups(site, statement)
 
-    def broken(self, word: str, line: LogicalLine) -> None:
-        """A line that begins with `word` cannot be parsed, which has been said."""
+    def failed(self) -> None:
+        """A statement of this part is wrong, which has been said."""
 
     def padding(self, count: int) -> bytes:
         """The bytes that an alignment skips in executable areas."""

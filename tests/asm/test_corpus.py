@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from asm import syntax
 from asm.assembler import assemble
 from asm.diagnostics import AssemblyError, Diagnostic
-from asm.source import Source
+from asm.parser import parse
+from asm.source import Source, SourceText, logical_lines
 from tests.asm import expectations
+from tests.fuzzing import fuzz
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -55,6 +59,52 @@ def test_err(path: Path) -> None:
     assert places == sorted(places)
     places = [(item.span.line, item.span.column) for item in caught.value.errors]
     assert len(places) == len(set(places))
+
+
+JUNK = (" )(", " 5 5", ",,", " @", ' "x')
+BREAKS = [
+    (path, line.start + len(line.text), junk)
+    for path in OK
+    for line in logical_lines(SourceText(path.read_text("utf-8"), path.name), lambda _: None)
+    for junk in JUNK
+    # A string without its end swallows the begin of a comment that goes on.
+    if not (path.stem == "comments" and '"' in junk)
+]
+
+
+@fuzz
+@given(st.sampled_from(BREAKS))
+def test_one_bad_line_is_one_error_and_the_good_lines_have_none(
+    case: tuple[Path, int, str],
+) -> None:
+    path, place, junk = case
+    text = source(path).text
+    with pytest.raises(AssemblyError) as caught:
+        assemble(Source(text[:place] + junk + text[place:], "broken.s", path.parent))
+    assert len(caught.value.errors) == 1
+    assert caught.value.errors[0].span.line == text.count("\n", 0, place) + 1
+
+
+TYPOS = [
+    (path, line.start + statement.head.end)
+    for path in OK
+    for line in logical_lines(SourceText(path.read_text("utf-8"), path.name), lambda _: None)
+    for statement in (parse(line.text),)
+    if statement.head is not None and statement.head.text != "="
+]
+
+
+@fuzz
+@given(st.sampled_from(TYPOS))
+def test_a_misspelt_word_is_one_error_and_is_taken_for_what_was_meant(
+    case: tuple[Path, int],
+) -> None:
+    path, end = case
+    text = source(path).text
+    with pytest.raises(AssemblyError) as caught:
+        assemble(Source(text[:end] + text[end - 1] + text[end:], "typo.s", path.parent))
+    assert len(caught.value.errors) == 1
+    assert caught.value.errors[0].span.line == text.count("\n", 0, end) + 1
 
 
 # Said of what no source of the corpus can hold: tests of their own have these.

@@ -20,7 +20,9 @@ from isa import config
 from tests.asm import sources
 from tests.fuzzing import fuzz
 
-PRESET = defaultdict(str, {name: config.load(name).to_toml(comments=False) for name in config.presets()})
+PRESET = defaultdict(
+    str, {name: config.load(name).to_toml(comments=False) for name in config.presets()}
+)
 
 
 def there_and_back(source: str, folder: Path | None = None) -> str:

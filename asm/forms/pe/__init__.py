@@ -212,17 +212,9 @@ class CoreForm(Form):
         if statement.operands:
             raise wrong_operands(statement, ".endseq")
 
-    def broken(self, word: str, line: LogicalLine) -> None:
-        site = self.assembly.site(line)
-        if word == ".seq":
-            self.sequence = OpenSequence(self, site)
+    def failed(self) -> None:
+        if self.sequence is not None:
             self.sequence.spoiled = True
-        elif word == ".endseq":
-            self.sequence = None
-        elif word == ".list":
-            self._list_opens(line)
-        elif word == ".endlist" and self.list_line is not None:
-            self._close_list(site)
 
     # --- the end ---
 

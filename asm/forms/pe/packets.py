@@ -301,7 +301,10 @@ class Exe:
     def _tensor(self, name: Name) -> Definition | None:
         if name.text == _UNIT:
             return None
-        definition = self.site.definition(name)
+        try:
+            definition = self.site.definition(name)
+        except Again:  # the other tensors have their places all the same
+            return None
         if definition is None or definition.datum is None or definition.datum.what != "tensor":
             return None
         return definition

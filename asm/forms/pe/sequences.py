@@ -12,6 +12,7 @@ from asm.expressions import number
 from asm.operands import Bound, bind, check, known_word, unknown_word, value_of
 from asm.symbols import Datum, Definition
 from asm.syntax import (
+    Again,
     Indexed,
     Mistake,
     Name,
@@ -88,7 +89,7 @@ class OpenSequence:
         self.form = form
         self.site = site  # of `.seq`
         self.name = ""
-        self.spoiled = False  # its name or length is not known for a mistake
+        self.spoiled = False  # a line of it is wrong: what seems missing may stand there
         self.label: Definition | None = None
         self._header: dict[str, Given] = {}
         self._then: Given | None = None
@@ -97,18 +98,25 @@ class OpenSequence:
 
     def begin(self, statement: Statement) -> None:
         """The operands of `.seq`. Raises `Mistake`."""
+        try:
+            self._begin(statement)
+        except Mistake:
+            self.spoiled = True
+            raise
+
+    def _begin(self, statement: Statement) -> None:
         assert statement.head is not None
         site = self.site
         plain = [item for item in statement.operands if not isinstance(item, Named)]
-        if len(plain) != 1 or not isinstance(plain[0], Name):
-            self.spoiled = True
+        if plain and isinstance(plain[0], Name):
+            self.name = plain[0].text
+            with site.assembly.names.spoiling(site, plain[0]):
+                self.label = site.assembly.names.new(site, plain[0])
+        if len(plain) != 1 or self.label is None:
             raise wrong_operands(statement, ".seq NAME, state=sq, pipeline=2, ...")
-        name = plain[0]
-        self.name = name.text
-        with site.assembly.names.spoiling(site, name):
-            self.label = site.assembly.names.new(site, name)
-        for key, item in site.named(statement.operands, _HEADER, statement.head).items():
-            given = self._header[key] = Given(site, site.folded(item.value))
+        named = site.named(statement.operands, _HEADER, statement.head)
+        self._header = {x: Given(site, site.folded(item.value)) for x, item in named.items()}
+        for key, given in self._header.items():
             kind = member_kind(_MEMBERS[key])
             if kind.by_name:
                 given.value(key, kind)  # a wrong word is known at once
@@ -152,7 +160,7 @@ class OpenSequence:
             return
         if len(plain) != 1 or not given:
             raise wrong_operands(statement, ".step MNEMONIC[N].OPERAND, inner=0, outer=0")
-        if self._pipeline == 2:
+        if not self.spoiled and self._pipeline == 2:
             raise Mistake(
                 ".step needs the stages SU and WB", head, "say pipeline=4 in the .seq line"
             )
@@ -247,6 +255,8 @@ class OpenSequence:
         """The instruction and the operand entry that a `.step` names. Raises `Mistake`."""
         mnemonic, turn, operand = _written_target(step)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
+        if self.spoiled and not 0 <= (turn or 0) < len(places):
+            raise Again
         if not places:
             known = dict.fromkeys(item.row.mnemonic for item in self._items)
             hint = did_you_mean(mnemonic, known) or f"it has {', '.join(known)}"

@@ -38,9 +38,6 @@
         .loop                             #! error 9-14: .loop takes other operands | write .loop inner=1, outer=1
         .step   mac.base                  #! error 9-25: .step takes other operands | write .step MNEMONIC[N].OPERAND, inner=0, outer=0
         .step   mac, inner=1              #! error 17-20: an operand of an instruction is needed here | as in mac.base or mac[1].base
-        .step   spu.base, inner=1         #! error 17-25: the sequence has no instruction 'spu' | it has mac, st
-        .step   mac.src, inner=1          #! error 17-24: the sequence has 2 of mac | write mac[0].src to mac[1].src
-        .step   mac[2].base, inner=1      #! error 17-28: mac[2] is out of range, 0 to 1
         .step   mac[0].base, inner=40000  #! error 36-41: inner: 40000 is out of range, -32768 to 32767
         .step   st.base, inner=1
         .step   5, inner=1                #! error 17-18: an operand of an instruction is needed here | as in mac.base or mac[1].base
@@ -51,10 +48,28 @@
           mac
           st
         .endseq
+        .seq    step0, pipeline=4
+        .step   spu.base, inner=1         #! error 17-25: the sequence has no instruction 'spu' | it has mac, st
+          mac
+          mac
+          st
+        .endseq
+        .seq    step1, pipeline=4
+        .step   mac.src, inner=1          #! error 17-24: the sequence has 2 of mac | write mac[0].src to mac[1].src
+          mac
+          mac
+          st
+        .endseq
+        .seq    step2, pipeline=4
+        .step   mac[2].base, inner=1      #! error 17-28: mac[2] is out of range, 0 to 1
+          mac
+          mac
+          st
+        .endseq
         .seq    twice
           mac
         .endseq
-        .seq    twice                     #! error 17-22: 'twice' is defined twice | the first is at tests/asm/err/pe_sequences.s:54
+        .seq    twice                     #! error 17-22: 'twice' is defined twice | the first is at tests/asm/err/pe_sequences.s:69
           mac
         .endseq
         .seq    full
