@@ -1,0 +1,137 @@
+"""Where the results of an exe packet go: `out=y`, or with more said in brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from asm.data import ELEMENT_DTYPES
+from asm.diagnostics import did_you_mean
+from asm.expressions import number
+from asm.forms.pe.segments import Located, Places, symbol_of
+from asm.program import DTYPE_SIZES
+from asm.symbols import Datum, Definition
+from asm.syntax import Group, Indexed, Mistake, Name, Named, Node, Slice
+from isa import codec
+from isa.pe import ELEMENTS, OUT
+
+if TYPE_CHECKING:
+    from asm.site import Site
+
+_OPTIONS = ("stride", "step", "count", "pes", "type")
+_U32 = (1 << 32) - 1
+_U16 = (1 << 16) - 1
+
+
+class Results:
+    """The operand `out=`."""
+
+    def __init__(self, site: Site, node: Node) -> None:
+        """Read it. Raises `Mistake`."""
+        items = node.items if isinstance(node, Group) else (node,)
+        plain = [item for item in items if not isinstance(item, Named)]
+        if len(plain) != 1 or not isinstance(plain[0], Name | Indexed):
+            raise Mistake(
+                "out= takes a symbol, a part of one, or unit[offset]",
+                node,
+                "as in out=y or out=(y[0], stride=4, step=4, count=1, pes=8)",
+            )
+        options = site.named(items, _OPTIONS, Name(node.start, node.end, "out"))
+        self.part: Name | Indexed = plain[0]
+        folded = site.folded(plain[0]) if isinstance(plain[0], Indexed) else plain[0]
+        if isinstance(folded, Indexed):
+            self.part = folded
+        self.target: Definition | None = None  # the tensor, if it is one
+        self.written = (0, 0)  # its bytes that may be written
+        self._options: Mapping[str, Node] = {
+            key: item.value if key == "type" else site.folded(item.value)
+            for key, item in options.items()
+        }
+
+    @property
+    def name(self) -> Name:
+        """The symbol."""
+        return symbol_of(self.part)
+
+    def record(self, places: Places, mask: int, weight_pes: int, stores: int | None) -> bytes:
+        """The packet's out record. Raises `Mistake`.
+
+        `weight_pes` are the PEs that have a row of weights (0: all), `stores` says how often the
+        sequence stores (None: not known).
+        """
+        site, config = places.site, places.form.assembly.config
+        place = places.point(self.part)
+        element = self._element(place.datum)
+        size = DTYPE_SIZES[ELEMENT_DTYPES[element]]
+        count = self._option(site, "count", 1, _U16)
+        step = self._option(site, "step", size, _U32)
+        stride = self._option(site, "stride", min(count * step, _U32), _U32)
+        all_pes = int(config["pe.clusters"] * config["pe.pes"])
+        pes = self._option(site, "pes", weight_pes, all_pes)
+        values = {
+            "offset": place.offset,
+            "stride": stride,
+            "step": step,
+            "count": count,
+            "pes": pes,
+            "element": ELEMENTS.index(element),
+        }
+        if place.symbol is not None and count:
+            self._check_extent(places, place, values, size, mask, stores)
+        return codec.pack(OUT, values)
+
+    def _option(self, site: Site, name: str, default: int, high: int) -> int:
+        node = self._options.get(name)
+        if node is None:
+            return default
+        value = number(node, site)
+        if not 0 <= value <= high:
+            raise Mistake(f"{name}: {value} is out of range, 0 to {high}", node)
+        return value
+
+    def _element(self, datum: Datum | None) -> str:
+        node = self._options.get("type")
+        if node is not None:
+            word = node.text if isinstance(node, Name) else ""
+            if word not in ELEMENTS:
+                hint = did_you_mean(word, ELEMENTS) or "there are " + ", ".join(ELEMENTS)
+                raise Mistake("type takes an element type of the array", node, hint)
+            return word
+        dtype = datum.dtype if datum is not None else ""
+        for element in ELEMENTS:
+            if ELEMENT_DTYPES[element] == dtype:
+                return element
+        if dtype:
+            known = ", ".join(ELEMENT_DTYPES.values())
+            raise Mistake(f"results are not written as {dtype}", self.part, f"there are {known}")
+        raise Mistake("the element type of the results is not known", self.part, "say type=")
+
+    def _check_extent(
+        self,
+        places: Places,
+        place: Located,
+        values: Mapping[str, int],
+        size: int,
+        mask: int,
+        stores: int | None,
+    ) -> None:
+        """Refuse results that would be written behind what is named. Raises `Mistake`."""
+        per_cluster = int(places.form.assembly.config["pe.pes"])
+        writers = min(values["pes"] or 1 << 16, mask.bit_length() * per_cluster)
+        elements = (stores or 1) * values["count"]
+        last = (writers - 1) * values["stride"] + (elements - 1) * values["step"] + size
+        whole = places.located(self.name)
+        end = whole.offset + whole.length
+        if isinstance(self.part, Indexed) and isinstance(self.part.subscripts[-1], Slice):
+            end = place.offset + place.length  # y[0:4] is meant to take no more
+        if place.offset + last > end:
+            raise Mistake(
+                f"results of {writers} PEs reach {place.offset + last - end} bytes behind"
+                f" '{self.name.text}'",
+                self.part,
+                "pes=, stride=, step= and count= say what is written",
+            )
+        first = ((mask & -mask).bit_length() - 1) * per_cluster * values["stride"]
+        start = place.offset - whole.offset
+        high = start + last if stores is not None else whole.length
+        self.written = (min(start + first, high), high)

@@ -1,0 +1,295 @@
+"""Segments of an exe packet: what the source says of them, and what symbols say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asm.data import ELEMENT_DTYPES
+from asm.diagnostics import did_you_mean
+from asm.expressions import number
+from asm.output import address_of
+from asm.symbols import Datum, Definition
+from asm.syntax import Group, Indexed, Mistake, Name, Node, Phrase, Slice
+from isa import codec
+from isa.pe import MODES, SEGMENT, SEGMENT_TYPES
+
+if TYPE_CHECKING:
+    from asm.forms.pe import CoreForm
+    from asm.site import Site
+
+UNIT = "unit"  # unit[a:b]: bytes of the unit's half
+_TYPES = tuple(word for word in SEGMENT_TYPES if word != "sequence")
+_COMPRESS = "compress"
+# What an accumulator holds, by the type of weights and activations.
+_ACCUMULATED = {"int8": "int32", "int16": "int64", "fp16": "float32", "fp32": "float32"}
+_MAX_PSUMS = 4  # elements a PE of a psums segment
+
+
+def symbol_of(part: Node) -> Name:
+    """The symbol of which a part is named."""
+    base = part.base if isinstance(part, Indexed) else part
+    assert isinstance(base, Name)
+    return base
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment as the source writes it; empty words come from the symbol."""
+
+    node: Node
+    part: Name | Indexed
+    type: str
+    mode: str
+    compress: bool
+
+    @property
+    def name(self) -> Name:
+        """The symbol."""
+        return symbol_of(self.part)
+
+
+def segments(node: Node | None) -> list[Segment]:
+    """The segments of `data=`. Raises `Mistake`."""
+    if node is None:
+        return []
+    items = node.items if isinstance(node, Group) else (node,)
+    return [_segment(item) for item in items]
+
+
+def _segment(item: Node) -> Segment:
+    words = item.words if isinstance(item, Phrase) else (item,)
+    found: dict[str, str] = {}
+    parts: list[Name | Indexed] = []
+    for word in words:
+        text = word.text if isinstance(word, Name) and len(words) > 1 else ""
+        what = "type" if text in _TYPES else "mode" if text in MODES else text * (text == _COMPRESS)
+        if not what:
+            if not isinstance(word, Name | Indexed):
+                raise Mistake(
+                    "a segment is a symbol, a part of one, or unit[from:to]",
+                    word,
+                    "as in data=(x, weights w[0] sliced)",
+                )
+            parts.append(word)
+        elif what in found:
+            raise Mistake(f"the segment says its {what} twice", word)
+        else:
+            found[what] = text
+    if len(parts) != 1:
+        raise _which_symbol(item, parts)
+    part = parts[0]
+    if isinstance(part, Indexed) and not isinstance(part.base, Name):
+        raise Mistake("a segment is a symbol, not a file", part, "give the data a label")
+    return Segment(item, part, found.get("type", ""), found.get("mode", ""), _COMPRESS in found)
+
+
+def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
+    """What to say of a segment with no symbol, or with two words that could be it."""
+    if not parts:
+        return Mistake("the segment names no symbol", item)
+    words = [*_TYPES, *MODES, _COMPRESS]
+    for part in parts:
+        hint = did_you_mean(part.text, words) if isinstance(part, Name) else ""
+        if hint:
+            assert isinstance(part, Name)
+            return Mistake(f"a segment has no word '{part.text}'", part, hint)
+    return Mistake(
+        "a segment names one symbol", parts[1], "its other words are " + ", ".join(words)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where a symbol or a part of it lies: offset in the unit's half, and bytes.
+
+    Without a symbol it is a run of bytes that the source gives.
+    """
+
+    symbol: Definition | None
+    datum: Datum | None
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Finds the operands of an exe packet in its unit, everything being laid out."""
+
+    form: CoreForm
+    site: Site
+
+    def located(self, part: Name | Indexed) -> Located:
+        """Where a segment lies. Raises `Mistake`."""
+        base = symbol_of(part)
+        if base.text == UNIT:
+            return Located(None, None, *self._run(part))
+        definition, datum, offset, length = self.site.part(part)
+        slot = self.form.slot(definition)
+        start = in_image(self.form, definition, base) if slot is None else slot - self.form.base
+        return Located(definition, datum, start + offset, length)
+
+    def point(self, part: Name | Indexed) -> Located:
+        """Where results begin; `unit[offset]` has no length. Raises `Mistake`."""
+        if symbol_of(part).text == UNIT and isinstance(part, Indexed):
+            item = part.subscripts[0]
+            if len(part.subscripts) == 1 and not isinstance(item, Slice):
+                return Located(None, None, self._offset(item), 0)
+        return self.located(part)
+
+    def _run(self, part: Name | Indexed) -> tuple[int, int]:
+        if isinstance(part, Indexed) and len(part.subscripts) == 1:
+            item = part.subscripts[0]
+            if not isinstance(item, Slice):
+                raise Mistake("a segment has a begin and an end", part, "write unit[from:to]")
+            if item.low is not None and item.high is not None:
+                low, high = self._offset(item.low), self._offset(item.high)
+                if low > high:
+                    raise Mistake(f"the range {low}:{high} ends before it begins", item)
+                return low, high - low
+        raise Mistake("unit is written unit[offset] or unit[from:to]", part)
+
+    def _offset(self, node: Node) -> int:
+        value, half = number(node, self.site), self.form.plan().limit
+        if not 0 <= value <= half:
+            raise Mistake(f"unit: offset {value} is out of range, 0 to {half}", node)
+        return value
+
+    def record(self, segment: Segment, mask: int) -> bytes:
+        """The record of a segment for the clusters in `mask`. Raises `Mistake`."""
+        place = self.located(segment.part)
+        kind, mode = segment.type, segment.mode
+        if not kind:
+            kind = _type_of(segment, place.datum)
+        if not mode:
+            mode = "broadcast" if kind == "activations" else "sliced"
+        if place.symbol is not None:
+            self._check_dtype(segment, kind, place.datum)
+            self._check_slices(segment, kind, mode, place, mask)
+        return codec.pack(
+            SEGMENT,
+            {
+                "type": SEGMENT_TYPES.index(kind),
+                "mode": MODES.index(mode),
+                "compress": int(segment.compress),
+                "offset": place.offset,
+                "length": place.length,
+            },
+        )
+
+    def _check_dtype(self, segment: Segment, kind: str, datum: Datum | None) -> None:
+        if datum is None:
+            return
+        if datum.what in ("sequence", "list"):
+            raise Mistake(f"'{segment.name.text}' is a {datum.what}, no data", segment.node)
+        element = self.form.assembly.config["pe.element"]
+        if datum.what == "sparse":
+            if kind != "weights" or segment.compress:
+                raise Mistake(
+                    f"'{segment.name.text}' holds index and value, which only weights are",
+                    segment.node,
+                )
+            return
+        wanted = _ACCUMULATED[element] if kind == "psums" else ELEMENT_DTYPES[element]
+        raw = kind == "weights" and not segment.compress and datum.dtype == "uint8"
+        if datum.dtype != wanted and not raw:
+            raise Mistake(
+                f"'{segment.name.text}' holds {datum.dtype}; {kind} are {wanted}"
+                f" where pe.element is {element}",
+                segment.node,
+            )
+
+    def _check_slices(
+        self, segment: Segment, kind: str, mode: str, place: Located, mask: int
+    ) -> None:
+        """Refuse a segment that does not divide among those who get it. Raises `Mistake`."""
+        slices, datum, length = self._slices(mode, mask), place.datum, place.length
+        name = segment.name.text
+        if datum is not None and datum.what == "sparse":
+            records = self.records(segment, datum)
+            if mode != "broadcast" and records > slices:
+                raise Mistake(
+                    f"'{name}' has {records} rows here, {mode} gives {slices} PEs or clusters one",
+                    segment.node,
+                )
+            return
+        if kind == "weights" and not segment.compress:
+            return  # records, whose lengths differ
+        item = max(1, length // _elements(datum, length))
+        if length % (slices * item):
+            raise Mistake(
+                f"'{name}' has {length // item} elements here, which {slices} cannot share",
+                segment.node,
+                f"{mode} gives each the same number",
+            )
+        if (
+            kind == "psums"
+            and datum is not None
+            and not 1 <= length // slices // item <= _MAX_PSUMS
+        ):
+            raise Mistake(
+                f"'{name}' gives a PE {length // slices // item} elements,"
+                f" psums are 1 to {_MAX_PSUMS}",
+                segment.node,
+            )
+
+    def _slices(self, mode: str, mask: int) -> int:
+        pes = int(self.form.assembly.config["pe.pes"])
+        count = mask.bit_count()
+        return {"broadcast": 1, "by_cluster": count, "by_pe": pes, "sliced": count * pes}[mode]
+
+    def records(self, segment: Segment, datum: Datum) -> int:
+        """Rows of the round that a segment names. Raises `Mistake`."""
+        if isinstance(segment.part, Indexed):
+            return datum.records[number(segment.part.subscripts[0], self.site)]
+        if len(datum.rounds) > 1:
+            name = segment.name.text
+            raise Mistake(
+                f"'{name}' has {len(datum.rounds)} rounds",
+                segment.node,
+                f"name one, {name}[0] to {name}[{len(datum.rounds) - 1}]",
+            )
+        return datum.records[0]
+
+    def weight_pes(self, found: Sequence[Segment], mask: int) -> int:
+        """One more than the index of the last PE that has a row of the weights; 0: all PEs."""
+        for segment in found:
+            datum = self.site.part(segment.part)[1] if segment.name.text != UNIT else None
+            if datum is not None and datum.what == "sparse":
+                pes = int(self.form.assembly.config["pe.pes"])
+                last = self.records(segment, datum) - 1
+                taken = [cluster for cluster in range(mask.bit_length()) if mask >> cluster & 1]
+                sliced = segment.mode in ("", "sliced")
+                return taken[last // pes] * pes + last % pes + 1 if sliced else 0
+        return 0
+
+
+def in_image(form: CoreForm, definition: Definition, node: Name) -> int:
+    """The offset of a symbol in the part's image. Raises `Mistake`."""
+    address = address_of(definition)
+    if not form.base <= address <= form.base + form.plan().size:
+        hint = f"put it behind '.core {form.core.name}, {form.core.index}={form.index}'"
+        raise Mistake(f"'{node.text}' does not lie in row {form.index}", node, hint)
+    return address - form.base
+
+
+def _type_of(segment: Segment, datum: Datum | None) -> str:
+    """What a segment holds whose source does not say it. Raises `Mistake`."""
+    if datum is None:
+        raise Mistake(
+            f"what '{segment.name.text}' holds is not known",
+            segment.node,
+            "say weights, activations or psums before it",
+        )
+    return "weights" if datum.what == "sparse" else "activations"
+
+
+def _elements(datum: Datum | None, length: int) -> int:
+    """Elements in `length` bytes of a datum; its bytes if it has no type."""
+    if datum is None or not datum.dtype or datum.what == "sparse":
+        return max(length, 1)
+    whole = 1
+    for extent in datum.shape:
+        whole *= extent
+    return max(length * whole // datum.size, 1)
