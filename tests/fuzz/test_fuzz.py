@@ -42,6 +42,9 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("source", ".globl _start\n_start:", "came back"),  # an error in the default program
     ("source", ".device " + "tiny" * 64, "refused"),  # the system has no file of such a name
     ("source", ".word" * 100, "refused"),  # all of it in the message
+    ("source", ".core pe\n.align 11\n.half 0", "came back"),  # alignment of an image
+    ("source", ".core pe\n.seq a\nmac\n.endseq\n.align 7\n.half 1\nconfig 0, a", "came back"),
+    ("source", ".core cp\nnop\n.align 5", "came back"),  # alignment of code
     ("config", "pe" + ".pe" * 3000 + "=1", "refused"),  # dotted keys nest without brackets
     ("npy", npy("'descr': '<\x85i8'}"), "refused"),  # a message with a control character
     ("npy", npy("'fortran_order': []}"), "refused"),

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from asm.disassembly.data import chunk
+from asm.disassembly.data import chunk, section_lines
 from asm.disassembly.forms import Form
 from asm.disassembly.labels import Labels, directive
 from asm.program import Program, Section
@@ -21,6 +21,7 @@ from isa import codec, config, pe
 LIST_ALIGN = 4  # of a packet, and so of a list
 SEQUENCE_ALIGN = 2
 DATA_ALIGN = 4
+IMAGE_ALIGN = 32  # at least: places of tensors want it
 _SEQUENCE = pe.SEGMENT_TYPES.index("sequence")
 _SHORT = 2  # stages of a pipeline without SU and WB, which steps need
 
@@ -69,7 +70,12 @@ class CoreForm(Form):
             image = _read(section, labels)
             return _lines(image, section, labels, _Row.of(program))
         except (_Unlike, codec.StructureError, codec.DecodeError):
-            return None
+            return _alignment(section) + section_lines(section, labels, words=False)
+
+
+def _alignment(section: Section) -> list[str]:
+    """What the first bytes of an image say for its alignment, if that is not the usual one."""
+    return [directive(f".balign {section.align}")] if section.align > IMAGE_ALIGN else []
 
 
 class _Row(NamedTuple):
@@ -118,6 +124,8 @@ def _read(section: Section, labels: Labels) -> _Image:
     image = _Image(tuple(lists), tuple(sequences), at)
     if _written(image, data) != data[:at]:
         raise _Unlike
+    if section.align > IMAGE_ALIGN and not lists:
+        raise _Unlike  # nothing stands at the image's begin that could be aligned
     return image
 
 
@@ -278,6 +286,7 @@ def _lines(image: _Image, section: Section, labels: Labels, row: _Row) -> list[s
         address = start + offset
         lines += ["", *_named(address, labels, ends[address] - address)]
         lines.append(directive(f".list {labels.at(address)}"))
+        lines += _alignment(section) if offset == 0 else []
         for packet in packets:
             lines.append(directive(f"  {_packet_text(packet, start, labels, row)}"))
             if packet.out is not None:
