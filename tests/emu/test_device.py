@@ -223,7 +223,7 @@ def test_a_waiter_with_a_higher_number_goes_on_in_the_next_cycle_too() -> None:
 def test_a_deadlock_says_who_waits_for_what() -> None:
     device = make(
         toy(0, [("work", 3), ("join", 0b101)]),
-        toy(2, [("work", 5), ("await", 7)]),
+        toy(2, [("work", 5), ("join", 0b100)]),
         toy(3, [("join", 0b100)], idle=True),
     )
     stop = device.run()
@@ -231,7 +231,7 @@ def test_a_deadlock_says_who_waits_for_what() -> None:
     assert str(stop) == (
         "deadlock: toy0 at 0x00000004 waits for core.wait 0x5 since cycle 3"
         " (toy0 is the one that waits, toy2 waits too);"
-        " toy2 at 0x00000004 waits for dma.wait 7 since cycle 5 (dma is idle)"
+        " toy2 at 0x00000004 waits for core.wait 0x4 since cycle 5 (toy2 is the one that waits)"
     )
     assert device.cycle == 5
     # Nothing is lost: the device can be looked at, and says the same again.
@@ -245,7 +245,7 @@ def test_registers_tell_of_the_cores() -> None:
     script = [register(0, 0), register(2, 4), register(2, 8), register(3, 4), register(3, 8)]
     device = make(
         toy(0, [*script, ("work", 0x1_0000_0000), register(0, 12), register(0, 16), ("end",)]),
-        toy(2, [("work", 1), ("await", 9)]),
+        toy(2, [("work", 1), ("join", 0b100)]),
         toy(3, [("end",)], idle=True),
     )
     device.run()
