@@ -44,7 +44,8 @@ _DIRECTIVES = table(COMMON, DATA, SPARSE)
 _ASSIGNED = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
 _DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
 _MEANT = re.compile(r"did you mean '(.+)'\?")
-_MOST_CUTS = 20  # tries to find that begin
+_MOST_CUTS = 20  # tries to find that begin,
+_MOST_TEXT = 4000  # and characters that are read for it, all tries together
 
 
 def assemble(
@@ -193,7 +194,11 @@ class Assembly:
             self.names.spoil(self.site(line), Name(*assigned.span(1), assigned[1]))
             return Statement(0, 0, labels_of(line.text), None, ())
         text = line.text[: mistake.start]
+        left = _MOST_TEXT
         for _ in range(_MOST_CUTS):
+            left -= len(text)
+            if left < 0:
+                break  # looking for the begin of a long line takes quadratic time
             text = _DANGLING.sub("", text)
             try:
                 return parse(text)

@@ -45,6 +45,8 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("source", ".core pe\n.align 11\n.half 0", "came back"),  # alignment of an image
     ("source", ".core pe\n.seq a\nmac\n.endseq\n.align 7\n.half 1\nconfig 0, a", "came back"),
     ("source", ".core cp\nnop\n.align 5", "came back"),  # alignment of code
+    ("source", ".word (x" + " " * 30000 + ") )", "refused"),  # quadratic time
+    ("source", ".word " + "1," * 30000 + ")", "refused"),  # parsed again and again
     ("config", "pe" + ".pe" * 3000 + "=1", "refused"),  # dotted keys nest without brackets
     ("npy", npy("'descr': '<\x85i8'}"), "refused"),  # a message with a control character
     ("npy", npy("'fortran_order': []}"), "refused"),
