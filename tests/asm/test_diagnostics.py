@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -166,3 +167,11 @@ def test_a_comment_without_its_end_is_told_once() -> None:
     source = SourceText("a /* b */ c\n d /*/ e\n f", "a.s")
     assert [x.text for x in logical_lines(source, found.append)] == ["a         c", "d"]
     assert found == [15]
+
+
+def test_seven_mistakes_are_seven_diagnostics_each_on_its_line() -> None:
+    with pytest.raises(AssemblyError) as caught:
+        assemble(Path(__file__).parent / "err" / "seven_mistakes.s")
+    lines = [item.span.line for item in caught.value.diagnostics]
+    assert lines == [5, 6, 7, 8, 9, 10, 12]
+    assert len({item.message for item in caught.value.diagnostics}) == 7
