@@ -100,6 +100,11 @@ class Layout:
         """The one area of a section that has one."""
         return self.plan(plan).areas[0]
 
+    def external_size(self) -> int:
+        """Bytes so far that the loader will put into external memory."""
+        plans = (plan for plan in self.plans.values() if plan.memory != LOCAL)
+        return sum(area.size for plan in plans for area in plan.areas)
+
     def place(self, config: Mapping[str, Any]) -> list[tuple[Plan | None, str]]:
         """Give every area its address. Returns what does not fit, and whose it is."""
         problems: list[tuple[Plan | None, str]] = []

@@ -16,6 +16,8 @@ from isa.model import Row
 if TYPE_CHECKING:
     from asm.assembler import Assembly
 
+_MUCH = 1 << 24  # bytes of one statement for which all sections together are looked at
+
 
 class Site:
     """A statement's place: line, file scope, area and offset. The context of its expressions."""
@@ -87,6 +89,11 @@ class Site:
                 f"{self.area.section} grows to {self.area.size + count} bytes,"
                 f" external memory has {limit}",
                 (-1, -1),
+            )
+        if count > _MUCH and self.assembly.layout.external_size() + count > limit:
+            total = self.assembly.layout.external_size() + count
+            raise Mistake(
+                f"the program grows to {total} bytes, external memory has {limit}", (-1, -1)
             )
 
     # --- values ---

@@ -68,11 +68,12 @@ class LogicalLine:
     text: str
 
 
-# What may hold a `;` or `#` that separates nothing, and what separates or is a comment.
+# What may hold a `;` or `#` that separates nothing, and what separates or is a comment. Long
+# strings and comments are matched in few steps: `re` keeps each step of a group in memory.
 _SPECIAL = re.compile(
-    r'"(?:\\[^\n]|[^"\\\n])*"?'  # a string; without its end the grammar refuses it
+    r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"?'  # a string; without its end the grammar refuses it
     r"|'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])?'?"  # a character
-    r"|/\*(?:[^*]|\*(?!/))*(?:\*/)?"
+    r"|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?"
     r"|(?:\#|//)[^\n]*"
     r"|[;\n]"
 )
