@@ -75,7 +75,10 @@ class Site:
         """Go on at a multiple of `step`."""
         self.assembly.names.settle_labels(self.area)
         self.room(step)
-        self.area.align_to(step, padding)
+        try:
+            self.area.align_to(step, padding)
+        except LayoutError as error:
+            raise Mistake(str(error), (-1, -1)) from None
 
     def mark(self) -> None:
         """Let the line table lead from here to this line."""

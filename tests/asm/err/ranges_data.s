@@ -20,3 +20,5 @@
         .balign 4, 300                    #! error 20-23: fill: 300 is out of range, -128 to 255
         .bss
         .byte   1                         #! error 9-18: .bss holds zeros, no data
+        .space  1
+        .balign 8, 0xff                   #! error 9-24: .bss holds zeros, no data
