@@ -7,6 +7,7 @@ Prints the rate as it goes and, of each kind of failure, the first one made smal
 from __future__ import annotations
 
 import argparse
+import math
 import resource
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -23,9 +24,13 @@ def _bound_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def _session(name: str, count: int, seed: int, first: int, step: int) -> runner.Result[Any]:
+def _session(
+    name: str, count: int, seed: int, seconds: float, first: int = 0, step: int = 1
+) -> runner.Result[Any]:
     _bound_memory()
-    return runner.run(TARGETS[name], count, seed, first=first, step=step, say=runner.print_now)
+    return runner.run(
+        TARGETS[name], count, seed, first=first, step=step, seconds=seconds, say=runner.print_now
+    )
 
 
 def _only(name: str, seed: int, number: int) -> int:
@@ -46,17 +51,21 @@ def main() -> int:
     parser.add_argument("--target", choices=list(TARGETS), required=True)
     parser.add_argument("--count", type=int, default=10_000, help="examples")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--only", type=int, metavar="N", help="example N alone")
     given = parser.parse_args()
     if given.only is not None:
         return _only(given.target, given.seed, given.only)
+    seconds = 60 * given.minutes
     if given.jobs == 1:
-        results = [_session(given.target, given.count, given.seed, 0, 1)]
+        results = [_session(given.target, given.count, given.seed, seconds)]
     else:
         with ProcessPoolExecutor(given.jobs) as pool:
             shares = [
-                pool.submit(_session, given.target, given.count, given.seed, job, given.jobs)
+                pool.submit(
+                    _session, given.target, given.count, given.seed, seconds, job, given.jobs
+                )
                 for job in range(given.jobs)
             ]
             results = [share.result() for share in shares]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 import traceback
@@ -79,9 +80,13 @@ def run(
     *,
     first: int = 0,
     step: int = 1,
+    seconds: float = math.inf,
     say: Callable[[str], object] = print,
 ) -> Result[T]:
-    """Try examples `first`, `first + step`, ... below `count`; `say` what happens."""
+    """Try examples `first`, `first + step`, ... below `count`; `say` what happens.
+
+    Stops after about so many `seconds`, or with what it has at Ctrl-C.
+    """
     result: Result[T] = Result()
     began = said = time.monotonic()
     for number in range(first, count, step):
@@ -106,6 +111,8 @@ def run(
         if now - said > REPORT_SECONDS:
             said = now
             say(summary(target.name, result))
+        if result.seconds > seconds:
+            break
     return result
 
 
