@@ -1,6 +1,7 @@
 """docs/language.md names every directive that there is."""
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -18,3 +19,8 @@ NAMES = [row.name for row in (*COMMON, *DATA)] + [
 def test_directive_is_in_the_manual(name: str) -> None:
     words = MANUAL.read_text(encoding="utf-8").replace("`", " ").replace(",", " ").split()
     assert name in words
+
+
+def test_the_example_is_the_sample_program() -> None:
+    source = (MANUAL.parents[1] / "programs" / "own_cp" / "own_cp.s").read_text(encoding="utf-8")
+    assert indent(source, "    ") in MANUAL.read_text(encoding="utf-8")
