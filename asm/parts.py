@@ -116,7 +116,10 @@ class Parts:
             area, known = self.form.section(name.text), self.form.section_names()
         if area is None:
             where = f"a part of {self.form.core.name}" if self.form else "what stands in no part"
-            hint = did_you_mean(name.text, known) or "there are " + ", ".join(known)
+            there = "there are " + ", ".join(known)
+            if self.form is None:
+                there += "; a core's part begins with .core"
+            hint = did_you_mean(name.text, known) or there
             raise Mistake(f"{where} has no section '{name.text}'", name, hint)
         self._assembly.names.settle_labels(self.area)
         self.area = area
