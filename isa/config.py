@@ -51,7 +51,7 @@ class Configuration(Mapping[str, Any]):
     def __init__(self, name: str, values: Mapping[str, Value]) -> None:
         """`values` give what differs from the defaults. Raises `ConfigError`."""
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"name: {name!r} is not letters, digits and . _ + -, 64 at most")
+            raise ConfigError(f"name: {_text(name)} is not letters, digits and . _ + -, 64 at most")
         known = settings()
         for field, value in values.items():
             if field not in known:

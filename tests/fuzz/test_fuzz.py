@@ -48,6 +48,8 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("source", ".word (x" + " " * 30000 + ") )", "refused"),  # quadratic time
     ("source", ".word " + "1," * 30000 + ")", "refused"),  # parsed again and again
     ("config", "pe" + ".pe" * 3000 + "=1", "refused"),  # dotted keys nest without brackets
+    ("config", "pe.pe.pe = []\n" + "pe." * 999 + "e = 1", "refused"),  # all of it in the message
+    ("config", f"name = '{'x' * 999}'", "refused"),
     ("npy", npy("'descr': '<\x85i8'}"), "refused"),  # a message with a control character
     ("npy", npy("'fortran_order': []}"), "refused"),
     ("npy", npy("'shape': (4611686018427387904, 0)}"), "refused"),
