@@ -14,11 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from isa import codec
+from isa.kinds import Immediate
+from isa.model import Structure
+from isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
+
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 10_000  # characters, NumPy's own limit
 _MAX_DIMENSIONS = 32
 MAX_BYTES = 1 << 30
-MAX_INDEX = 65_535  # of a weight, and of weights a row
 
 # NumPy's type descriptions without their byte order.
 _DTYPES = {
@@ -33,9 +37,16 @@ _DTYPES = {
     "f4": "float32",
     "f8": "float64",
 }
-# The element types of weights, by the device's name for them.
-_ELEMENTS = {"int8": "int8", "int16": "int16", "fp16": "float16", "fp32": "float32"}
-ELEMENT_DTYPES = {**_ELEMENTS, "int32": "int32", "int64": "int64"}
+
+
+def _greatest(structure: Structure) -> int:
+    """What the one member of a record can hold."""
+    (member,) = structure.members
+    assert isinstance(member.kind, Immediate)
+    return member.kind.high
+
+
+_MAX_COUNT, _MAX_INDEX = _greatest(WEIGHTS_RECORD), _greatest(ENTRY)
 
 
 class DataError(ValueError):
@@ -168,13 +179,13 @@ def select(array: Array, cuts: Sequence[Cut]) -> Array:
 
 
 def sparse(array: Array, element: str, slots: int) -> Sparse:
-    """The rows of a matrix as u16 count and (u16 index, value) pairs; `slots` rows a round.
+    """The rows of a matrix as records of weights; `slots` rows a round.
 
     `element` is the device's type of weights. Row r goes to PE r mod K of cluster
     (r div K) mod M in round r div (K·M), which is just rows in order, `slots` =
     K·M at a time (pe.md, Data). Raises `DataError`.
     """
-    wanted = _ELEMENTS[element]
+    wanted = OPERAND_DTYPES[element]
     if array.dtype != wanted:
         raise DataError(f"holds {array.dtype}; the device's weights are {wanted} (pe.element)")
     if len(array.shape) != 2:
@@ -202,11 +213,12 @@ def sparse(array: Array, element: str, slots: int) -> Sparse:
 
 def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
     indices = [index for index, value in enumerate(numbers) if value & mask]
-    if indices and indices[-1] > MAX_INDEX:
-        raise DataError(f"has a weight at index {indices[-1]} of row {row}, at most {MAX_INDEX}")
-    if len(indices) > MAX_INDEX:
-        raise DataError(f"has {len(indices)} weights in row {row}, at most {MAX_INDEX}")
+    if indices and indices[-1] > _MAX_INDEX:
+        raise DataError(f"has a weight at index {indices[-1]} of row {row}, at most {_MAX_INDEX}")
+    if len(indices) > _MAX_COUNT:
+        raise DataError(f"has {len(indices)} weights in row {row}, at most {_MAX_COUNT}")
     flat: list[int] = [len(indices)]
     for index in indices:
         flat += (index, numbers[index])
-    return struct.pack("<H" + f"H{code}" * len(indices), *flat)
+    entry = codec.codes(ENTRY) + code
+    return struct.pack("<" + codec.codes(WEIGHTS_RECORD) + entry * len(indices), *flat)

@@ -154,8 +154,17 @@ _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}
 
 
 @cache
+def codes(structure: Structure) -> str:
+    """The members' formats as the module `struct` and NumPy name them, a letter a member.
+
+    For records that lie in great numbers beside other data.
+    """
+    return "".join(_CODES[member.type] for member in structure.members)
+
+
+@cache
 def _layout(structure: Structure) -> struct.Struct:
-    return struct.Struct("<" + "".join(_CODES[member.type] for member in structure.members))
+    return struct.Struct("<" + codes(structure))
 
 
 def pack(structure: Structure, values: Mapping[str, int]) -> bytes:

@@ -7,6 +7,8 @@ header and the packet are ours where the seed is silent.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from isa.kinds import Choice, Flag, Immediate
 from isa.model import (
     Core,
@@ -177,7 +179,30 @@ SEGMENT_TYPES = ("weights", "activations", "psums", "sequence")
 # Which clusters and PEs get what: all the same, a slice a PE, a slice a cluster
 # (its PEs the same), a slice a PE (each cluster the same).
 MODES = ("broadcast", "sliced", "by_cluster", "by_pe")
-ELEMENTS = ("int8", "int16", "int32", "int64", "fp16", "fp32")
+
+
+@dataclass(frozen=True)
+class Element:
+    """A number type of the array."""
+
+    name: str
+    dtype: str  # a tensor's name for it, which is NumPy's
+    accumulator: str = ""  # the type of the sums where it is pe.element; empty: it cannot be
+
+
+ELEMENT_TYPES = (
+    Element("int8", "int8", "int32"),
+    Element("int16", "int16", "int64"),
+    Element("int32", "int32"),
+    Element("int64", "int64"),
+    Element("fp16", "float16", "fp32"),
+    Element("fp32", "float32", "fp32"),
+)
+ELEMENTS = tuple(row.name for row in ELEMENT_TYPES)
+DTYPES = {row.name: row.dtype for row in ELEMENT_TYPES}
+# By pe.element: what weights and activations are, and what accumulators hold.
+OPERAND_DTYPES = {row.name: row.dtype for row in ELEMENT_TYPES if row.accumulator}
+SUM_DTYPES = {row.name: DTYPES[row.accumulator] for row in ELEMENT_TYPES if row.accumulator}
 
 PACKET = Structure(
     "packet",
@@ -215,6 +240,18 @@ OUT = Structure(
         Member("reserved_high", "u16", "zero"),
     ),
     "Where the results of an exe go. The stores of one exe continue one another.",
+)
+WEIGHTS_RECORD = Structure(
+    "weights",
+    (Member("count", "u16", "entries", Immediate(16)),),
+    "The weights of a slice, which are one row of a matrix, in a segment of weights.",
+    then="count records of the kind entry",
+)
+ENTRY = Structure(
+    "entry",
+    (Member("index", "u16", "place of the activation that it meets", Immediate(16)),),
+    "A weight that is not zero.",
+    then="the bytes of its value, little-endian, of the type pe.element",
 )
 
 _REGISTERS = RegisterFile(
@@ -304,7 +341,7 @@ SETTINGS = (
     Setting("pe.pes",                16,      "PEs of a cluster",                                                      "",          1, 1024),
     Setting("pe.divider",            1,       "device cycles to a cycle of the rows",                                  "cycles",    1, 64),
     Setting("pe.design",             "5b",    "cluster design: 5b, or 5a without load queues",                         "",          choices=("5a", "5b")),
-    Setting("pe.element",            "int8",  "type of weights and activations",                                       "",          choices=("int8", "int16", "fp16", "fp32")),
+    Setting("pe.element",            "int8",  "type of weights and activations",                                       "",          choices=tuple(SUM_DTYPES)),
     Setting("pe.overflow",           "fault", "what an accumulator does past its range",                               "",          choices=("fault", "wrap", "saturate")),
     Setting("pe.weight_queue",       1024,    "weight queue 503",                                                      "entries",   16, 65536),
     Setting("pe.input_buffer",       4096,    "input buffer 504, 16 blocks",                                           "elements",  16, 65536, step=BLOCKS),
@@ -327,7 +364,7 @@ CORE = checked(
         section=".pe.{}",
         executable=False,
         instructions=COMMANDS + INSTRUCTIONS,
-        structures=(SEQUENCE, STEP, PACKET, SEGMENT, OUT),
+        structures=(SEQUENCE, STEP, PACKET, SEGMENT, OUT, WEIGHTS_RECORD, ENTRY),
         directives=DIRECTIVES,
         files=(_REGISTERS,),
         queues=QUEUES,

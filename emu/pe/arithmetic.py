@@ -16,19 +16,10 @@ from emu.numerics import (
     saturated_sum,
     sum_overflows,
 )
+from isa.pe import DTYPES
 
 Values = NDArray[Any]
 Bools = NDArray[np.bool_]
-
-# Element types of isa.pe.ELEMENTS as NumPy's.
-STORED_TYPES = {
-    "int8": "<i1",
-    "int16": "<i2",
-    "int32": "<i4",
-    "int64": "<i8",
-    "fp16": "<f2",
-    "fp32": "<f4",
-}
 
 
 class Adder:
@@ -92,9 +83,14 @@ def requantise(values: Values, shift: int, value_type: str) -> Values:
     return saturate(round_half_even_shift(values, shift), bits).astype(values.dtype)
 
 
+def stored_type(element: str) -> np.dtype[Any]:
+    """An element type of the array as it lies in memory, little-endian."""
+    return np.dtype(DTYPES[element]).newbyteorder("<")
+
+
 def stored(values: Values, element: str) -> tuple[Values, Bools]:
     """Results as `element`s in memory, little-endian, and where they do not fit."""
-    wanted = np.dtype(STORED_TYPES[element])
+    wanted = stored_type(element)
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):
             narrow = values.astype(wanted)

@@ -23,13 +23,11 @@ from emu.pe.sequence import (
     slices,
 )
 from emu.pe.state import Op, Packet, Run
-from isa.pe import ACCUMULATORS
+from isa.codec import codes, unpack
+from isa.pe import ACCUMULATORS, ENTRY, WEIGHTS_RECORD
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
-
-COUNT_BYTES = 2  # of a record of weights
-INDEX_BYTES = 2  # of an entry
 
 
 class Loading:
@@ -37,7 +35,10 @@ class Loading:
 
     def __init__(self, row: Row, adder: Adder) -> None:
         self.row, self.state, self.shape, self.adder = row, row.state, row.shape, adder
-        self.value_bytes = np.dtype(self.shape.value_type).itemsize
+        members = zip(ENTRY.offsets, codes(ENTRY), strict=True)
+        layout = [(name, "<" + code) for name, code in members]
+        layout.append(("value", np.dtype(self.shape.value_type).newbyteorder("<").str))
+        self.entry = np.dtype(layout)  # a weight as it lies in memory
 
     # Before the first beat
 
@@ -113,18 +114,19 @@ class Loading:
     def _records(self, data: bytes, packet: Packet, segment: int) -> list[tuple[int, int]]:
         """Where each record's entries begin, and how many they are. Raises `Fault`."""
         found: list[tuple[int, int]] = []
-        at, size = 0, INDEX_BYTES + self.value_bytes
+        at = 0
         wanted = self._count(packet, segment)
         while at < len(data):
-            count = int.from_bytes(data[at : at + COUNT_BYTES], "little")
-            end = at + COUNT_BYTES + size * count
-            if at + COUNT_BYTES > len(data) or end > len(data):
+            first = at + WEIGHTS_RECORD.size
+            count = unpack(WEIGHTS_RECORD, data, at)["count"] if first <= len(data) else 0
+            end = first + self.entry.itemsize * count
+            if end > len(data):
                 message = f"segment {segment}: weights record {len(found)} at byte {at} is cut off"
                 raise self._fault("malformed packet", message, packet)
             if len(found) == wanted:
                 message = f"segment {segment} has more than {wanted} weights records, a slice each"
                 raise self._fault("slice mismatch", message, packet)
-            found.append((at + COUNT_BYTES, count))
+            found.append((first, count))
             at = end
         return found + [(len(data), 0)] * (wanted - len(found))
 
@@ -145,15 +147,13 @@ class Loading:
             if (held > self.shape.weight_queue).any():  # somebody changed the bytes meanwhile
                 raise self._overflow(cluster, run, op, held)
             pe, at, number = self._entries(starts[mine], counts[mine])
-            first = raw[at].astype(np.uint16)
-            index = first | raw[at + 1].astype(np.uint16) << 8
-            octets = raw[at[:, None] + INDEX_BYTES + np.arange(self.value_bytes)]
-            little = np.dtype(self.shape.value_type).newbyteorder("<")
-            value = np.ascontiguousarray(octets).view(little).reshape(-1)
+            octets = raw[at[:, None] + np.arange(self.entry.itemsize)]
+            entries = np.ascontiguousarray(octets).view(self.entry).reshape(-1)
+            index = entries["index"]
             tail = state.weight_head[cluster] + state.weight_count[cluster]
             place = (tail[pe] + number) % self.shape.weight_queue
             state.weight_index[cluster, pe, place] = index
-            state.weight_value[cluster, pe, place] = value
+            state.weight_value[cluster, pe, place] = entries["value"]
             state.weight_count[cluster] += counts[mine]
             state.segment_entries[cluster, run["buffer"]] += counts[mine]
             high = state.weights_high[cluster]
@@ -166,7 +166,7 @@ class Loading:
         """Of all entries of a cluster: the PE, the first byte, the number within its PE."""
         pe = np.repeat(np.arange(counts.size), counts)
         number = np.arange(pe.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        return pe, starts[pe] + number * (INDEX_BYTES + self.value_bytes), number
+        return pe, starts[pe] + number * self.entry.itemsize, number
 
     # Activations
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emu.faults import Fault
-from emu.pe.arithmetic import STORED_TYPES, relu, requantise, stored
+from emu.pe.arithmetic import relu, requantise, stored, stored_type
 from emu.pe.sequence import REQUANTISE
 from emu.pe.state import FREE, STORE, Out, Run, SfuJob
 from isa.pe import ACTIVATIONS, ELEMENTS
@@ -126,7 +126,7 @@ class Results:
         elements = stores * out["count"]
         if not elements or not pes.size:
             return None
-        size = np.dtype(STORED_TYPES[ELEMENTS[out["element"]]]).itemsize
+        size = stored_type(ELEMENTS[out["element"]]).itemsize
         first, last = int(pes[0]), int(pes[-1])
         low = out["offset"] + first * out["stride"]
         high = out["offset"] + last * out["stride"] + (elements - 1) * out["step"] + size
@@ -179,7 +179,7 @@ class Results:
     def _check_kind(self, cluster: int, element: str) -> None:
         """Integers are stored as integers, floating results as floating elements."""
         floating = np.dtype(self.shape.sum_type).kind == "f"
-        if floating != element.startswith("fp"):
+        if floating != (stored_type(element).kind == "f"):
             raise Fault(
                 "not available",
                 f"cluster {cluster}: results of {self.shape.element} cannot be stored as {element}",

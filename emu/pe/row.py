@@ -108,7 +108,7 @@ class Row(Core):
         found = {row.name: int(getattr(self.state, row.name)) for row in ROW_COUNTERS}
         for row in PE_COUNTERS:
             values = getattr(self.state, row.name)
-            found[row.name] = int(values.max() if row.name.endswith("_high") else values.sum())
+            found[row.name] = int(values.max() if row.peak else values.sum())
         return found
 
     def sync(self) -> None:

@@ -17,19 +17,13 @@ from isa.pe import (
     ACCUMULATORS,
     BLOCKS,
     BUFFERS,
+    OPERAND_DTYPES,
     PE_COUNTERS,
     ROW_COUNTERS,
     SEQUENCE,
     SEQUENCE_LENGTH,
+    SUM_DTYPES,
 )
-
-# pe.element: type of weights and activations, type of sums
-ELEMENT_TYPES = {
-    "int8": ("int8", "int32"),
-    "int16": ("int16", "int64"),
-    "fp16": ("float16", "float32"),
-    "fp32": ("float32", "float32"),
-}
 
 # Units of a cluster that serve one instruction buffer at a time.
 LOADER, MAC, SFU, STORE = range(4)
@@ -78,15 +72,14 @@ class Shape:
 def shape_of(config: Mapping[str, Any], row: int) -> Shape:
     """The shape that a device configuration gives to its row `row`."""
     element = str(config["pe.element"])
-    value_type, sum_type = ELEMENT_TYPES[element]
     direct = config["pe.design"] == "5a"
     return Shape(
         row=row,
         clusters=int(config["pe.clusters"]),
         pes=int(config["pe.pes"]),
         element=element,
-        value_type=value_type,
-        sum_type=sum_type,
+        value_type=OPERAND_DTYPES[element],
+        sum_type=SUM_DTYPES[element],
         weight_queue=int(config["pe.weight_queue"]),
         input_buffer=int(config["pe.input_buffer"]),
         output_queue=int(config["pe.output_queue"]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from asm.data import ELEMENT_DTYPES
 from asm.diagnostics import did_you_mean
 from asm.expressions import number
 from asm.forms.pe.segments import Located, Places, symbol_of
@@ -13,7 +12,7 @@ from asm.program import DTYPE_SIZES
 from asm.symbols import Datum, Definition
 from asm.syntax import Group, Indexed, Mistake, Name, Named, Node, Slice
 from isa import codec
-from isa.pe import ELEMENTS, OUT
+from isa.pe import DTYPES, ELEMENTS, OPERAND_DTYPES, OUT
 
 if TYPE_CHECKING:
     from asm.site import Site
@@ -62,7 +61,7 @@ class Results:
         site, config = places.site, places.form.assembly.config
         place = places.point(self.part)
         element = self._element(place.datum)
-        size = DTYPE_SIZES[ELEMENT_DTYPES[element]]
+        size = DTYPE_SIZES[DTYPES[element]]
         count = self._option(site, "count", 1, _U16)
         step = self._option(site, "step", size, _U32)
         stride = self._option(site, "stride", min(count * step, _U32), _U32)
@@ -99,10 +98,11 @@ class Results:
             return word
         dtype = datum.dtype if datum is not None else ""
         for element in ELEMENTS:
-            if ELEMENT_DTYPES[element] == dtype:
+            if DTYPES[element] == dtype:
                 return element
         if dtype:
-            known = ", ".join(ELEMENT_DTYPES.values())
+            # Those that the array computes with first.
+            known = ", ".join(dict.fromkeys((*OPERAND_DTYPES.values(), *DTYPES.values())))
             raise Mistake(f"results are not written as {dtype}", self.part, f"there are {known}")
         raise Mistake("the element type of the results is not known", self.part, "say type=")
 

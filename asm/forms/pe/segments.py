@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asm.data import ELEMENT_DTYPES
 from asm.diagnostics import did_you_mean
 from asm.expressions import number
 from asm.output import address_of
 from asm.symbols import Datum, Definition
 from asm.syntax import Group, Indexed, Mistake, Name, Node, Phrase, Slice
 from isa import codec
-from isa.pe import MODES, SEGMENT, SEGMENT_TYPES
+from isa.pe import (
+    ACCUMULATORS,
+    MODES,
+    OPERAND_DTYPES,
+    SEGMENT,
+    SEGMENT_TYPES,
+    SUM_DTYPES,
+)
 
 if TYPE_CHECKING:
     from asm.forms.pe import CoreForm
@@ -22,9 +28,6 @@ if TYPE_CHECKING:
 UNIT = "unit"  # unit[a:b]: bytes of the unit's half
 _TYPES = tuple(word for word in SEGMENT_TYPES if word != "sequence")
 _COMPRESS = "compress"
-# What an accumulator holds, by the type of weights and activations.
-_ACCUMULATED = {"int8": "int32", "int16": "int64", "fp16": "float32", "fp32": "float32"}
-_MAX_PSUMS = 4  # elements a PE of a psums segment
 
 
 def symbol_of(part: Node) -> Name:
@@ -191,7 +194,7 @@ class Places:
                     segment.node,
                 )
             return
-        wanted = _ACCUMULATED[element] if kind == "psums" else ELEMENT_DTYPES[element]
+        wanted = (SUM_DTYPES if kind == "psums" else OPERAND_DTYPES)[element]
         raw = kind == "weights" and not segment.compress and datum.dtype == "uint8"
         if datum.dtype != wanted and not raw:
             raise Mistake(
@@ -226,11 +229,11 @@ class Places:
         if (
             kind == "psums"
             and datum is not None
-            and not 1 <= length // slices // item <= _MAX_PSUMS
+            and not 1 <= length // slices // item <= ACCUMULATORS
         ):
             raise Mistake(
                 f"'{name}' gives a PE {length // slices // item} elements,"
-                f" psums are 1 to {_MAX_PSUMS}",
+                f" psums are 1 to {ACCUMULATORS}",
                 segment.node,
             )
 
