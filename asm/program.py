@@ -28,7 +28,6 @@ DTYPE_SIZES = {
 }
 DIRECTIONS = ("input", "output")
 SYMBOL_KINDS = ("notype", "object", "func")
-SECTION_FLAGS = ("ax", "aw", "a")
 MAX_ALIGN = 1 << 16  # of a section, in bytes; a file's padding is bounded by it
 
 
@@ -50,11 +49,6 @@ class Section:
     def end(self) -> int:
         """The first address behind the section."""
         return self.address + self.size
-
-    @property
-    def load_end(self) -> int:
-        """The first load address behind the section."""
-        return self.load_address + self.size
 
     @property
     def nobits(self) -> bool:

@@ -30,44 +30,53 @@ BUFFERS = 32  # instruction buffers of a cluster
 SEQUENCE_LENGTH = 16  # instructions of a sequence at most
 BLOCKS = 16  # blocks of an input buffer or an output queue
 ACCUMULATORS = 4
+THEN = 128  # a sequence's `then` is this plus an instruction buffer
 END_OF_LIST = 0x20  # the byte after the last packet of a list
 UNITS = 16  # on-chip memory units, and so rows, at most: core numbers 16 to 31 of a 32-bit mask
 CLUSTERS = 32  # clusters of a row at most: a packet's mask has 32 bits
+# Bits, and bytes in memory.
+COMMAND_BITS, COMMAND_BYTES = 8, 1
+INSTRUCTION_BITS, INSTRUCTION_BYTES = 12, 2
+# Where things may begin in a memory unit, in bytes.
+PACKET_ALIGN = 4
+SEQUENCE_ALIGN = INSTRUCTION_BYTES
+DATA_ALIGN = 4
+SLOT_ALIGN = 32  # of a tensor's place
 
 _BUFFER = Immediate(5)
 _BLOCK = Immediate(4)
 
 COMMAND = Format(
     "command",
-    8,
+    COMMAND_BITS,
     (
         Field("op", "7"),
         Field("marker", "6"),
         Field("reserved", "5"),
         Field("ib", "4:0", _BUFFER),
     ),
-    size=1,
+    size=COMMAND_BYTES,
 )
 EXE = Format(
     "exe",
-    8,
+    COMMAND_BITS,
     (
         Field("op", "7"),
         Field("shift", "6", Flag("shift")),
         Field("last", "5", Flag("last")),
         Field("ib", "4:0", _BUFFER),
     ),
-    size=1,
+    size=COMMAND_BYTES,
 )
 MARKER = Format(
     "marker",
-    8,
+    COMMAND_BITS,
     (Field("op", "7"), Field("marker", "6"), Field("begin", "5"), Field("g", "4:0", _BUFFER)),
-    size=1,
+    size=COMMAND_BYTES,
 )
 MAC = Format(
     "mac",
-    12,
+    INSTRUCTION_BITS,
     (
         Field("op", "11:10"),
         Field("balance", "9", Flag("balance")),
@@ -76,42 +85,42 @@ MAC = Format(
         Field("acc", "3:2", Immediate(2)),
         Field("reserved", "1:0"),
     ),
-    size=2,
+    size=INSTRUCTION_BYTES,
 )
 DESTINATIONS = ("weights", "activations", "psums", "both")
 LD = Format(
     "ld",
-    12,
+    INSTRUCTION_BITS,
     (
         Field("op", "11:10"),
         Field("destination", "9:8", Choice(DESTINATIONS)),
         Field("base", "7:4", _BLOCK),
         Field("reserved", "3:0"),
     ),
-    size=2,
+    size=INSTRUCTION_BYTES,
 )
 ST = Format(
     "st",
-    12,
+    INSTRUCTION_BITS,
     (
         Field("op", "11:10"),
         Field("reserved_high", "9:8"),
         Field("base", "7:4", _BLOCK),
         Field("reserved_low", "3:0"),
     ),
-    size=2,
+    size=INSTRUCTION_BYTES,
 )
 FUNCTIONS = ("nonsf", "activation", "reduce", "requantise")
 SPU = Format(
     "spu",
-    12,
+    INSTRUCTION_BITS,
     (
         Field("op", "11:10"),
         Field("function", "9:8", Choice(FUNCTIONS)),
         Field("src", "7:4", _BLOCK),
         Field("dst", "3:0", _BLOCK),
     ),
-    size=2,
+    size=INSTRUCTION_BYTES,
 )
 
 I = Instruction  # one short name keeps a row on a line
@@ -154,7 +163,7 @@ SEQUENCE = Structure(
         Member("activation", "u8", "function of spu activation", Choice(ACTIVATIONS)),
         Member("reduction", "u8", "function of spu reduce, and where it goes", Choice(REDUCTIONS)),
         Member("shift", "u8", "bits that spu requantise shifts right", Immediate(8, high_limit=63)),
-        Member("then", "u8", "0, or 128 + the instruction buffer to trigger afterwards"),
+        Member("then", "u8", f"0, or {THEN} + the instruction buffer to trigger afterwards"),
         Member("steps", "u8", "records of the kind step that follow"),
         Member("inner", "u16", "loopbacks of the inner loop", Immediate(16, low_limit=1), 1),
         Member("outer", "u16", "loopbacks of the outer loop", Immediate(16, low_limit=1), 1),
@@ -212,7 +221,7 @@ PACKET = Structure(
         Member("reserved", "u16", "zero"),
         Member("clusters", "u32", "mask of the row's clusters that take the packet"),
     ),
-    "A command in a memory unit; aligned to 4 bytes.",
+    f"A command in a memory unit; aligned to {PACKET_ALIGN} bytes.",
     then="segments, and after those of an exe its out record",
 )
 SEGMENT = Structure(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import IntEnum
 from functools import cache
 from importlib.resources import files
 from struct import pack
@@ -10,12 +11,26 @@ from struct import pack
 from asm.forms import Form, Startup, Transfer
 from asm.layout import LOCAL, Area, Plan
 from asm.source import Source
+from isa import codec
 
-_NOP = (0x13).to_bytes(4, "little")  # addi zero, zero, 0
 _HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed one
 
-# The commands of asm/default_cp.s: eight words each, the first says which.
-_END, _COPY, _WAIT_COPIES, _SWAP, _DISPATCH, _START, _WAIT_CORES = range(7)
+
+class Command(IntEnum):
+    """What the default program can be told; its label `default.` for each has the same name.
+
+    A command is eight words, the first says which (asm/default_cp.s).
+    """
+
+    END = 0
+    COPY = 1
+    COPIED = 2
+    SWAP = 3
+    RUN = 4
+    START = 5
+    WAIT = 6
+
+
 _COMMANDS = ".data.cp"
 
 
@@ -42,7 +57,10 @@ class CoreForm(Form):
 
     def padding(self, count: int) -> bytes:
         """As GNU as pads: what nothing can execute, then whole instructions."""
-        return bytes(count & 1) + _HALF_NOP * (count >> 1 & 1) + _NOP * (count >> 2)
+        addi = next(row for row in self.core.instructions if row.mnemonic == "addi")
+        word = codec.encode(addi, {"rd": 0, "rs1": 0, "imm": 0})  # which is nop
+        nop = word.to_bytes(addi.format.size, "little")
+        return bytes(count & 1) + _HALF_NOP * (count >> 1 & 1) + nop * (count // len(nop))
 
     def default_source(self) -> Source:
         return Source(_default_text(), "<default cp>")
@@ -62,7 +80,7 @@ def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
     def copies(transfers: Iterable[Transfer]) -> Iterable[tuple[int, ...]]:
         for item in transfers:
             yield (
-                _COPY,
+                Command.COPY,
                 item.dst,
                 item.src,
                 item.row_bytes,
@@ -77,19 +95,19 @@ def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
     for part in parts:
         swap, waits = swap | part.swap, waits | part.waits
     if loads:
-        yield from (*loads, (_WAIT_COPIES,))
+        yield from (*loads, (Command.COPIED,))
     if swap:
-        yield _SWAP, swap
+        yield Command.SWAP, swap
     # The first lists of all parts, then the second ones: rows run side by side.
     for turn in range(max((len(part.dispatches) for part in parts), default=0)):
         for part in parts:
             if turn < len(part.dispatches):
-                yield _DISPATCH, *part.dispatches[turn]
+                yield Command.RUN, *part.dispatches[turn]
     for part in parts:
         for start in part.starts:
-            yield _START, *start
+            yield Command.START, *start
     if waits:
-        yield _WAIT_CORES, waits
+        yield Command.WAIT, waits
     if stores:
-        yield from (*stores, (_WAIT_COPIES,))
-    yield (_END,)
+        yield from (*stores, (Command.COPIED,))
+    yield (Command.END,)

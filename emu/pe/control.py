@@ -17,7 +17,6 @@ from emu.faults import Fault
 from emu.pe import timing
 from emu.pe.parser import SequenceParser
 from emu.pe.sequence import (
-    HALFWORD,
     MEMBERS,
     Expansion,
     block_mask,
@@ -40,6 +39,7 @@ from emu.pe.state import (
     Segment,
 )
 from emu.pe.steps import Steps, takes_weights
+from isa.pe import INSTRUCTION_BYTES
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
@@ -84,7 +84,7 @@ class Control:
     def address(self, run: Run, op: Op) -> int:
         """The address of an instruction, without the half bit."""
         origin = int(self.state.origins[self.cluster, run["buffer"]])
-        return self.row.address(origin + HALFWORD * op["place"])
+        return self.row.address(origin + INSTRUCTION_BYTES * op["place"])
 
     # Selector 603: packets
 

@@ -13,14 +13,22 @@ from emu.faults import Fault
 from emu.pe.sequence import SEQUENCE_SEGMENT, not_available
 from emu.pe.state import Beat, Out, Packet, Segment
 from isa.codec import DecodeError, StructureError, decode, unpack
-from isa.pe import CORE, END_OF_LIST, OUT, PACKET, SEGMENT, SEGMENT_TYPES
+from isa.pe import (
+    COMMAND_BITS,
+    COMMAND_BYTES,
+    CORE,
+    END_OF_LIST,
+    OUT,
+    PACKET,
+    PACKET_ALIGN,
+    SEGMENT,
+    SEGMENT_TYPES,
+    SEQUENCE_ALIGN,
+)
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
 
-COMMAND_BITS = 8
-COMMAND_BYTES = 1
-ALIGNMENT = 4  # of a packet
 EXE, CONFIG = "exe", "config"
 
 
@@ -49,8 +57,8 @@ class Distribution:
 
     def _read(self, address: int) -> Packet:
         where = self.row.address(address)
-        if address % ALIGNMENT:
-            message = f"a packet at offset {address:#x}, which is no multiple of {ALIGNMENT}"
+        if address % PACKET_ALIGN:
+            message = f"a packet at offset {address:#x}, which is no multiple of {PACKET_ALIGN}"
             raise Fault("misaligned access", message, {"offset": address}, address=where)
         try:
             head = unpack(PACKET, self.row.peek(address, PACKET.size))
@@ -145,9 +153,9 @@ class Distribution:
             names = ", ".join(SEGMENT_TYPES[kind] for kind in types) or "none"
             message = f"{rule}; the segments are: {names}"
             raise Fault("malformed packet", message, {"segments": names}, address=where)
-        if packet["mnemonic"] == CONFIG and packet["segments"][0]["offset"] % 2:
+        if packet["mnemonic"] == CONFIG and packet["segments"][0]["offset"] % SEQUENCE_ALIGN:
             offset = packet["segments"][0]["offset"]
-            message = f"a sequence at offset {offset:#x}, which is no multiple of 2"
+            message = f"a sequence at offset {offset:#x}, which is no multiple of {SEQUENCE_ALIGN}"
             raise Fault("misaligned access", message, {"offset": offset}, address=where)
 
     # The bus

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu.faults import Fault
-from emu.pe.sequence import HALFWORD, LD_PSUMS, MEMBERS, NONSF, REDUCE, decoded, not_available
+from emu.pe.sequence import LD_PSUMS, MEMBERS, NONSF, REDUCE, decoded, not_available
 from emu.pe.state import Parser, Segment, Shape
 from isa.codec import DecodeError, StructureError, unpack
-from isa.pe import ACCUMULATORS, ACTIVATIONS, SEQUENCE, STATES, STEP
+from isa.pe import ACCUMULATORS, ACTIVATIONS, INSTRUCTION_BYTES, SEQUENCE, STATES, STEP
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
@@ -63,10 +63,10 @@ class SequenceParser:
                 {"length": parser["length"]},
                 address=base,
             )
-        at = start + HALFWORD * parsed
-        if size < at + HALFWORD:
+        at = start + INSTRUCTION_BYTES * parsed
+        if size < at + INSTRUCTION_BYTES:
             return False
-        word = int.from_bytes(data[at : at + HALFWORD], "little")
+        word = int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little")
         source, target = parse_instruction(self.shape, word, base + at)
         self.state.words[c, buffer, parsed] = word
         self.state.registers[c, buffer, parsed, 0] = source
@@ -87,7 +87,7 @@ def instructions_offset(header: dict[str, int]) -> int:
 
 def sequence_length(header: dict[str, int]) -> int:
     """Bytes of a sequence in memory."""
-    return instructions_offset(header) + HALFWORD * header["count"]
+    return instructions_offset(header) + INSTRUCTION_BYTES * header["count"]
 
 
 def parse_header(data: bytes, address: int) -> dict[str, int]:

@@ -22,19 +22,18 @@ from isa.pe import (
     CORE,
     DESTINATIONS,
     FUNCTIONS,
+    INSTRUCTION_BITS,
+    INSTRUCTION_BYTES,
     MODES,
     SEGMENT_TYPES,
     SEQUENCE,
 )
 
-WORD = 12  # bits of an instruction
-HALFWORD = 2  # bytes that it takes in memory
 MEMBERS = tuple(member.name for member in SEQUENCE.members)
 WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS, SEQUENCE_SEGMENT = range(len(SEGMENT_TYPES))
 LD_WEIGHTS, LD_ACTIVATIONS, LD_PSUMS, LD_BOTH = range(len(DESTINATIONS))
 NONSF, ACTIVATION, REDUCE, REQUANTISE = range(len(FUNCTIONS))
 BROADCAST, SLICED, BY_CLUSTER, BY_PE = range(len(MODES))
-PSUMS_AT_MOST = ACCUMULATORS  # elements of a block that a segment fills
 
 
 def not_available(what: str, address: int | None = None) -> Fault:
@@ -47,7 +46,7 @@ def not_available(what: str, address: int | None = None) -> Fault:
 @lru_cache(maxsize=4096)
 def decoded(word: int) -> Decoded:
     """The instruction of a sequence that `word` is. Raises `DecodeError`."""
-    return decode(CORE, word, WORD)
+    return decode(CORE, word, INSTRUCTION_BITS)
 
 
 def make_op(
@@ -149,7 +148,9 @@ class Expansion:
             self._add_streams()
 
     def _fault(self, place: int, kind: str, message: str) -> Fault:
-        return Fault(kind, message, {"place": place}, address=self.address + HALFWORD * place)
+        return Fault(
+            kind, message, {"place": place}, address=self.address + INSTRUCTION_BYTES * place
+        )
 
     # ld
 
@@ -165,8 +166,8 @@ class Expansion:
                     place, "ld_queue", LOADER, function=destination, sums=every, blocks=block
                 )
             elements = self._elements(place, self.shape.sum_type)
-            if elements > PSUMS_AT_MOST:
-                message = f"{elements} partial sums a PE, a block takes {PSUMS_AT_MOST}"
+            if elements > ACCUMULATORS:
+                message = f"{elements} partial sums a PE, a block takes {ACCUMULATORS}"
                 raise self._fault(place, "queue overflow", message)
             segments = [self._take(place, PSUMS)]
             sums = (1 << elements) - 1

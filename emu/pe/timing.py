@@ -7,9 +7,10 @@ for it starts at e + 1 at the earliest. docs/timing-pe.md explains each rule.
 
 from __future__ import annotations
 
+from isa.pe import ACCUMULATORS
+
 ID = 1  # decoding takes a cycle
 FO = 1  # fetching operands takes a cycle
-PSUMS_FROM_QUEUE = 4  # elements of a block, one a cycle
 
 
 def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int) -> int:
@@ -31,8 +32,8 @@ def ld_end(last_beat: int, start: int) -> int:
 
 
 def psums_end(start: int) -> int:
-    """A load of partial sums from the output queue: an element a cycle."""
-    return start + PSUMS_FROM_QUEUE - 1
+    """A load of partial sums from the output queue: an element an accumulator, one a cycle."""
+    return start + ACCUMULATORS - 1
 
 
 def move_end(start: int, results: int) -> int:

@@ -18,10 +18,6 @@ from asm.disassembly.labels import Labels, directive
 from asm.program import Program, Section
 from isa import codec, config, pe
 
-LIST_ALIGN = 4  # of a packet, and so of a list
-SEQUENCE_ALIGN = 2
-DATA_ALIGN = 4
-IMAGE_ALIGN = 32  # at least: places of tensors want it
 _SEQUENCE = pe.SEGMENT_TYPES.index("sequence")
 _SHORT = 2  # stages of a pipeline without SU and WB, which steps need
 
@@ -75,7 +71,7 @@ class CoreForm(Form):
 
 def _alignment(section: Section) -> list[str]:
     """What the first bytes of an image say for its alignment, if that is not the usual one."""
-    return [directive(f".balign {section.align}")] if section.align > IMAGE_ALIGN else []
+    return [directive(f".balign {section.align}")] if section.align > pe.SLOT_ALIGN else []
 
 
 class _Row(NamedTuple):
@@ -118,13 +114,13 @@ def _read(section: Section, labels: Labels) -> _Image:
         lists.append((place, packets))
         wanted |= {segment["offset"] for packet in packets for segment in _carried(packet)}
         end_of_lists = end
-        place = _aligned(end, LIST_ALIGN)
+        place = _aligned(end, pe.PACKET_ALIGN)
     sequences, end = _read_sequences(data, end_of_lists, wanted, labels, start)
-    at = min(_aligned(end, DATA_ALIGN), len(data))
+    at = min(_aligned(end, pe.DATA_ALIGN), len(data))
     image = _Image(tuple(lists), tuple(sequences), at)
     if _written(image, data) != data[:at]:
         raise _Unlike
-    if section.align > IMAGE_ALIGN and not lists:
+    if section.align > pe.SLOT_ALIGN and not lists:
         raise _Unlike  # nothing stands at the image's begin that could be aligned
     return image
 
@@ -144,12 +140,12 @@ def _read_list(data: bytes, place: int) -> tuple[tuple[_Packet, ...], int]:
             return tuple(packets), place + 1
         packet, end = _read_packet(data, place)
         packets.append(packet)
-        place = _aligned(end, LIST_ALIGN)
+        place = _aligned(end, pe.PACKET_ALIGN)
 
 
 def _read_packet(data: bytes, place: int) -> tuple[_Packet, int]:
     head = codec.unpack(pe.PACKET, data, place)
-    command = codec.decode(pe.CORE, head["command"], pe.COMMAND.width, place)
+    command = codec.decode(pe.CORE, head["command"], pe.COMMAND_BITS, place)
     end = place + pe.PACKET.size
     segments = []
     for _ in range(head["segments"]):
@@ -181,7 +177,7 @@ def _read_sequences(
     found: list[_Sequence] = []
     last = max(wanted, default=-1)
     while True:
-        place = _aligned(end, SEQUENCE_ALIGN)
+        place = _aligned(end, pe.SEQUENCE_ALIGN)
         if place > last and not labels.symbols_at(start + place):
             break
         try:
@@ -205,12 +201,12 @@ def _read_sequence(data: bytes, place: int) -> _Sequence:
         steps.append(codec.unpack(pe.STEP, data, end))
         end += pe.STEP.size
     for _ in range(header["count"]):
-        word = int.from_bytes(data[end : end + pe.MAC.size], "little")
-        if end + pe.MAC.size > len(data):
+        word = int.from_bytes(data[end : end + pe.INSTRUCTION_BYTES], "little")
+        if end + pe.INSTRUCTION_BYTES > len(data):
             raise _Unlike
-        instructions.append(codec.decode(pe.CORE, word, pe.MAC.width, end))
-        end += pe.MAC.size
-    if header["then"] and not 128 <= header["then"] < 128 + pe.BUFFERS:
+        instructions.append(codec.decode(pe.CORE, word, pe.INSTRUCTION_BITS, end))
+        end += pe.INSTRUCTION_BYTES
+    if header["then"] and not pe.THEN <= header["then"] < pe.THEN + pe.BUFFERS:
         raise _Unlike
     if any(step["instruction"] >= header["count"] for step in steps):
         raise _Unlike
@@ -230,7 +226,7 @@ def _written(image: _Image, data: bytes) -> bytes:
         for packet in packets:
             written += bytes(packet.offset - len(written))
             written += _packet_bytes(packet)
-        written += bytes(-len(written) % LIST_ALIGN)
+        written += bytes(-len(written) % pe.PACKET_ALIGN)
         written.append(pe.END_OF_LIST)
     sizes = {}
     for sequence in image.sequences:
@@ -263,7 +259,7 @@ def _sequence_bytes(sequence: _Sequence) -> bytes:
     for step in sequence.steps:
         written += codec.pack(pe.STEP, step)
     for found in sequence.instructions:
-        written += codec.encode(found.row, found.values).to_bytes(pe.MAC.size, "little")
+        written += codec.encode(found.row, found.values).to_bytes(pe.INSTRUCTION_BYTES, "little")
     return written
 
 
@@ -275,7 +271,7 @@ def _lines(image: _Image, section: Section, labels: Labels, row: _Row) -> list[s
     ends = {start + item.offset: start + item.offset + item.size for item in image.sequences}
     for offset, packets in image.lists:
         last = packets[-1].end if packets else offset
-        ends[start + offset] = start + _aligned(last, LIST_ALIGN) + 1
+        ends[start + offset] = start + _aligned(last, pe.PACKET_ALIGN) + 1
     for address in ends:
         labels.make(address)
     lines = labels.first()
@@ -327,7 +323,7 @@ def _sequence_lines(sequence: _Sequence, start: int, labels: Labels) -> list[str
     for step in sequence.steps:
         lines.append(directive(_step_text(step, sequence)))
     if header["then"]:
-        lines.append(directive(f".then ib={header['then'] - 128}"))
+        lines.append(directive(f".then ib={header['then'] - pe.THEN}"))
     lines += [directive(f"  {codec.describe(found)}") for found in sequence.instructions]
     return [*lines, directive(".endseq")]
 

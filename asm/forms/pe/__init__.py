@@ -29,10 +29,7 @@ from asm.symbols import Datum, Definition
 from asm.syntax import Again, Mistake, Name, Statement
 from isa import memory_map
 from isa.model import Instruction, Row
-from isa.pe import CORE, END_OF_LIST
-
-_SLOT_ALIGN = 32  # of a tensor's place in the image
-_LIST_ALIGN = 4
+from isa.pe import CORE, DATA_ALIGN, END_OF_LIST, PACKET_ALIGN, SEQUENCE_ALIGN, SLOT_ALIGN
 
 
 class CoreForm(Form):
@@ -42,10 +39,10 @@ class CoreForm(Form):
         name = self.core.section.format(self.index)
         assert self.index is not None
         self.base = memory_map.UNITS + (self.index << memory_map.UNIT_SHIFT)
-        self.lists = Area(name, align=_LIST_ALIGN)
-        self.sequences = Area(name, align=2)
-        self.data = Area(name, align=4)
-        self.slots = Area(name, zeros=True, align=_SLOT_ALIGN)
+        self.lists = Area(name, align=PACKET_ALIGN)
+        self.sequences = Area(name, align=SEQUENCE_ALIGN)
+        self.data = Area(name, align=DATA_ALIGN)
+        self.slots = Area(name, zeros=True, align=SLOT_ALIGN)
         areas = [self.lists, self.sequences, self.data, self.slots]
         self._plan = self.assembly.layout.plan(
             Plan(
@@ -108,7 +105,7 @@ class CoreForm(Form):
             raise Mistake(f"{row.mnemonic} stands inside of a sequence", statement.head, hint)
         self._begin_packet(site, statement.head)
         here = site.moved(self.lists)
-        here.align(_LIST_ALIGN)
+        here.align(PACKET_ALIGN)
         here = here.moved()
         here.mark()
         if row.mnemonic == "config":
@@ -145,7 +142,7 @@ class CoreForm(Form):
         before, closed = self.list_line, not self.loose
         self._list_opens(site.line)
         here = site.moved(self.lists)
-        here.align(_LIST_ALIGN)
+        here.align(PACKET_ALIGN)
         self.list_starts.append(self.lists.size)
         if not closed:
             raise Mistake(
@@ -173,7 +170,7 @@ class CoreForm(Form):
 
     def _close_list(self, site: Site) -> None:
         here = site.moved(self.lists)
-        here.align(_LIST_ALIGN)
+        here.align(PACKET_ALIGN)
         here.emit(bytes([END_OF_LIST]))
         if self.open_list is not None:
             start = self.list_starts[-1]
@@ -246,7 +243,7 @@ class CoreForm(Form):
                 f" {half} bytes (mem.unit_half_bytes)",
                 exe.place_of(found.name),
             )
-        self.slots.align_to(_SLOT_ALIGN)
+        self.slots.align_to(SLOT_ALIGN)
         self.slot_offsets[found] = self.slots.size
         self.slots.grow(found.datum.size)
 

@@ -14,7 +14,7 @@ from asm.symbols import Definition
 from asm.syntax import Again, Group, Indexed, Mistake, Name, Node, Statement
 from isa import codec
 from isa.model import Instruction
-from isa.pe import OUT, PACKET, SEGMENT, SEGMENT_TYPES
+from isa.pe import OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 if TYPE_CHECKING:
     from asm.forms.pe import CoreForm
@@ -94,7 +94,7 @@ def place_config(form: CoreForm, site: Site, statement: Statement, row: Instruct
             raise Mistake(f"'{name.text}' is no sequence", name)
         offset = in_image(form, definition, name)
         segment = {"type": _SEQUENCE, "offset": offset, "length": length}
-        if offset % 2:
+        if offset % SEQUENCE_ALIGN:
             raise Mistake(f"'{name.text}' lies at an odd address", name)
         mask = clusters(form, site, bound.extra.get("to"))
         return _packet(_command(site, row, bound), mask, [codec.pack(SEGMENT, segment)])

@@ -25,13 +25,20 @@ from asm.syntax import (
 from isa import codec
 from isa.kinds import Immediate, Kind
 from isa.model import Instruction, Member
-from isa.pe import BUFFERS, SEQUENCE, SEQUENCE_LENGTH, STEP
+from isa.pe import (
+    BUFFERS,
+    INSTRUCTION_BYTES,
+    SEQUENCE,
+    SEQUENCE_ALIGN,
+    SEQUENCE_LENGTH,
+    STEP,
+    THEN,
+)
 
 if TYPE_CHECKING:
     from asm.forms.pe import CoreForm
     from asm.site import Site
 
-_THEN = 128  # a header's `then` is this plus the buffer
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
 _STEP_MEMBERS = {member.name: member for member in STEP.members}
 _LOOP = ("inner", "outer")
@@ -212,12 +219,12 @@ class OpenSequence:
             return
         area = self.form.sequences
         here = site.moved(area)
-        here.align(2)
+        here.align(SEQUENCE_ALIGN)
         here = here.moved()
         self.site.moved(area).mark()  # what is wrong with the header is wrong with `.seq`
         start = area.size
         body = start + SEQUENCE.size + len(self._steps) * STEP.size
-        size = body - start + 2 * len(self._items)
+        size = body - start + INSTRUCTION_BYTES * len(self._items)
         if self.label is not None:
             site.assembly.names.settle(self.label, area, start, Datum("sequence", size))
         self.form.known_sequences[id(area), start] = self
@@ -227,7 +234,7 @@ class OpenSequence:
             for label in item.labels:
                 site.assembly.names.settle(label, area, area.size, None)
             place.mark()
-            place.later(2, _instruction(place, item))
+            place.later(INSTRUCTION_BYTES, _instruction(place, item))
 
     def _head_bytes(self) -> bytes:
         """Header and steps; a wrong value is reported at its own line."""
@@ -238,7 +245,7 @@ class OpenSequence:
         if self._then is not None:
             with self._then.site.assembly.reporting(self._then.site.line):
                 buffer = self._then.value("ib", Immediate((BUFFERS - 1).bit_length()))
-                values["then"] = _THEN + buffer
+                values["then"] = THEN + buffer
         return codec.pack(SEQUENCE, values) + b"".join(
             self._step_bytes(step) for step in self._steps
         )
