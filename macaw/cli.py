@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import click
 
-from macaw.errors import INTERRUPTED, WRONG, MacawError
+from macaw.errors import DONE, INTERRUPTED, WRONG, MacawError
 
 # Each is `command` in macaw/commands/<name>.py; these modules import nothing heavy themselves.
 COMMANDS = ("asm", "dis", "run", "test", "isa", "device")
@@ -26,8 +30,29 @@ _CLEAR_ERRORS = (
 EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2 wrong input."
 
 
+class ReaderGone(Exception):
+    """Whoever read our output has gone (`macaw dis x | head`): nothing to say to anybody."""
+
+
+@contextlib.contextmanager
+def _closed_pipes() -> Iterator[None]:
+    """A closed pipe under a name that click does not know: it would exit with 1."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+
+
 class LazyGroup(click.Group):
     """Commands are imported when they are named (click's manual, "Complex Applications")."""
+
+    def make_context(self, *arguments: Any, **named: Any) -> click.Context:
+        with _closed_pipes():
+            return super().make_context(*arguments, **named)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _closed_pipes():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -85,27 +110,61 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run_command(arguments: list[str]) -> int:
     """Run the command line `arguments`; the exit status. Every error is reported here."""
+    _replace_missing_streams()
     debug = "--debug" in arguments[:1] or os.environ.get("MACAW_DEBUG", "") not in {"", "0"}
     try:
+        status = _run(arguments)
+    except Exception as error:
+        if debug:
+            raise
+        status = _report(error)
+    return _flushed(status)
+
+
+def _run(arguments: list[str]) -> int:
+    """The command's exit status; what is wrong with the command line itself is said here.
+
+    A message that nobody can read any more changes no status.
+    """
+    try:
         status = cli.main(arguments, prog_name="macaw", standalone_mode=False)
-        sys.stdout.flush()
-        return status if isinstance(status, int) else 0
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         # Click makes an Abort of Ctrl-C; what we know of the moment is its cause.
         text = str(error.__cause__ or error) or "interrupted"
-        click.echo(f"macaw: {text}", err=True)
+        with contextlib.suppress(OSError):
+            click.echo(f"macaw: {text}", err=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has gone (`macaw dis x | head`): nothing to say to anybody.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:
-        if debug:
-            raise
-        return _report(error)
+    except ReaderGone:
+        return DONE
+    return status if isinstance(status, int) else DONE
+
+
+def _replace_missing_streams() -> None:
+    """Output that was closed before we began (`>&-`) goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _flushed(status: int) -> int:
+    """Write what is still buffered; the exit status.
+
+    A reader that has gone is no error. A stream that cannot be written is given up,
+    or Python would try once more at exit and choose a status of its own.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if stream is sys.stdout and not status and not isinstance(error, BrokenPipeError):
+                status = _report(error)
+    return status
 
 
 def _report(error: Exception) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -28,16 +29,22 @@ STYLES = {
 
 def stderr() -> Console:
     """A console on standard error."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
+    return _console(stderr=True)
 
 
 def stdout() -> Console:
     """A console on standard output."""
+    return _console(stderr=False)
+
+
+def _console(*, stderr: bool) -> Console:
     from rich.console import Console
 
-    return Console(highlight=False)
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # the BrokenPipeError that rich is handling; rich itself would exit with 1
+
+    return Plain(stderr=stderr, highlight=False)
 
 
 def error(message: str, hint: str = "") -> None:
@@ -61,20 +68,33 @@ def _say(severity: str, message: str, hint: str) -> None:
 
 def _show(text: Text, end: str = "\n") -> None:
     """Print without folding: the terminal folds long lines, and a pipe wants them whole."""
-    sys.stdout.flush()
-    if sys.stderr.isatty():
-        stderr().print(text, soft_wrap=True, end=end)
-    else:
-        print(text.plain, file=sys.stderr, end=end)
+    with _message():
+        if sys.stderr.isatty():
+            stderr().print(text, soft_wrap=True, end=end)
+        else:
+            print(text.plain, file=sys.stderr, end=end)
+
+
+@contextlib.contextmanager
+def _message() -> Iterator[None]:
+    """What is printed within comes after the results so far.
+
+    A message that cannot be written is lost: it must not become another error, nor
+    change the exit status that it explains.
+    """
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    with contextlib.suppress(OSError):
+        yield
 
 
 def diagnostics(found: Sequence[Diagnostic], style: str = "text") -> None:
     """Each diagnostic with its line and carets, or (style "json") all as one list."""
     from asm.diagnostics import pieces, to_json
 
-    sys.stdout.flush()
     if style == "json":
-        print(to_json(found), file=sys.stderr)
+        with _message():
+            print(to_json(found), file=sys.stderr)
         return
     from rich.text import Text
 

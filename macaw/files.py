@@ -7,6 +7,7 @@ that fails half way leaves no half file.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from macaw.errors import InputError
+from macaw.words import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +58,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+    except BrokenPipeError:
+        raise  # the reader of /dev/stdout has gone
     except (OSError, ValueError) as error:
         reason = _reason(error) if isinstance(error, OSError) else str(error)
         raise InputError(f"cannot write {path}: {reason}") from None
@@ -83,10 +87,16 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     data = read_bytes(path)
     if not data.startswith(b"\x93NUMPY"):
         raise InputError(f"{path} is no .npy file", "write it with numpy.save")
+    stream = io.BytesIO(data)
     try:
-        array = np.load(Path(path), allow_pickle=False)
+        array = np.load(stream, allow_pickle=False)
     except Exception as error:  # numpy raises many kinds on a damaged file
         raise InputError(f"{path} is no .npy file that can be read: {error}") from None
+    more = len(data) - stream.tell()
+    if more:  # the assembler's .npy refuses such a file too
+        raise InputError(
+            f"{path} is no .npy file that can be read: {plural(more, 'byte')} behind the array"
+        )
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} holds no array")
     return array
@@ -96,5 +106,6 @@ def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
     """Write `array` as .npy. Raises `InputError`."""
     import numpy as np
 
-    with replacing(path) as stream:
-        np.save(stream, array, allow_pickle=False)
+    data = io.BytesIO()  # NumPy asks for the position, which a pipe has not
+    np.save(data, array, allow_pickle=False)
+    write_bytes(path, data.getvalue())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -119,6 +118,5 @@ def _status(run: Run, *, quiet: bool) -> int:
     if not run.exit_code:
         return DONE
     if not quiet:
-        sys.stdout.flush()
         console.warning(f"the program exited with code {run.exit_code}")
     return FAILED

@@ -105,6 +105,14 @@ def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
             files.read_array(tmp_path / "a.npy")
 
 
+def test_bytes_behind_the_array(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    with (tmp_path / "a.npy").open("ab") as stream:
+        stream.write(b"xy")
+    with pytest.raises(InputError, match=r"a\.npy is no .* read: 2 bytes behind the array"):
+        files.read_array(tmp_path / "a.npy")
+
+
 def test_a_header_that_promises_too_much(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.zeros(100, dtype=np.int8))
     data = (tmp_path / "a.npy").read_bytes().replace(b"(100,), }    ", b"(10000000000000,), }"[:20])

@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-import macaw
+import macaw as api
+from tests.macaw.conftest import LAYER, Macaw
 
 HEAVY = ("numpy", "lark", "prompt_toolkit", "rich")
 
@@ -44,6 +46,11 @@ def test_light_commands_load_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded_by(*arguments).intersection(HEAVY)
 
 
+def test_dis_loads_nothing_heavy(macaw: Macaw, tmp_path: Path) -> None:
+    assert macaw("asm", LAYER / "layer.s", "-o", "layer.elf").returncode == 0
+    assert not loaded_by("dis", str(tmp_path / "layer.elf")).intersection(HEAVY)
+
+
 def test_import_macaw_loads_nothing_of_its_own_rooms() -> None:
     code = (
         "import sys, macaw; print([n for n in ('isa', 'asm', 'emu', 'numpy') if n in sys.modules])"
@@ -52,12 +59,12 @@ def test_import_macaw_loads_nothing_of_its_own_rooms() -> None:
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("name", macaw.__all__)
+@pytest.mark.parametrize("name", api.__all__)
 def test_every_public_name_is_there(name: str) -> None:
-    assert getattr(macaw, name) is not None
-    assert name in dir(macaw)
+    assert getattr(api, name) is not None
+    assert name in dir(api)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'macaw' has no attribute 'asemble'"):
-        macaw.asemble  # noqa: B018
+        api.asemble  # noqa: B018

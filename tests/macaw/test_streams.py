@@ -1,0 +1,147 @@
+"""Standard streams that are closed, full, or whose reader has gone."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.macaw.conftest import HELLO, LAYER, ROOT, Macaw
+
+RUN = ["run", LAYER / "layer.s", "-i", f"x={LAYER / 'x.npy'}"]
+FAULT = "        .core cp\n        lw a0, 2(zero)\n"
+
+
+@pytest.fixture
+def gone() -> Iterator[int]:
+    """The writing end of a pipe whose reader has closed."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    yield writer
+    os.close(writer)
+
+
+@pytest.fixture
+def executable(macaw: Macaw, tmp_path: Path) -> Path:
+    assert macaw("asm", LAYER / "layer.s", "-o", "layer.elf").returncode == 0
+    return tmp_path / "layer.elf"
+
+
+def command(*arguments: object, stdout: int, stderr: int) -> tuple[int, str]:
+    """The exit status, and what came through on the streams that are pipes."""
+    done = subprocess.run(
+        [sys.executable, "-m", "macaw", *map(str, arguments)],
+        stdout=stdout,
+        stderr=stderr,
+        cwd=ROOT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, (done.stdout or "") + (done.stderr or "")
+
+
+def shell(line: str, folder: Path) -> tuple[int, str, str]:
+    """A line of shell where `macaw` is the command."""
+    done = subprocess.run(
+        ["sh", "-c", line.replace("macaw", f"'{sys.executable}' -m macaw", 1)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["isa", "-h"], ["isa", "mac"], ["isa", "--core", "pe"], ["device", "base"], RUN],
+    ids=lambda words: " ".join(map(str, words[:2])).replace(str(ROOT), ""),
+)
+def test_the_reader_of_the_results_has_gone(gone: int, arguments: list[object]) -> None:
+    assert command(*arguments, stdout=gone, stderr=subprocess.PIPE) == (0, "")
+
+
+def test_the_reader_of_a_disassembly_has_gone(gone: int, executable: Path) -> None:
+    assert command("dis", executable, stdout=gone, stderr=subprocess.PIPE) == (0, "")
+
+
+def test_the_reader_of_what_a_program_prints_has_gone(gone: int) -> None:
+    assert command("run", HELLO, stdout=gone, stderr=subprocess.PIPE) == (0, "")
+
+
+def test_the_reader_of_the_statistics_has_gone(gone: int) -> None:
+    assert command("run", HELLO, "--stats", stdout=gone, stderr=gone) == (0, "")
+    status, text = command("run", HELLO, "--stats", stdout=subprocess.PIPE, stderr=gone)
+    assert (status, text) == (0, "Hello from the command processor.\n")
+
+
+def test_the_reader_of_an_array_has_gone(gone: int) -> None:
+    done = command(*RUN, "-o", "y=/dev/stdout", stdout=gone, stderr=subprocess.PIPE)
+    assert done == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(["run", "none.s"], 2), (["frob"], 2), (["asm"], 2), (["run", "fault.s"], 1)],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_an_error_that_nobody_reads_keeps_its_status(
+    gone: int, tmp_path: Path, arguments: list[str], status: int
+) -> None:
+    (tmp_path / "fault.s").write_text(FAULT)
+    paths = [str(tmp_path / word) if "." in word else word for word in arguments]
+    assert command(*paths, stdout=gone, stderr=gone) == (status, "")
+    words = " ".join(arguments)
+    for closed in ("2>&-", ">&- 2>&-", "2>/dev/full", ">/dev/full 2>/dev/full"):
+        assert shell(f"macaw {words} {closed}", tmp_path) == (status, "", "")
+
+
+@pytest.mark.parametrize(
+    "words", ["--help", "isa mac", "device tiny", f"run {HELLO}", f"run {HELLO} --stats 2>&-"]
+)
+def test_standard_output_is_closed(tmp_path: Path, words: str) -> None:
+    assert shell(f"macaw {words} >&-", tmp_path) == (0, "", "")
+
+
+def test_a_disassembly_to_a_closed_output(executable: Path) -> None:
+    assert shell("macaw dis layer.elf >&-", executable.parent) == (0, "", "")
+
+
+def test_files_are_written_where_the_streams_are_closed(tmp_path: Path) -> None:
+    line = f"macaw run {LAYER}/layer.s -i x={LAYER}/x.npy -o y=y.npy >&- 2>&-"
+    assert shell(line, tmp_path) == (0, "", "")
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "y.npy"),
+        np.load(LAYER / "weights.npy").astype(np.int32) @ np.load(LAYER / "x.npy"),
+    )
+
+
+@pytest.mark.parametrize("words", ["isa mac", "--help", f"run {HELLO}"])
+def test_standard_output_is_full(tmp_path: Path, words: str) -> None:
+    status, _, errors = shell(f"macaw {words} >/dev/full", tmp_path)
+    assert (status, errors) == (2, "macaw: error: No space left on device\n")
+
+
+def test_statistics_that_do_not_fit(tmp_path: Path) -> None:
+    done = shell(f"macaw run {HELLO} --stats 2>/dev/full", tmp_path)
+    assert done == (2, "Hello from the command processor.\n", "")
+
+
+def test_a_warning_that_does_not_fit_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "p.s").write_text("        .core cp\n_start: nop\n.Lunused: nop\n")
+    assert shell("macaw asm p.s 2>/dev/full", tmp_path) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "words", ["asm {0}/layer.s -o /dev/stdout", "run {0}/layer.s -i x={0}/x.npy -o y=/dev/stdout"]
+)
+def test_a_file_goes_into_a_pipe(tmp_path: Path, words: str) -> None:
+    status, _, errors = shell(f"macaw {words.format(LAYER)} | cat > out", tmp_path)
+    assert (status, errors) == (0, "")
+    assert (tmp_path / "out").read_bytes()[:4] in (b"\x7fELF", b"\x93NUM")
+    if "run" in words:
+        assert np.load(tmp_path / "out").shape == (8,)
