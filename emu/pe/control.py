@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from emu.core import NEVER
 from emu.faults import Fault
 from emu.pe import timing
+from emu.pe.commands import command_of
 from emu.pe.parser import SequenceParser
 from emu.pe.sequence import (
     MEMBERS,
@@ -89,19 +90,17 @@ class Control:
     # Selector 603: packets
 
     def accepts(self, packet: Packet) -> bool:
-        """Whether a packet's buffer (and for config the parser) is free."""
+        """Whether a packet's buffer (and the parser, if it is for that) is free."""
         parser = self.state.parsers[self.cluster]
-        config = packet["mnemonic"] == "config"
-        if parser is not None and (config or parser["buffer"] == packet["buffer"]):
-            return False
+        if parser is not None:
+            same = parser["buffer"] == packet["buffer"]
+            if same or command_of(packet).parses:
+                return False
         return self.run_of(packet["buffer"]) is None
 
     def open(self, packet: Packet, address: int) -> None:
-        """Reserve the buffer for a packet whose first beat is about to come. Raises `Fault`."""
+        """Reserve the buffer for the run of a packet that is about to come. Raises `Fault`."""
         c, buffer = self.cluster, packet["buffer"]
-        if packet["mnemonic"] == "config":
-            self.parser.begin(buffer, packet["segments"][0])
-            return
         count = int(self.state.headers[c, buffer, _COUNT])
         if not count:
             raise Fault(
@@ -141,9 +140,7 @@ class Control:
         self.runs.append(run)
 
     def accept(self, packet: Packet, cycle: int) -> None:
-        """The command byte was on the bus in `cycle`."""
-        if packet["mnemonic"] == "config":
-            return
+        """The command byte of a run's packet was on the bus in `cycle`."""
         run = self.run_of(packet["buffer"])
         assert run is not None  # `open` made it
         run["live"] = True
@@ -224,7 +221,7 @@ class Control:
     def _find_reads(self, run: Run) -> None:
         """The weights have come, so what the run's macs read is known."""
         for op in run["ops"]:
-            if op["name"] == "mac" and op["state"] == WAITING and run["reach"] >= 0:
+            if op["unit"] == MAC and op["state"] == WAITING and run["reach"] >= 0:
                 base = int(self.steps.operands(run, op)[0].max())
                 end = min(base + run["reach"] + 1, self.shape.input_buffer)
                 op["reads"] = block_mask(base, end, self.shape.input_block)
@@ -255,7 +252,7 @@ class Control:
 
     def _finish(self, op: Op) -> None:
         op["state"] = DONE
-        if op["unit"] != LOADER or op["name"] == "ld_queue":
+        if not op["segments"]:  # the loader is free when the last of them has come
             self.units[op["unit"]] = FREE
         if op["implied"] is None:
             self.row.retired += 1
@@ -291,14 +288,14 @@ class Control:
             return NEVER
         if now < run["issue_at"][lane]:
             return run["issue_at"][lane]
-        if op["name"] == "ld":
+        if op["segments"]:
             if op["first"] >= now:
                 return NEVER
         elif (
             self.units[op["unit"]] != FREE or not self._in_order(run, op) or self._conflict(run, op)
         ):
             return NEVER
-        elif op["name"] == "ld_queue" and self.row.bus.claims_loader(self.cluster, run["buffer"]):
+        elif op["unit"] == LOADER and self.row.bus.claims_loader(self.cluster, run["buffer"]):
             return now + 1
         if self.row.listeners:
             where = self.address(run, op)
@@ -306,7 +303,7 @@ class Control:
                 "instruction", address=where, cluster=self.cluster, buffer=run["buffer"]
             )
         op["state"], op["start"] = RUNNING, now
-        if op["name"] != "ld":
+        if not op["segments"]:
             self.units[op["unit"]] = run["buffer"]
         try:
             self.steps.start(run, op, now)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu.faults import Fault
-from emu.pe.sequence import SEQUENCE_SEGMENT, not_available
+from emu.pe.commands import BY_ROW, command_of
+from emu.pe.sequence import not_available
 from emu.pe.state import Beat, Out, Packet, Segment
 from isa.codec import DecodeError, StructureError, decode, unpack
 from isa.pe import (
@@ -22,14 +23,10 @@ from isa.pe import (
     PACKET,
     PACKET_ALIGN,
     SEGMENT,
-    SEGMENT_TYPES,
-    SEQUENCE_ALIGN,
 )
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
-
-EXE, CONFIG = "exe", "config"
 
 
 class Distribution:
@@ -69,7 +66,7 @@ class Distribution:
                 segments.append(self._segment(at, number, where))
                 at += SEGMENT.size
             out: Out | None = None
-            if command.row.mnemonic == EXE:
+            if BY_ROW[command.row.mnemonic].has_out:
                 members = unpack(OUT, self.row.peek(at, OUT.size))
                 out = Out(
                     offset=members["offset"],
@@ -105,7 +102,7 @@ class Distribution:
             chunks=[],
             entries={},
         )
-        self._check(packet, where)
+        command_of(packet).check(packet, where)
         return packet
 
     def _segment(self, at: int, number: int, where: int) -> Segment:
@@ -137,27 +134,6 @@ class Distribution:
             raise Fault("malformed packet", message, {"clusters": mask}, address=where)
         return [cluster for cluster in range(self.shape.clusters) if mask >> cluster & 1]
 
-    def _check(self, packet: Packet, where: int) -> None:
-        """Raise `Fault` unless the command has the segments that it needs."""
-        types = [segment["type"] for segment in packet["segments"]]
-        if packet["mnemonic"] == EXE:
-            wrong = SEQUENCE_SEGMENT in types
-            rule = "an exe has no sequence"
-        elif packet["mnemonic"] == CONFIG:
-            wrong = types != [SEQUENCE_SEGMENT]
-            rule = "a config has one segment, a sequence"
-        else:
-            wrong = bool(types)
-            rule = f"{packet['mnemonic']} has no segments"
-        if wrong:
-            names = ", ".join(SEGMENT_TYPES[kind] for kind in types) or "none"
-            message = f"{rule}; the segments are: {names}"
-            raise Fault("malformed packet", message, {"segments": names}, address=where)
-        if packet["mnemonic"] == CONFIG and packet["segments"][0]["offset"] % SEQUENCE_ALIGN:
-            offset = packet["segments"][0]["offset"]
-            message = f"a sequence at offset {offset:#x}, which is no multiple of {SEQUENCE_ALIGN}"
-            raise Fault("misaligned access", message, {"offset": offset}, address=where)
-
     # The bus
 
     def cycle(self, now: int) -> None:
@@ -170,7 +146,7 @@ class Distribution:
         if not beat["command"] and not beat["pieces"]:
             return
         first = not packet["sent"] or len(beat["pieces"]) > 1
-        if beat["pieces"] and first and packet["mnemonic"] == EXE:
+        if beat["pieces"] and first and command_of(packet).loads:
             for cluster in packet["clusters"]:
                 self.row.controls[cluster].begin_segment(packet)
         self.state.beat = beat
@@ -181,13 +157,14 @@ class Distribution:
 
     def _open(self, packet: Packet) -> bool:
         """Whether the packet's buffers are its own; takes them if all are free."""
-        if packet["opened"] or packet["mnemonic"] not in (EXE, CONFIG):
+        command = command_of(packet)
+        if packet["opened"] or not command.takes_buffer:
             return True
         controls = [self.row.controls[cluster] for cluster in packet["clusters"]]
         if not all(control.accepts(packet) for control in controls):
             return False
         for control in controls:
-            control.open(packet, self.row.address(packet["address"]))
+            command.open(control, packet, self.row.address(packet["address"]))
         packet["opened"] = True
         return True
 
@@ -199,7 +176,7 @@ class Distribution:
         number, sent = packet["segment"], packet["sent"]
         while room and number < len(packet["segments"]):
             segment = packet["segments"][number]
-            if not sent and not self._ready(packet, number):
+            if not sent and not command_of(packet).ready(self.row, packet, number):
                 break
             length = min(room, segment["length"] - sent)
             beat["pieces"].append((number, length))
@@ -210,28 +187,20 @@ class Distribution:
                 number, sent = number + 1, 0
         return beat, ranges
 
-    def _ready(self, packet: Packet, number: int) -> bool:
-        """Whether the first bytes of a segment may go.
-
-        Nobody has still to write them, and all clusters of the packet can take them.
-        """
-        if packet["mnemonic"] != EXE:
-            return True
-        segment, controls = packet["segments"][number], self.row.controls
-        if any(control.may_still_write(packet["order"], segment) for control in controls):
-            return False
-        return all(controls[cluster].ready(packet, number) for cluster in packet["clusters"])
-
     def claims_loader(self, cluster: int, buffer: int) -> bool:
         """Whether a segment for a lower buffer of `cluster` could begin now."""
         packet = self.state.packet
-        if packet is None or not packet["opened"] or packet["mnemonic"] != EXE:
+        if packet is None or not packet["opened"]:
+            return False
+        command = command_of(packet)
+        if not command.loads:
             return False
         if cluster not in packet["clusters"] or packet["buffer"] > buffer:
             return False
         number = packet["segment"]
-        waiting = not packet["sent"] and number < len(packet["segments"])
-        return waiting and self.state.beat is None and self._ready(packet, number)
+        if packet["sent"] or number == len(packet["segments"]) or self.state.beat is not None:
+            return False
+        return command.ready(self.row, packet, number)
 
     def take_in(self) -> None:
         """Hand the beat that was on the bus to the clusters. Raises `Fault`."""
@@ -239,41 +208,24 @@ class Distribution:
         if beat is None or beat["data"] is None:
             return
         controls = [self.row.controls[cluster] for cluster in packet["clusters"]]
+        command = command_of(packet)
         cycle, data = beat["cycle"], beat["data"]
         state.beat = None
         self._count(beat, len(data))
         if beat["command"]:
             packet["commanded"] = True
-            if packet["mnemonic"] in (EXE, CONFIG):
-                for control in controls:
-                    control.accept(packet, cycle)
+            for control in controls:
+                command.accept(control, packet, cycle)
         at = 0
         for number, length in beat["pieces"]:
             piece = data[at : at + length]
             at += length
-            if packet["mnemonic"] == CONFIG:
-                for control in controls:
-                    control.parser.configure(piece)
-            else:
-                self._deliver(packet, number, piece, cycle)
+            command.deliver(self.row, packet, number, piece, cycle)
             packet["sent"] += length
             if packet["sent"] == packet["segments"][number]["length"]:
                 packet["segment"], packet["sent"] = number + 1, 0
         if packet["segment"] == len(packet["segments"]):
             state.packet = None
-
-    def _deliver(self, packet: Packet, number: int, piece: bytes, cycle: int) -> None:
-        """Collect the bytes of a segment; the last ones bring them all to the PEs."""
-        controls = [self.row.controls[cluster] for cluster in packet["clusters"]]
-        if not packet["sent"]:
-            for control in controls:
-                control.segment_first(packet, number, cycle)
-        packet["chunks"].append(piece)
-        if packet["sent"] + len(piece) == packet["segments"][number]["length"]:
-            self.row.loading.fill(packet, number, b"".join(packet["chunks"]))
-            packet["chunks"] = []
-            for control in controls:
-                control.segment_last(packet, number, cycle)
 
     def _count(self, beat: Beat, length: int) -> None:
         state = self.state

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu.faults import Fault
-from emu.pe.sequence import LD_PSUMS, MEMBERS, NONSF, REDUCE, decoded, not_available
+from emu.pe import operands
+from emu.pe.sequence import MEMBERS, decoded, not_available
 from emu.pe.state import Parser, Segment, Shape
 from isa.codec import DecodeError, StructureError, unpack
-from isa.pe import ACCUMULATORS, ACTIVATIONS, INSTRUCTION_BYTES, SEQUENCE, STATES, STEP
+from isa.pe import ACTIVATIONS, INSTRUCTION_BYTES, SEQUENCE, STATES, STEP
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
@@ -113,37 +114,10 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
 
 
 def parse_instruction(shape: Shape, word: int, address: int) -> tuple[int, int]:
-    """The operands of an instruction as its register-file entries. Raises `Fault`.
-
-    Blocks become element addresses (seed 000 ¶106; spec pe.md, Sequences).
-    """
+    """The operands of an instruction as its register-file entries. Raises `Fault`."""
     try:
         found = decoded(word)
     except DecodeError as error:
         message = f"the word {word:#06x}: {error.detail or 'no instruction of a sequence'}"
         raise Fault(error.kind, message, {"word": word}, address=address) from None
-    values, mnemonic = found.values, found.row.mnemonic
-    if mnemonic == "mac":
-        if values["balance"] and shape.direct:
-            message = "mac with balance: a cluster of design 5a has no load queues to balance"
-            raise Fault("not available", message, {"word": word}, address=address)
-        for flag in ("balance", "sfu"):
-            if values[flag]:
-                raise not_available(f"mac with {flag}", address)
-        return values["base"] * shape.input_block, values["acc"]
-    if mnemonic == "ld":
-        psums = values["destination"] == LD_PSUMS
-        return values["base"] * (shape.output_block if psums else shape.input_block), 0
-    if mnemonic == "st":
-        return values["base"] * shape.output_block, 0
-    if mnemonic != "spu":
-        message = f"{mnemonic} is a command, no instruction of a sequence"
-        raise Fault("illegal instruction", message, {"word": word}, address=address)
-    if values["function"] == REDUCE:
-        raise not_available("spu reduce", address)
-    if values["function"] != NONSF:
-        return values["src"] * shape.output_block, values["dst"] * shape.output_block
-    if values["src"] >= ACCUMULATORS:
-        message = f"spu nonsf, src={values['src']}: accumulators are 0 to {ACCUMULATORS - 1}"
-        raise Fault("illegal instruction", message, {"word": word}, address=address)
-    return values["src"], values["dst"] * shape.output_block
+    return operands.meaning(found.row)(shape, word, found.values, address)

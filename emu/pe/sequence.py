@@ -8,7 +8,7 @@ results are written without st, and results that stay are not moved at all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -34,6 +34,10 @@ WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS, SEQUENCE_SEGMENT = range(len(SEGMENT_TYPES)
 LD_WEIGHTS, LD_ACTIVATIONS, LD_PSUMS, LD_BOTH = range(len(DESTINATIONS))
 NONSF, ACTIVATION, REDUCE, REQUANTISE = range(len(FUNCTIONS))
 BROADCAST, SLICED, BY_CLUSTER, BY_PE = range(len(MODES))
+
+
+# The unit that does each row of isa.pe.INSTRUCTIONS.
+UNIT_OF = {"mac": MAC, "ld": LOADER, "st": STORE, "spu": SFU}
 
 
 def not_available(what: str, address: int | None = None) -> Fault:
@@ -113,8 +117,9 @@ class Expansion:
         shift, last = flags
         self.out_count = out["count"]
         self.results = max(out["count"], 1)  # places that a special function processes
-        macs = [i for i, row in enumerate(self.rows) if row.row.mnemonic == "mac"]
-        self.last_mac = macs[-1] if macs else -1
+        units = [UNIT_OF[row.row.mnemonic] for row in self.rows]
+        self.last_mac = max((place for place, unit in enumerate(units) if unit == MAC), default=-1)
+        self.moved = SFU in units  # by instructions of the sequence
         self.raw = shift and not last
         self.stream = shift and last
         self.kept = not shift and not last
@@ -122,21 +127,9 @@ class Expansion:
         self._expand()
 
     def _expand(self) -> None:
-        moved = any(row.row.mnemonic == "spu" for row in self.rows)
         for place, row in enumerate(self.rows):
-            mnemonic = row.row.mnemonic
-            if mnemonic == "ld":
-                self.ops.append(self._load(place, row))
-            elif mnemonic == "mac":
-                self.ops.append(make_op(place, "mac", MAC, sums=1 << self.operands[place][1]))
-                if place == self.last_mac and not moved and not self.kept:
-                    self._move_all(place)
-            elif place > self.last_mac and self.kept:
-                continue
-            elif mnemonic == "spu":
-                self.ops.append(self._special(place, row))
-            elif place < self.last_mac or not self.stream:
-                self.ops.append(self._store(place))
+            expand: Callable[[int, Decoded], None] = getattr(self, row.row.mnemonic)
+            expand(place, row)
         if self.taken < len(self.segments):
             name = SEGMENT_TYPES[self.segments[self.taken]["type"]]
             raise self._fault(
@@ -146,6 +139,24 @@ class Expansion:
             )
         if self.stream:
             self._add_streams()
+
+    # What each row adds to the steps; the method has the mnemonic's name.
+
+    def ld(self, place: int, row: Decoded) -> None:
+        self.ops.append(self._load(place, row))
+
+    def mac(self, place: int, row: Decoded) -> None:
+        self.ops.append(make_op(place, "mac", MAC, sums=1 << self.operands[place][1]))
+        if place == self.last_mac and not self.moved and not self.kept:
+            self._move_all(place)
+
+    def spu(self, place: int, row: Decoded) -> None:
+        if place < self.last_mac or not self.kept:
+            self.ops.append(self._special(place, row))
+
+    def st(self, place: int, row: Decoded) -> None:
+        if place < self.last_mac or not (self.kept or self.stream):
+            self.ops.append(self._store(place))
 
     def _fault(self, place: int, kind: str, message: str) -> Fault:
         return Fault(
@@ -233,7 +244,7 @@ class Expansion:
 
     def _move_all(self, place: int) -> None:
         """A sequence without spu puts accumulator a into output-queue block a (pe.md)."""
-        used = {op["sums"].bit_length() - 1 for op in self.ops if op["name"] == "mac"}
+        used = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
         for number in sorted(used):
             target = number * self.shape.output_block
             self.ops.append(

@@ -15,7 +15,7 @@ from emu.core import NEVER
 from emu.faults import Fault
 from emu.pe import timing
 from emu.pe.sequence import LD_BOTH, LD_WEIGHTS, MEMBERS
-from emu.pe.state import COMPUTING, Op, Run, SfuJob
+from emu.pe.state import COMPUTING, LOADER, Op, Run, SfuJob
 from isa.pe import BLOCKS
 
 if TYPE_CHECKING:
@@ -119,4 +119,4 @@ class Steps:
 
 
 def takes_weights(op: Op) -> bool:
-    return op["name"] == "ld" and op["function"] in (LD_WEIGHTS, LD_BOTH)
+    return op["unit"] == LOADER and op["function"] in (LD_WEIGHTS, LD_BOTH)

@@ -1,0 +1,122 @@
+"""What each row of `isa.pe.COMMANDS` makes of its packet, on the bus and in the clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from emu.faults import Fault
+from emu.pe.sequence import SEQUENCE_SEGMENT
+from emu.pe.state import Packet
+from isa.pe import SEGMENT_TYPES, SEQUENCE_ALIGN
+
+if TYPE_CHECKING:
+    from emu.pe.control import Control
+    from emu.pe.row import Row
+
+
+class Command:
+    """A command alone, for which the clusters do nothing yet."""
+
+    rule = "{} has no segments"  # what its segments must be
+    has_out = False  # an out record follows its segments
+    takes_buffer = False  # it needs its instruction buffer for itself
+    parses = False  # its payload is for the parser 606
+    loads = False  # its payload is for the data loading units 502
+
+    def fits(self, types: Sequence[int]) -> bool:
+        """Whether a packet may have segments of these types."""
+        return not types
+
+    def check(self, packet: Packet, where: int) -> None:
+        """Raise `Fault` unless the packet has the segments that the command needs."""
+        types = [segment["type"] for segment in packet["segments"]]
+        if not self.fits(types):
+            names = ", ".join(SEGMENT_TYPES[kind] for kind in types) or "none"
+            message = f"{self.rule.format(packet['mnemonic'])}; the segments are: {names}"
+            raise Fault("malformed packet", message, {"segments": names}, address=where)
+
+    def open(self, control: Control, packet: Packet, address: int) -> None:
+        """Reserve a cluster's buffer: the first beat is about to come. Raises `Fault`."""
+
+    def accept(self, control: Control, packet: Packet, cycle: int) -> None:
+        """The command byte was on the bus in `cycle`."""
+
+    def ready(self, row: Row, packet: Packet, number: int) -> bool:
+        """Whether the first bytes of a segment may go."""
+        return True
+
+    def deliver(self, row: Row, packet: Packet, number: int, piece: bytes, cycle: int) -> None:
+        """Bytes of a segment were on the bus in `cycle`. Raises `Fault`."""
+
+
+class Config(Command):
+    """Its sequence goes to the parsers."""
+
+    rule = "a {} has one segment, a sequence"
+    takes_buffer = True
+    parses = True
+
+    def fits(self, types: Sequence[int]) -> bool:
+        return list(types) == [SEQUENCE_SEGMENT]
+
+    def check(self, packet: Packet, where: int) -> None:
+        super().check(packet, where)
+        offset = packet["segments"][0]["offset"]
+        if offset % SEQUENCE_ALIGN:
+            message = f"a sequence at offset {offset:#x}, which is no multiple of {SEQUENCE_ALIGN}"
+            raise Fault("misaligned access", message, {"offset": offset}, address=where)
+
+    def open(self, control: Control, packet: Packet, address: int) -> None:
+        control.parser.begin(packet["buffer"], packet["segments"][0])
+
+    def deliver(self, row: Row, packet: Packet, number: int, piece: bytes, cycle: int) -> None:
+        for cluster in packet["clusters"]:
+            row.controls[cluster].parser.configure(piece)
+
+
+class Exe(Command):
+    """It makes a run, whose lds take its segments."""
+
+    rule = "an {} has no sequence"
+    has_out = True
+    takes_buffer = True
+    loads = True
+
+    def fits(self, types: Sequence[int]) -> bool:
+        return SEQUENCE_SEGMENT not in types
+
+    def open(self, control: Control, packet: Packet, address: int) -> None:
+        control.open(packet, address)
+
+    def accept(self, control: Control, packet: Packet, cycle: int) -> None:
+        control.accept(packet, cycle)
+
+    def ready(self, row: Row, packet: Packet, number: int) -> bool:
+        """Nobody has still to write them, and all clusters of the packet can take them."""
+        segment, controls = packet["segments"][number], row.controls
+        if any(control.may_still_write(packet["order"], segment) for control in controls):
+            return False
+        return all(controls[cluster].ready(packet, number) for cluster in packet["clusters"])
+
+    def deliver(self, row: Row, packet: Packet, number: int, piece: bytes, cycle: int) -> None:
+        """Collect the bytes of a segment; the last ones bring them all to the PEs."""
+        controls = [row.controls[cluster] for cluster in packet["clusters"]]
+        if not packet["sent"]:
+            for control in controls:
+                control.segment_first(packet, number, cycle)
+        packet["chunks"].append(piece)
+        if packet["sent"] + len(piece) == packet["segments"][number]["length"]:
+            row.loading.fill(packet, number, b"".join(packet["chunks"]))
+            packet["chunks"] = []
+            for control in controls:
+                control.segment_last(packet, number, cycle)
+
+
+# By the row's name, which a packet keeps in the declared state.
+BY_ROW = {"config": Config(), "exe": Exe(), "trace_begin": Command(), "trace_end": Command()}
+
+
+def command_of(packet: Packet) -> Command:
+    """What the command of a packet does."""
+    return BY_ROW[packet["mnemonic"]]

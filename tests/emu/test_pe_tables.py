@@ -1,0 +1,19 @@
+"""Every row of the PE array's table has its meaning in the simulator, and nothing else has."""
+
+from __future__ import annotations
+
+from emu.pe import operands
+from emu.pe.commands import BY_ROW
+from emu.pe.sequence import UNIT_OF, Expansion
+from isa.pe import COMMANDS, INSTRUCTIONS
+
+
+def test_every_command_has_its_meaning():
+    assert sorted(BY_ROW) == sorted(row.mnemonic for row in COMMANDS)
+
+
+def test_every_instruction_has_its_meaning():
+    assert sorted(UNIT_OF) == sorted(row.mnemonic for row in INSTRUCTIONS)
+    for row in INSTRUCTIONS:
+        assert callable(operands.meaning(row))
+        assert callable(getattr(Expansion, row.mnemonic))
