@@ -10,7 +10,7 @@ import contextlib
 import io
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -72,6 +72,25 @@ def _mode(target: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def keep_inputs(
+    outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str | os.PathLike[str]]
+) -> None:
+    """Raise `InputError` if writing an output would destroy an input, by whatever names."""
+    inputs = list(inputs)
+    for output in outputs:
+        for path in inputs:
+            if _is_same_file(output, path):
+                raise InputError(f"{output} is an input: it is not overwritten", "-o names another")
+
+
+def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether both name one plain file that is there; a terminal may be read and written."""
+    try:
+        return Path(one).is_file() and Path(one).samefile(other)
+    except (OSError, ValueError):  # the other one is not there, or is no name at all
+        return False
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:

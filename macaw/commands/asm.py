@@ -67,7 +67,10 @@ def command(
     """
     from asm.diagnostics import AssemblyError
     from macaw import api, console
+    from macaw.files import keep_inputs
 
+    target = output or Path(files[0]).with_suffix(".elf")
+    keep_inputs([target], [*files, *([device] if device else [])])
     try:
         program = api.assemble(*files, device=device, defines=defines, include_dirs=folders)
     except AssemblyError as error:
@@ -78,5 +81,5 @@ def command(
         console.diagnostics([console.as_error(item) for item in warnings], style)
         return WRONG
     console.diagnostics(warnings, style)
-    api.save(program, output or Path(files[0]).with_suffix(".elf"))
+    api.save(program, target)
     return 0

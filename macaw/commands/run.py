@@ -70,6 +70,7 @@ def command(
     from macaw.errors import RunError
     from macaw.progress import Bar
 
+    files.keep_inputs(results.values(), [file, *inputs.values(), *([device] if device else [])])
     program = api.load(file, device=device)
     console.diagnostics(console.warnings_of(program))
     if device and program.config_toml:

@@ -123,3 +123,33 @@ def test_an_output_that_cannot_be_written(macaw: Macaw, layer: Path, output: str
     done = macaw("asm", layer, "-o", output)
     assert done.returncode == 2
     assert done.stderr.startswith(f"macaw: error: cannot write {output}: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["layer.s", "-o", "layer.s"], "layer.s"),
+        (["layer.s", "-o", "../{0}/layer.s"], "../{0}/layer.s"),
+        (["layer.s", "-o", "link.s"], "link.s"),
+        (["other.s", "layer.s", "-o", "layer.s"], "layer.s"),
+        (["layer.elf"], "layer.elf"),
+        (["layer.s", "--device", "d.toml", "-o", "d.toml"], "d.toml"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_an_input_is_not_overwritten(
+    macaw: Macaw, layer: Path, arguments: list[str], named: str
+) -> None:
+    folder = layer.parent
+    (folder / "link.s").symlink_to("layer.s")
+    for name in ("layer.elf", "other.s"):
+        (folder / name).write_bytes(layer.read_bytes())
+    (folder / "d.toml").write_text("")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = macaw("asm", *(word.format(folder.name) for word in arguments))
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"macaw: error: {named.format(folder.name)} is an input: it is not overwritten\n"
+        "hint: -o names another\n"
+    )
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
