@@ -69,8 +69,9 @@ def _counter_table(
 ) -> Table:
     """The counters `names` of one kind of core.
 
-    A column an instance where `width` has room for them, else their sums alone;
-    what each counter means where there is room for that.
+    A column an instance where `width` has room for them, else their sums alone.
+    What each counter means stands there if there is room for that. Where there is
+    little, units go and then names fold; the numbers stay.
     """
     from rich.table import Table
 
@@ -80,18 +81,23 @@ def _counter_table(
     most = max(value for values in counts.values() for value in values.values())
     cell = max(CELL_WIDTH, len(f"{most * len(counts):,}"), *map(len, counts)) + 2
     several = len(counts) > 1
-    each = label + unit + cell * (len(counts) + several) <= width
-    left = width - label - unit - cell * (len(counts) * each + several)
-    meaning = left >= MEANING_WIDTH
+    each = not several or label + unit + cell * (len(counts) + 1) <= width
+    left = width - label - cell * (len(counts) * each + several)
+    units, meaning = left + 2 >= unit, left - unit >= MEANING_WIDTH
+    folded = left + 2 < 0
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(core.name, no_wrap=True, min_width=label - 2)
+    if folded:
+        table.add_column(core.name, width=max(label + left, 1), overflow="fold")
+    else:
+        table.add_column(core.name, no_wrap=True, min_width=label - 2)
     for name in counts if each else ():
         heading = name if name != core.name else ""
         table.add_column(heading, justify="right", no_wrap=True, min_width=cell - 2)
     if several:
         heading = "all" if each else f"all {len(counts)}"
         table.add_column(heading, justify="right", no_wrap=True, min_width=cell - 2)
-    table.add_column("", no_wrap=True)
+    if units:
+        table.add_column("", no_wrap=True)
     if meaning:
         table.add_column("", no_wrap=True, overflow="ellipsis", style="dim")
     for name in names:
@@ -101,7 +107,7 @@ def _counter_table(
         if several:
             cells.append(f"{gather(row, values):,}")
         about = [row.unit, row.meaning] if row else ["", ""]
-        table.add_row(name, *cells, *about[: 1 + meaning])
+        table.add_row(name, *cells, *about[: units + meaning])
     return table
 
 

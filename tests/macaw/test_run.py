@@ -1,6 +1,7 @@
 """`macaw run` and `macaw.run`: results, batches, files, statistics, JSON, and programs that fail."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +30,15 @@ def test_outputs_are_written(macaw: Macaw, layer: Path, expected_y: np.ndarray) 
     written = np.load(layer.parent / "out.npy")
     assert written.dtype == np.int32
     np.testing.assert_array_equal(written, expected_y)
+
+
+@pytest.mark.parametrize("name", ["layer.s", "x.npy"])
+def test_an_input_is_not_overwritten(macaw: Macaw, layer: Path, name: str) -> None:
+    before = (layer.parent / name).read_bytes()
+    done = macaw("run", "layer.s", "-i", "x=x.npy", "-o", f"y=./{name}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"macaw: error: ./{name} is an input: it is not overwritten\n")
+    assert (layer.parent / name).read_bytes() == before
 
 
 def test_an_executable_runs_like_its_source(macaw: Macaw, layer: Path) -> None:
@@ -74,6 +84,21 @@ def test_stats_fit_a_narrow_and_a_wide_terminal(macaw: Macaw, layer: Path) -> No
         assert max(map(len, lines)) <= int(columns)
         assert any("weights_examined" in line and "123" in line for line in lines)
         assert "…" not in done.stderr
+
+
+def test_stats_keep_their_numbers_on_any_terminal(macaw: Macaw, layer: Path) -> None:
+    counters = json.loads(macaw("run", layer, "-i", "x=x.npy", "--json").stdout)["counters"]
+    single = [f"{n:,}" for core in ("cp", "dma") for n in counters[core].values() if n]
+    shown = []
+    for columns in (58, 48, 40, 30, 24, 20, 16):
+        done = macaw("run", layer, "-i", "x=x.npy", "--stats", COLUMNS=str(columns))
+        *lines, _, _ = done.stderr.splitlines()  # the last is a sentence
+        assert max(map(len, lines)) <= columns
+        assert "…" not in done.stderr
+        assert ("products" in done.stderr) == (columns >= 40)
+        shown.append(re.findall(r"(?<= )[\d,]+(?= |$)", "\n".join(lines), flags=re.M))
+    assert shown[0][: len(single)] == single
+    assert all(numbers == shown[0] for numbers in shown)
 
 
 def test_the_programs_own_output_comes_through(macaw: Macaw) -> None:
