@@ -148,7 +148,10 @@ def load(name_or_path: str | Path) -> Configuration:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ConfigError(f"{text}: cannot be read: {reason}") from None
     try:
-        return parse(data.decode("utf-8"), re.sub(r"[^A-Za-z0-9_.+-]", "_", path.stem) or "device")
+        # Some editors begin a text with a byte order mark.
+        return parse(
+            data.decode("utf-8-sig"), re.sub(r"[^A-Za-z0-9_.+-]", "_", path.stem) or "device"
+        )
     except UnicodeDecodeError:
         raise ConfigError(f"{text}: is not UTF-8 text") from None
     except ConfigError as error:

@@ -64,6 +64,10 @@ def find(paths: Iterable[Path]) -> Iterator[Path]:
     seen: set[Path] = set()
     for path in paths:
         start = path.parent if path.name == DESCRIPTION else path
+        if start.is_file():
+            raise InputError(
+                f"{path} is a file, not a folder", f"a golden test is a folder with a {DESCRIPTION}"
+            )
         if not start.is_dir():
             raise InputError(f"{path}: no such folder")
         folders = sorted(found.parent for found in start.rglob(DESCRIPTION))

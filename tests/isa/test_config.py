@@ -79,6 +79,12 @@ def test_a_file_gives_what_differs(tmp_path):
     assert device["pe.rows"] == 4
 
 
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
+    path = tmp_path / "wide.toml"
+    path.write_bytes(b"\xef\xbb\xbf[pe]\nclusters = 8\n")
+    assert config.load(path)["pe.clusters"] == 8
+
+
 def test_dotted_keys_and_own_name():
     device = config.parse('name = "chip"\npe.clusters = 3\n', "other")
     assert (device.name, device["pe.clusters"]) == ("chip", 3)

@@ -75,6 +75,10 @@ def test_a_wrong_command_line(arguments: list[str], message: str) -> None:
         (["dis", "none.elf"], "cannot read none.elf: No such file or directory"),
         (["run", "none.s"], "cannot read none.s: No such file or directory"),
         (["test", "none"], "none: no such folder"),
+        (
+            ["test", __file__],
+            "test_cli.py is a file, not a folder\nhint: a golden test is a folder",
+        ),
         (["isa", "nothing-like-it"], "no core has an instruction 'nothing-like-it'"),
         (["isa", "--core", "cq"], "no core is called 'cq'"),
         (["device", "tinny"], "no device is called 'tinny'"),
