@@ -82,9 +82,7 @@ def main() -> int:
     count = truth.size
 
     array = f"{config['pe.rows']} rows × {config['pe.clusters']} clusters × {config['pe.pes']} PEs"
-    console.print(
-        f"digits_mlp on {program.device}, {array}. The first images, as the device reads them:"
-    )
+    console.print(f"digits_mlp on {program.device} ({array}) reads its first images:")
     console.print(gallery(flat, truth, digits, list(range(SHOWN)), shades))
     if wrong:
         console.print("And those that it reads wrong:")
