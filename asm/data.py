@@ -42,8 +42,8 @@ _DTYPES = {
 def _greatest(structure: Structure) -> int:
     """What the one member of a record can hold."""
     (member,) = structure.members
-    assert isinstance(member.kind, Immediate)
-    return member.kind.high
+    assert isinstance(member.legal, Immediate)
+    return member.legal.high
 
 
 _MAX_COUNT, _MAX_INDEX = _greatest(WEIGHTS_RECORD), _greatest(ENTRY)

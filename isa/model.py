@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from isa.kinds import Kind
+from isa.kinds import Immediate, Kind
 
 
 class TableError(ValueError):
@@ -326,6 +326,12 @@ class Member:
     meaning: str
     kind: Kind | None = None
     default: int = 0
+
+    @property
+    def legal(self) -> Kind:
+        """What may stand in it."""
+        bits = 8 * _MEMBER_SIZES[self.type]
+        return self.kind or Immediate(bits, signed=self.type.startswith("i"))
 
 
 _MEMBER_SIZES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "u32": 4, "i32": 4}

@@ -7,6 +7,7 @@ header and the packet are ours where the seed is silent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from isa.kinds import Choice, Flag, Immediate
@@ -184,6 +185,8 @@ STEP = Structure(
     ),
     "How the scalar unit changes an operand at a loopback.",
 )
+# Which of an instruction's two entries in the register file, and so in a step, a field is.
+ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
 SEGMENT_TYPES = ("weights", "activations", "psums", "sequence")
 # Which clusters and PEs get what: all the same, a slice a PE, a slice a cluster
 # (its PEs the same), a slice a PE (each cluster the same).
@@ -250,15 +253,37 @@ OUT = Structure(
     ),
     "Where the results of an exe go. The stores of one exe continue one another.",
 )
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What follows the header of a command's packet."""
+
+    types: tuple[str, ...] = ()  # of its segments
+    count: int | None = 0  # segments; None: any number
+    out: bool = False  # an out record follows them
+
+    def fits(self, types: Sequence[int]) -> bool:
+        """Whether the segments may be of these types (places in SEGMENT_TYPES)."""
+        known = all(SEGMENT_TYPES[kind] in self.types for kind in types)
+        return known and self.count in (None, len(types))
+
+
+PAYLOADS = {
+    "config": Payload(("sequence",), 1),
+    "exe": Payload(("weights", "activations", "psums"), None, out=True),
+    "trace_begin": Payload(),
+    "trace_end": Payload(),
+}
 WEIGHTS_RECORD = Structure(
     "weights",
-    (Member("count", "u16", "entries", Immediate(16)),),
+    (Member("count", "u16", "entries"),),
     "The weights of a slice, which are one row of a matrix, in a segment of weights.",
     then="count records of the kind entry",
 )
 ENTRY = Structure(
     "entry",
-    (Member("index", "u16", "place of the activation that it meets", Immediate(16)),),
+    (Member("index", "u16", "place of the activation that it meets"),),
     "A weight that is not zero.",
     then="the bytes of its value, little-endian, of the type pe.element",
 )

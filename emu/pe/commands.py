@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from emu.faults import Fault
-from emu.pe.sequence import SEQUENCE_SEGMENT
 from emu.pe.state import Packet
-from isa.pe import SEGMENT_TYPES, SEQUENCE_ALIGN
+from isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 if TYPE_CHECKING:
     from emu.pe.control import Control
@@ -18,20 +16,15 @@ if TYPE_CHECKING:
 class Command:
     """A command alone, for which the clusters do nothing yet."""
 
-    rule = "{} has no segments"  # what its segments must be
-    has_out = False  # an out record follows its segments
+    rule = "{} has no segments"  # isa.pe.PAYLOADS in words
     takes_buffer = False  # it needs its instruction buffer for itself
     parses = False  # its payload is for the parser 606
     loads = False  # its payload is for the data loading units 502
 
-    def fits(self, types: Sequence[int]) -> bool:
-        """Whether a packet may have segments of these types."""
-        return not types
-
     def check(self, packet: Packet, where: int) -> None:
         """Raise `Fault` unless the packet has the segments that the command needs."""
         types = [segment["type"] for segment in packet["segments"]]
-        if not self.fits(types):
+        if not PAYLOADS[packet["mnemonic"]].fits(types):
             names = ", ".join(SEGMENT_TYPES[kind] for kind in types) or "none"
             message = f"{self.rule.format(packet['mnemonic'])}; the segments are: {names}"
             raise Fault("malformed packet", message, {"segments": names}, address=where)
@@ -57,9 +50,6 @@ class Config(Command):
     takes_buffer = True
     parses = True
 
-    def fits(self, types: Sequence[int]) -> bool:
-        return list(types) == [SEQUENCE_SEGMENT]
-
     def check(self, packet: Packet, where: int) -> None:
         super().check(packet, where)
         offset = packet["segments"][0]["offset"]
@@ -79,12 +69,8 @@ class Exe(Command):
     """It makes a run, whose lds take its segments."""
 
     rule = "an {} has no sequence"
-    has_out = True
     takes_buffer = True
     loads = True
-
-    def fits(self, types: Sequence[int]) -> bool:
-        return SEQUENCE_SEGMENT not in types
 
     def open(self, control: Control, packet: Packet, address: int) -> None:
         control.open(packet, address)

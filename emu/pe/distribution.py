@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu.faults import Fault
-from emu.pe.commands import BY_ROW, command_of
+from emu.pe.commands import command_of
 from emu.pe.sequence import not_available
 from emu.pe.state import Beat, Out, Packet, Segment
 from isa.codec import DecodeError, StructureError, decode, unpack
@@ -22,6 +22,7 @@ from isa.pe import (
     OUT,
     PACKET,
     PACKET_ALIGN,
+    PAYLOADS,
     SEGMENT,
 )
 
@@ -66,7 +67,7 @@ class Distribution:
                 segments.append(self._segment(at, number, where))
                 at += SEGMENT.size
             out: Out | None = None
-            if BY_ROW[command.row.mnemonic].has_out:
+            if PAYLOADS[command.row.mnemonic].out:
                 members = unpack(OUT, self.row.peek(at, OUT.size))
                 out = Out(
                     offset=members["offset"],

@@ -5,10 +5,11 @@ from __future__ import annotations
 from emu.pe import operands
 from emu.pe.commands import BY_ROW
 from emu.pe.sequence import UNIT_OF, Expansion
-from isa.pe import COMMANDS, INSTRUCTIONS
+from isa.pe import COMMANDS, INSTRUCTIONS, PAYLOADS
 
 
 def test_every_command_has_its_meaning():
+    assert list(PAYLOADS) == [row.mnemonic for row in COMMANDS]
     assert sorted(BY_ROW) == sorted(row.mnemonic for row in COMMANDS)
 
 

@@ -18,7 +18,6 @@ from asm.disassembly.labels import Labels, directive
 from asm.program import Program, Section
 from isa import codec, config, pe
 
-_SEQUENCE = pe.SEGMENT_TYPES.index("sequence")
 _SHORT = 2  # stages of a pipeline without SU and WB, which steps need
 
 
@@ -152,16 +151,13 @@ def _read_packet(data: bytes, place: int) -> tuple[_Packet, int]:
         segments.append(codec.unpack(pe.SEGMENT, data, end))
         end += pe.SEGMENT.size
     out = None
-    if command.row.mnemonic == "exe":
+    payload = pe.PAYLOADS[command.row.mnemonic]
+    if payload.out:
         out = codec.unpack(pe.OUT, data, end)
         end += pe.OUT.size
-        if any(segment["type"] == _SEQUENCE for segment in segments):
-            raise _Unlike
-    elif command.row.mnemonic == "config":
-        plain = {"type": _SEQUENCE, "mode": 0, "compress": 0}
-        if len(segments) != 1 or any(segments[0][name] != plain[name] for name in plain):
-            raise _Unlike
-    elif segments:
+    if not payload.fits([segment["type"] for segment in segments]):
+        raise _Unlike
+    if not payload.out and any(segment["mode"] or segment["compress"] for segment in segments):
         raise _Unlike
     return _Packet(place, command, head["clusters"], tuple(segments), out, end), end
 
@@ -336,9 +332,9 @@ def _step_text(step: Mapping[str, int], sequence: _Sequence) -> str:
     row = sequence.instructions[step["instruction"]].row
     before = sequence.instructions[: step["instruction"]]
     number = sum(found.row is row for found in before)
-    operands = [operand.name for operand in row.operands if operand.field.width in (2, 4)]
-    places = [name for name in operands if name not in ("destination", "function")]
-    if step["operand"] >= len(places):
+    names = [operand.name for operand in row.operands]
+    places = {pe.ENTRY_OF[name]: name for name in names if name in pe.ENTRY_OF}
+    if step["operand"] not in places:
         raise _Unlike
     operand = places[step["operand"]]
     return f".step {row.mnemonic}[{number}].{operand}, inner={step['inner']}, outer={step['outer']}"

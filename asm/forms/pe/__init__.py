@@ -14,7 +14,7 @@ left out comes from the symbol and from the weights.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from asm.directives import Directive, table, wrong_operands
 from asm.expressions import Address
@@ -108,13 +108,8 @@ class CoreForm(Form):
         here.align(PACKET_ALIGN)
         here = here.moved()
         here.mark()
-        if row.mnemonic == "config":
-            place_config(self, here, statement, row)
-        elif row.mnemonic == "exe":
-            self.exes.append(Exe(self, here, statement, row))
-        else:
-            place_marker(self, here, statement, row)
-            self.watch_groups(site, statement)
+        _PACKETS[row.mnemonic](self, here, statement, row)
+        self.watch_groups(site, statement)
 
     def _begin_packet(self, site: Site, head: Name) -> None:
         """Let a packet stand in the open list, or in the one list of the part."""
@@ -311,6 +306,19 @@ class CoreForm(Form):
     def _range(self, found: Definition) -> tuple[int, int]:
         ranges = [exe.written for exe in self.exes if exe.target is found]
         return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
+def _exe(form: CoreForm, site: Site, statement: Statement, row: Instruction) -> None:
+    form.exes.append(Exe(form, site, statement, row))
+
+
+# What puts the packet of each command.
+_PACKETS: dict[str, Callable[[CoreForm, Site, Statement, Instruction], None]] = {
+    "config": place_config,
+    "exe": _exe,
+    "trace_begin": place_marker,
+    "trace_end": place_marker,
+}
 
 
 def _form(site: Site) -> CoreForm:

@@ -16,6 +16,7 @@ from isa.pe import (
     ACCUMULATORS,
     MODES,
     OPERAND_DTYPES,
+    PAYLOADS,
     SEGMENT,
     SEGMENT_TYPES,
     SUM_DTYPES,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from asm.site import Site
 
 UNIT = "unit"  # unit[a:b]: bytes of the unit's half
-_TYPES = tuple(word for word in SEGMENT_TYPES if word != "sequence")
+_TYPES = PAYLOADS["exe"].types
 _COMPRESS = "compress"
 
 

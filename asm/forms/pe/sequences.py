@@ -24,9 +24,10 @@ from asm.syntax import (
 )
 from isa import codec
 from isa.kinds import Immediate, Kind
-from isa.model import Instruction, Member
+from isa.model import Instruction
 from isa.pe import (
     BUFFERS,
+    ENTRY_OF,
     INSTRUCTION_BYTES,
     SEQUENCE,
     SEQUENCE_ALIGN,
@@ -43,14 +44,6 @@ _MEMBERS = {member.name: member for member in SEQUENCE.members}
 _STEP_MEMBERS = {member.name: member for member in STEP.members}
 _LOOP = ("inner", "outer")
 _HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "steps", *_LOOP))
-# Which of an instruction's two operand entries a field is.
-_ENTRIES = {"base": 0, "src": 0, "acc": 1, "dst": 1}
-_BITS = {"u8": 8, "u16": 16, "u32": 32, "i8": 8, "i16": 16, "i32": 32}
-
-
-def member_kind(member: Member) -> Kind:
-    """What may stand in a member of a structure."""
-    return member.kind or Immediate(_BITS[member.type], member.type.startswith("i"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +117,7 @@ class OpenSequence:
         named = site.named(statement.operands, _HEADER, statement.head)
         self._header = {x: Given(site, site.folded(item.value)) for x, item in named.items()}
         for key, given in self._header.items():
-            kind = member_kind(_MEMBERS[key])
+            kind = _MEMBERS[key].legal
             if kind.by_name:
                 given.value(key, kind)  # a wrong word is known at once
 
@@ -144,7 +137,7 @@ class OpenSequence:
 
     @property
     def _pipeline(self) -> int:
-        kind = member_kind(_MEMBERS["pipeline"])
+        kind = _MEMBERS["pipeline"].legal
         given = self._header.get("pipeline")
         return given.value("pipeline", kind) if given else _MEMBERS["pipeline"].default
 
@@ -241,7 +234,7 @@ class OpenSequence:
         values = {"count": len(self._items), "steps": len(self._steps)}
         for name, given in self._header.items():
             with given.site.assembly.reporting(given.site.line):
-                values[name] = given.value(name, member_kind(_MEMBERS[name]))
+                values[name] = given.value(name, _MEMBERS[name].legal)
         if self._then is not None:
             with self._then.site.assembly.reporting(self._then.site.line):
                 buffer = self._then.value("ib", Immediate((BUFFERS - 1).bit_length()))
@@ -255,7 +248,7 @@ class OpenSequence:
         with step.site.assembly.reporting(step.site.line):
             values["instruction"], values["operand"] = self._target(step)
             for name, given in step.given.items():
-                values[name] = given.value(name, member_kind(_STEP_MEMBERS[name]))
+                values[name] = given.value(name, _STEP_MEMBERS[name].legal)
         return codec.pack(STEP, values)
 
     def _target(self, step: _Step) -> tuple[int, int]:
@@ -276,20 +269,20 @@ class OpenSequence:
                 f"{mnemonic}[{turn}] is out of range, 0 to {len(places) - 1}", step.target
             )
         place = places[turn or 0]
-        names = [x.name for x in self._items[place].row.operands if x.name in _ENTRIES]
+        names = [x.name for x in self._items[place].row.operands if x.name in ENTRY_OF]
         if operand not in names:
             hint = did_you_mean(operand, names) or f"it has {', '.join(names)}"
             raise Mistake(f"{mnemonic} has no operand '{operand}' to step", step.target, hint)
-        return place, _ENTRIES[operand]
+        return place, ENTRY_OF[operand]
 
     def stores(self) -> int | None:
         """How often one run stores: st instructions by loopbacks; None if that is not known."""
-        count = sum(item.row.mnemonic == "st" for item in self._items)
+        count = sum("unit" in item.row.writes.split() for item in self._items)
         for name in _LOOP:
             given = self._header.get(name)
             if given is not None:
                 try:
-                    count *= given.value(name, member_kind(_MEMBERS[name]))
+                    count *= given.value(name, _MEMBERS[name].legal)
                 except Mistake:
                     return None
         return count
