@@ -12,6 +12,7 @@ def command(file: str, core: str | None) -> int:
     """Print source that assembles to the same bytes as FILE, an ELF executable.
 
     With --core the text of that core's parts alone, which is not the whole program.
+    The text of another toolchain's executable is for reading only.
     """
     from macaw import api
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -22,10 +23,15 @@ def _pairs(_ctx: click.Context, option: click.Parameter, values: tuple[str, ...]
             raise click.BadParameter(f"'{value}' is not NAME=FILE")
         if name in pairs:
             raise click.BadParameter(f"{name} is given twice")
-        if path in pairs.values() and option.name == "results":
+        if option.name == "results" and _real(path) in map(_real, pairs.values()):
             raise click.BadParameter(f"two outputs cannot both go to {path}")
         pairs[name] = path
     return pairs
+
+
+def _real(path: str) -> str:
+    """The file itself, by whatever name."""
+    return os.path.realpath(path)
 
 
 @click.command("run", short_help="Run a program (source or executable) on the emulated device.")

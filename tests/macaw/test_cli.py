@@ -56,6 +56,7 @@ def test_without_a_command_the_help_is_shown() -> None:
         (["run", "a.s", "-i", "x="], "'x=' is not NAME=FILE"),
         (["run", "a.s", "-i", "x=a", "-i", "x=b"], "x is given twice"),
         (["run", "a.s", "-o", "x=a", "-o", "y=a"], "two outputs cannot both go to a"),
+        (["run", "a.s", "-o", "x=a", "-o", "y=./a"], "two outputs cannot both go to ./a"),
         (["run", "a.s", "--max-cycles", "0"], "0 is not in the range"),
         (["run", "a.s", "--max-cycles", "many"], "'many' is not a valid integer"),
     ],

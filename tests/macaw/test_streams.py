@@ -111,6 +111,12 @@ def test_a_disassembly_to_a_closed_output(executable: Path) -> None:
     assert shell("macaw dis layer.elf >&-", executable.parent) == (0, "", "")
 
 
+def test_an_interrupted_run_that_nobody_hears(tmp_path: Path) -> None:
+    (tmp_path / "p.s").write_text("        .core cp\nloop:   j loop\n")
+    line = "timeout --preserve-status -s INT 2 macaw run p.s 2>&-"
+    assert shell(line, tmp_path) == (130, "", "")
+
+
 def test_files_are_written_where_the_streams_are_closed(tmp_path: Path) -> None:
     line = f"macaw run {LAYER}/layer.s -i x={LAYER}/x.npy -o y=y.npy >&- 2>&-"
     assert shell(line, tmp_path) == (0, "", "")
