@@ -12,14 +12,17 @@ from asm.program import DTYPE_SIZES
 from asm.symbols import Datum, Definition
 from asm.syntax import Group, Indexed, Mistake, Name, Named, Node, Slice
 from isa import codec
+from isa.kinds import Immediate
 from isa.pe import DTYPES, ELEMENTS, OPERAND_DTYPES, OUT
 
 if TYPE_CHECKING:
     from asm.site import Site
 
 _OPTIONS = ("stride", "step", "count", "pes", "type")
-_U32 = (1 << 32) - 1
-_U16 = (1 << 16) - 1
+# The greatest number of each member of the record.
+_HIGH = {
+    member.name: member.legal.high for member in OUT.members if isinstance(member.legal, Immediate)
+}
 
 
 class Results:
@@ -62,9 +65,10 @@ class Results:
         place = places.point(self.part)
         element = self._element(place.datum)
         size = DTYPE_SIZES[DTYPES[element]]
-        count = self._option(site, "count", 1, _U16)
-        step = self._option(site, "step", size, _U32)
-        stride = self._option(site, "stride", min(count * step, _U32), _U32)
+        count = self._option(site, "count", 1, _HIGH["count"])
+        step = self._option(site, "step", size, _HIGH["step"])
+        high = _HIGH["stride"]
+        stride = self._option(site, "stride", min(count * step, high), high)
         all_pes = int(config["pe.clusters"] * config["pe.pes"])
         pes = self._option(site, "pes", weight_pes, all_pes)
         values = {
