@@ -134,7 +134,8 @@ class Layout:
             position = _stack(plan, position)
         if memory == EXTERNAL:
             for plan in images:
-                position += -position % IMAGE_ALIGN
+                if plan.size:  # an empty part leaves no trace
+                    position += -position % IMAGE_ALIGN
                 assert plan.address is not None
                 for area in plan.areas:
                     assert area.base is not None

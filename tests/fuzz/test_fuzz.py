@@ -44,6 +44,7 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("source", ".word" * 100, "refused"),  # all of it in the message
     ("source", ".core pe\n.align 11\n.half 0", "came back"),  # alignment of an image
     ("source", ".core pe\n.seq a\nmac\n.endseq\n.align 7\n.half 1\nconfig 0, a", "came back"),
+    ("source", ".core pe\n.section .rodata\n.word 3\n.core cp\n.bss\n.zero 1", "came back"),
     ("source", ".core cp\nnop\n.align 5", "came back"),  # alignment of code
     ("source", ".word (x" + " " * 30000 + ") )", "refused"),  # quadratic time
     ("source", ".word " + "1," * 30000 + ")", "refused"),  # parsed again and again
