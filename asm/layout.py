@@ -126,7 +126,11 @@ class Layout:
         return problems
 
     def _run(self, memory: str, position: int) -> int:
-        """Place the sections of a memory behind one another, those of zeros last."""
+        """Place the sections of a memory behind one another, those of zeros last.
+
+        These stand in the order of their names, whichever the source mentions first: the
+        disassembler declares tensors at the top.
+        """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         images = [plan for plan in self.plans.values() if plan.memory == UNIT]
         filled = [plan for plan in inside if not plan.areas[0].zeros]
@@ -141,9 +145,9 @@ class Layout:
                     assert area.base is not None
                     area.load_base = position + area.base - plan.address
                 position += plan.size
-        for plan in inside:
-            if plan.areas[0].zeros:
-                position = _stack(plan, position)
+        zeros = [plan for plan in inside if plan.areas[0].zeros]
+        for plan in sorted(zeros, key=lambda plan: plan.name):
+            position = _stack(plan, position)
         return position
 
     def area_at(self, address: int) -> Area | None:

@@ -46,6 +46,7 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("source", ".core pe\n.seq a\nmac\n.endseq\n.align 7\n.half 1\nconfig 0, a", "came back"),
     ("source", ".core pe\n.section .rodata\n.word 3\n.core cp\n.bss\n.zero 1", "came back"),
     ("source", ".core cp\nnop\n.align 5", "came back"),  # alignment of code
+    ("source", ".bss\n.space 1\n.output y, int8, 64\n.core cp", "came back"),  # order of zeros
     ("source", ".word (x" + " " * 30000 + ") )", "refused"),  # quadratic time
     ("source", ".word " + "1," * 30000 + ")", "refused"),  # parsed again and again
     ("config", "pe" + ".pe" * 3000 + "=1", "refused"),  # dotted keys nest without brackets
