@@ -65,7 +65,7 @@ def _where(span: Span) -> str:
     return f"{span.file}:{span.line}:{span.column}"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """The text with every control character but the tab made visible as one character."""
     return "".join(
         char if char == "\t" or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
@@ -91,7 +91,7 @@ def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
     yield diagnostic.severity, f"{diagnostic.severity}: "
     yield "message", f"{diagnostic.message}\n"
     if diagnostic.source:
-        yield "source", f"    {_printable(diagnostic.source)}\n"
+        yield "source", f"    {printable(diagnostic.source)}\n"
         yield "caret", f"    {_caret_line(diagnostic.source, span)}\n"
     if diagnostic.hint:
         yield "hint", f"    hint: {diagnostic.hint}\n"

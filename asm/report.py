@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asm.diagnostics import ERROR, WARNING, Diagnostic, Span
+from asm.diagnostics import ERROR, WARNING, Diagnostic, Span, printable
 from asm.parser import parse
 from asm.source import LogicalLine, SourceText
 from asm.syntax import Mistake, Node
@@ -64,7 +64,7 @@ class Report:
         source = line.source
         span = source.span(line.start + start, line.start + end)
         text = source.line(span.line)
-        message = _cut(message)
+        message = _cut(printable(message))
         self._diagnostics.append(Diagnostic(severity, message, span, hint, source.chain, text))
 
     @property

@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T", str, bytes)
 
 SECONDS = 2.0  # of processor time, for one example
+BYTES_A_SECOND = 100_000  # a long example has more time
 LONGEST = 400  # characters of a message
 # What Python says of a mistake of ours, not of the user's.
 _INTERNAL = re.compile(
@@ -88,7 +89,8 @@ def bounded(seconds: float) -> Iterator[None]:
 
 def attempt(target: Target[T], example: Example[T]) -> str:
     """What came of an example. Raises whatever must not happen."""
-    with bounded(SECONDS):
+    size = len(example.data) if isinstance(example.data, str | bytes) else 0
+    with bounded(SECONDS + size / BYTES_A_SECOND):
         return target.check(example)
 
 

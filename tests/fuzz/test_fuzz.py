@@ -49,6 +49,7 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("source", ".bss\n.space 1\n.output y, int8, 64\n.core cp", "came back"),  # order of zeros
     ("source", ".word (x" + " " * 30000 + ") )", "refused"),  # quadratic time
     ("source", ".word " + "1," * 30000 + ")", "refused"),  # parsed again and again
+    ("source", ".byte \x22a\x22 \x22\x17\x22", "refused"),  # a control character in a message
     ("config", "pe" + ".pe" * 3000 + "=1", "refused"),  # dotted keys nest without brackets
     ("config", "pe.pe.pe = []\n" + "pe." * 999 + "e = 1", "refused"),  # all of it in the message
     ("config", f"name = '{'x' * 999}'", "refused"),
