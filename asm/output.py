@@ -10,7 +10,7 @@ from asm.diagnostics import Diagnostic
 from asm.expressions import Address
 from asm.layout import Area, Layout
 from asm.naming import Naming
-from asm.program import Line, Program, Symbol, Tensor, natural_sizes
+from asm.program import Line, LineTable, Program, Symbol, Tensor, natural_sizes
 from asm.symbols import Definition
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
             for item in found
         ),
         tensors=tuple(_tensors(assembly.names)),
-        lines=tuple(_lines(assembly)),
+        lines=LineTable.of(_lines(assembly)),
         config_toml=assembly.config.to_toml(comments=False),
         device=assembly.config.name,
         entry=_entry(assembly),

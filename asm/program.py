@@ -7,9 +7,12 @@ Addresses are 32-bit. An object file holds all of it except what is marked
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from asm.lines import Line as Line
+from asm.lines import LineTable as LineTable
 
 NOTE_VERSION = 1  # of the note that this version writes
 
@@ -73,17 +76,6 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The source place of the bytes from `address` to the section's next line."""
-
-    section: str
-    address: int
-    file: str
-    line: int  # from 1
-    column: int  # from 1
-
-
-@dataclass(frozen=True, slots=True)
 class Tensor:
     """A named input or output: C order, little-endian."""
 
@@ -119,7 +111,7 @@ class Program:
     sections: tuple[Section, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     tensors: tuple[Tensor, ...] = ()
-    lines: tuple[Line, ...] = field(default=(), compare=False)
+    lines: Sequence[Line] = field(default=(), compare=False)  # becomes a `LineTable`
     config_toml: str = ""  # the complete effective configuration; empty: not known
     device: str = ""  # its name
     entry: int | None = None
@@ -135,6 +127,12 @@ class Program:
             return symbol.is_global, place, symbol.value, symbol.name, symbol.size, symbol.kind
 
         object.__setattr__(self, "symbols", tuple(sorted(self.symbols, key=order)))
+        object.__setattr__(self, "lines", self.line_table)
+
+    @property
+    def line_table(self) -> LineTable:
+        """The lines as a table."""
+        return self.lines if isinstance(self.lines, LineTable) else LineTable.of(self.lines)
 
     @cached_property
     def _sections_by_address(self) -> tuple[list[int], list[Section]]:
@@ -151,11 +149,6 @@ class Program:
             # The last of equal values is found first: a global one before a local one.
             group.sort(key=lambda symbol: (symbol.value, symbol.is_global))
         return {name: ([x.value for x in group], group) for name, group in groups.items()}
-
-    @cached_property
-    def _lines_by_address(self) -> tuple[list[int], list[Line]]:
-        found = sorted(self.lines, key=lambda line: line.address)
-        return [line.address for line in found], found
 
     @cached_property
     def _tensors_by_name(self) -> dict[str, Tensor]:
@@ -194,11 +187,7 @@ class Program:
     def line_at(self, address: int) -> Line | None:
         """The source place of the bytes at `address`."""
         section = self.section_at(address)
-        starts, lines = self._lines_by_address
-        place = bisect_right(starts, address) - 1
-        if section is None or place < 0 or lines[place].section != section.name:
-            return None
-        return lines[place]
+        return None if section is None else self.line_table.at(section.name, address)
 
     def tensor(self, name: str) -> Tensor:
         """The named input or output; KeyError if there is none."""

@@ -1,0 +1,134 @@
+"""The line table: which source place the bytes of a program come from."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+_WIDEST = 0xFFFF_FFFF  # of a number of the table
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The source place of the bytes from `address` to the section's next line."""
+
+    section: str
+    address: int
+    file: str
+    line: int  # from 1; 0: no place is known from here on
+    column: int  # from 1; 0: not known
+
+
+def _numbers() -> array[int]:
+    return array("I")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of one section, a column an array: by address, equal ones in the order given."""
+
+    addresses: array[int] = field(default_factory=_numbers)
+    files: array[int] = field(default_factory=_numbers)  # places in `LineTable.files`
+    lines: array[int] = field(default_factory=_numbers)
+    columns: array[int] = field(default_factory=_numbers)
+
+    def add(self, address: int, file: int, line: int, column: int) -> None:
+        """Add a row at the end; what is wider than 32 bits is not known."""
+        self.addresses.append(address)
+        self.files.append(file)
+        self.lines.append(line if line <= _WIDEST else 0)
+        self.columns.append(column if column <= _WIDEST else 0)
+
+    def sorted(self) -> Rows:
+        """The same rows by address."""
+        addresses = self.addresses.tolist()
+        order = sorted(range(len(addresses)), key=addresses.__getitem__)
+        if order == list(range(len(order))):
+            return self
+        columns = (self.addresses, self.files, self.lines, self.columns)
+        return Rows(*(array("I", map(column.__getitem__, order)) for column in columns))
+
+    def __len__(self) -> int:
+        return len(self.addresses)
+
+
+class LineTable(Sequence[Line]):
+    """All rows, section after section, each by address; compact, `Line` objects on demand."""
+
+    __slots__ = ("_rows", "files")
+
+    def __init__(self, files: Iterable[str] = (), rows: Mapping[str, Rows] | None = None) -> None:
+        """`rows` by section, their `files` places in `files`."""
+        self.files = tuple(files)
+        self._rows = {name: found.sorted() for name, found in (rows or {}).items() if len(found)}
+
+    @classmethod
+    def of(cls, lines: Iterable[Line]) -> LineTable:
+        """The table of some lines."""
+        files: dict[str, int] = {}
+        rows: dict[str, Rows] = {}
+        for item in lines:
+            file = files.setdefault(item.file, len(files))
+            rows.setdefault(item.section, Rows()).add(item.address, file, item.line, item.column)
+        return cls(files, rows)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections that have rows."""
+        return tuple(self._rows)
+
+    def rows(self, section: str) -> Rows:
+        """The rows of a section; none if it has none."""
+        return self._rows.get(section, Rows())
+
+    def at(self, section: str, address: int) -> Line | None:
+        """The last row of the section at or before `address`; None where no place is known."""
+        rows = self.rows(section)
+        place = bisect_right(rows.addresses, address) - 1
+        if place < 0 or not rows.lines[place]:
+            return None
+        return self._line(section, rows, place)
+
+    def _line(self, section: str, rows: Rows, place: int) -> Line:
+        file = self.files[rows.files[place]]
+        return Line(section, rows.addresses[place], file, rows.lines[place], rows.columns[place])
+
+    def __len__(self) -> int:
+        return sum(len(rows) for rows in self._rows.values())
+
+    def __iter__(self) -> Iterator[Line]:
+        for section, rows in self._rows.items():
+            for place in range(len(rows)):
+                yield self._line(section, rows, place)
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        place = index + len(self) if index < 0 else index
+        for section, rows in self._rows.items() if place >= 0 else ():
+            if place < len(rows):
+                return self._line(section, rows, place)
+            place -= len(rows)
+        raise IndexError(index)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same rows, in whatever order the sections and files stand."""
+        if not isinstance(other, LineTable):
+            return NotImplemented
+        return self._by_section() == other._by_section()
+
+    def _by_section(self) -> dict[str, list[Line]]:
+        found: dict[str, list[Line]] = {}
+        for line in self:
+            found.setdefault(line.section, []).append(line)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<LineTable: {len(self)} rows, {len(self.files)} files>"

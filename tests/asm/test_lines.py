@@ -1,0 +1,57 @@
+"""The line table: look-ups, order, and what it leaves out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asm.lines import Line, LineTable
+from tests.fuzzing import fuzz
+
+LINES = st.builds(
+    Line,
+    st.sampled_from((".a", ".b")),
+    st.integers(0, 40),
+    st.sampled_from(("one.s", "two.s")),
+    st.integers(0, 9),
+    st.integers(0, 9),
+)
+
+
+@fuzz
+@given(st.lists(LINES), st.integers(-1, 41))
+def test_the_table_is_the_sorted_list_of_its_lines(lines: list[Line], address: int) -> None:
+    table = LineTable.of(lines)
+    expected = [
+        line
+        for name in dict.fromkeys(line.section for line in lines)
+        for line in sorted((x for x in lines if x.section == name), key=lambda x: x.address)
+    ]
+    assert list(table) == expected
+    assert [table[place] for place in range(len(table))] == expected
+    assert [table[place - len(table)] for place in range(len(table))] == expected
+    assert table[1:3] == tuple(expected[1:3])
+    before = [line for line in expected if line.section == ".a" and line.address <= address]
+    found = before[-1] if before and before[-1].line else None
+    assert table.at(".a", address) == found
+
+
+def test_tables_are_equal_whatever_the_order_of_sections_and_files() -> None:
+    one, two = Line(".a", 0, "x.s", 1, 1), Line(".b", 0, "y.s", 2, 1)
+    assert LineTable.of([one, two]) == LineTable.of([two, one])
+    assert LineTable.of([one]) != LineTable.of([two])
+    assert LineTable() != (one,)
+    assert repr(LineTable.of([one])) == "<LineTable: 1 rows, 1 files>"
+
+
+def test_there_is_no_row_outside() -> None:
+    table = LineTable.of([Line(".a", 0, "x.s", 1, 1)])
+    for place in (1, -2):
+        with pytest.raises(IndexError):
+            table[place]
+    assert table.at(".b", 0) is None
+
+
+def test_numbers_wider_than_32_bits_are_not_known() -> None:
+    assert LineTable.of([Line(".a", 0, "x.s", 1 << 32, 1 << 40)])[0] == Line(".a", 0, "x.s", 0, 0)
