@@ -14,36 +14,43 @@ activations of the next layer, and a power of two (the shift) is enough to requa
 """
 
 import argparse
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import reference
-from sklearn.datasets import load_digits  # type: ignore[import-not-found]
 from threadpoolctl import threadpool_limits  # type: ignore[import-not-found]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Ints: TypeAlias = npt.NDArray[np.int64]
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from digits_data import (
+    CLASSES,
+    PIXEL_MAX,
+    SEED,
+    SIDE,
+    Adam,
+    Distortion,
+    Floats,
+    Ints,
+    Pruning,
+    cross_entropy_gradient,
+    density_at,
+    distort,
+    load_split,
+    prune,
+)
 
-SIDE = 8
-PIXEL_MAX = 16
-CLASSES = 10
-TEST_IMAGES = 400
 GROUP = 80
 """Images of a group in images.npy: four at once in the accumulators, four times."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What was chosen by cross-validation, and the seed."""
+    """What was chosen by cross-validation."""
 
-    seed: int = 2024
     hidden: tuple[int, int] = (64, 64)
-    density: float = 0.25
-    """Share of weights that stay, in each layer; the project asks for at most 0.3."""
     epochs: int = 1000
     """Each sees every training image once, freshly distorted."""
     batch: int = 64
@@ -51,85 +58,11 @@ class Settings:
     weight_decay: float = 1e-4
     smoothing: float = 0.05
     """Share of the target spread over all classes (label smoothing)."""
-    prune_from: float = 0.2
-    prune_to: float = 0.6
-    """Pruning starts and ends at these shares of the epochs."""
-    rotate: float = 12.0
-    """Distortion: at most this many degrees ..."""
-    stretch: float = 0.12
-    """... this relative change of size and shear ..."""
-    shift: float = 0.7
-    """... and this many pixels."""
-
-
-# --- data -------------------------------------------------------------------------------
-
-
-def stratified_split(labels: Ints, size: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return (rest, chosen): indices, with exactly `size` chosen in proportion to the classes.
-
-    Each class gives its share rounded down; the largest remainders give one more.
-    """
-    counts = np.bincount(labels, minlength=CLASSES)
-    exact = counts * size / len(labels)
-    shares = np.floor(exact).astype(np.int64)
-    shares[np.argsort(shares - exact, kind="stable")[: size - shares.sum()]] += 1
-    chosen = np.concatenate(
-        [rng.permutation(np.flatnonzero(labels == c))[: shares[c]] for c in range(CLASSES)]
-    )
-    chosen = rng.permutation(chosen)
-    return np.setdiff1d(np.arange(len(labels)), chosen), chosen
-
-
-def distort(images: Floats, settings: Settings, rng: np.random.Generator) -> Floats:
-    """Return each image turned, stretched, sheared and moved a little: (n, 64) to (n, 64).
-
-    Bilinear sampling, zeros outside.
-    """
-    n = len(images)
-    angle = np.deg2rad(rng.uniform(-settings.rotate, settings.rotate, n))
-    turn = np.stack([np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)], axis=1)
-    bend = np.eye(2) + rng.uniform(-settings.stretch, settings.stretch, (n, 2, 2))
-    centre = (SIDE - 1) / 2
-    grid = np.indices((SIDE, SIDE)).reshape(2, -1) - centre
-    move = centre + rng.uniform(-settings.shift, settings.shift, (n, 2, 1))
-    at = turn.reshape(n, 2, 2) @ bend @ grid + move
-
-    # A border of zeros two pixels wide lets every corner be looked up without a test.
-    border = 2
-    padded = np.pad(images.reshape(n, SIDE, SIDE), ((0, 0), (border, border), (border, border)))
-    at = np.clip(at + border, 0, SIDE + 2 * border - 1.001)
-    low = at.astype(np.int64)
-    y, x = low[:, 0], low[:, 1]
-    fy, fx = (at - low)[:, 0], (at - low)[:, 1]
-    k = np.arange(n)[:, None]
-    top = padded[k, y, x] * (1 - fx) + padded[k, y, x + 1] * fx
-    bottom = padded[k, y + 1, x] * (1 - fx) + padded[k, y + 1, x + 1] * fx
-    return np.asarray(top * (1 - fy) + bottom * fy)
+    pruning: Pruning = field(default_factory=Pruning)
+    distortion: Distortion = field(default_factory=Distortion)
 
 
 # --- training ---------------------------------------------------------------------------
-
-
-class Adam:
-    """Adam with decoupled weight decay, over a list of arrays changed in place."""
-
-    def __init__(self, parameters: list[Floats], weight_decay: float) -> None:
-        self.parameters = parameters
-        self.weight_decay = weight_decay
-        self.mean = [np.zeros_like(p) for p in parameters]
-        self.square = [np.zeros_like(p) for p in parameters]
-        self.steps = 0
-
-    def step(self, gradients: list[Floats], rate: float) -> None:
-        """Take one step against the gradients at this learning rate."""
-        self.steps += 1
-        for p, g, m, v in zip(self.parameters, gradients, self.mean, self.square, strict=True):
-            m += 0.1 * (g - m)
-            v += 0.001 * (g * g - v)
-            unbiased = m / (1 - 0.9**self.steps)
-            spread = np.sqrt(v / (1 - 0.999**self.steps)) + 1e-8
-            p -= rate * (unbiased / spread + self.weight_decay * p)
 
 
 @dataclass
@@ -163,9 +96,7 @@ class FloatNetwork:
     def gradients(self, x: Floats, labels: Ints, smoothing: float) -> list[Floats]:
         """Return the gradients of the mean cross-entropy: all weights, then all biases."""
         outputs = self.forward(x)
-        target = np.full((len(x), CLASSES), smoothing / CLASSES)
-        target[np.arange(len(x)), labels] += 1 - smoothing
-        delta = (softmax(outputs[-1]) - target) / len(x)
+        delta = cross_entropy_gradient(outputs[-1], labels, smoothing)
         of_weights: list[Floats] = []
         of_biases: list[Floats] = []
         for k in reversed(range(len(self.weights))):
@@ -175,14 +106,9 @@ class FloatNetwork:
         return of_weights + of_biases
 
     def prune(self, density: float) -> None:
-        """Mask all but the largest weights: at most this share of each layer stays.
-
-        A pruned weight is zero, so it never outranks one that is left: masks only shrink.
-        """
+        """Mask all but the largest weights: at most this share of each layer stays."""
         for weights, mask in zip(self.weights, self.masks, strict=True):
-            keep = int(density * weights.size)
-            order = np.argsort(-np.abs(weights), axis=None, kind="stable")
-            mask.flat[order[keep:]] = False
+            prune(weights, mask, density)
 
     def apply_masks(self) -> None:
         """Set pruned weights back to zero."""
@@ -190,33 +116,17 @@ class FloatNetwork:
             weights *= mask
 
 
-def softmax(logits: Floats) -> Floats:
-    """Return the class probabilities of logits (n, classes)."""
-    power = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(power / power.sum(axis=1, keepdims=True))
-
-
-def density_at(progress: float, settings: Settings) -> float:
-    """Return the density wanted at this share of the epochs.
-
-    The cubic schedule of Zhu and Gupta (2017): prune fast while there is plenty, slowly at the end.
-    """
-    span = settings.prune_to - settings.prune_from
-    done = min(max((progress - settings.prune_from) / span, 0.0), 1.0)
-    return settings.density + (1 - settings.density) * (1 - done) ** 3
-
-
 def train(images: Floats, labels: Ints, settings: Settings) -> FloatNetwork:
     """Train and prune a network on images (n, 64), pixels 0 to 1, and labels (n,)."""
-    rng = np.random.default_rng(settings.seed)
+    rng = np.random.default_rng(SEED)
     network = FloatNetwork.random((images.shape[1], *settings.hidden, CLASSES), rng)
     adam = Adam(network.weights + network.biases, settings.weight_decay)
     for epoch in range(settings.epochs):
         progress = epoch / settings.epochs
         rate = settings.learning_rate * (1 + np.cos(np.pi * progress)) / 2
-        network.prune(density_at(progress, settings))
+        network.prune(density_at(progress, settings.pruning))
         network.apply_masks()
-        distorted = distort(images, settings, rng)
+        distorted = distort(images, settings.distortion, rng)
         order = rng.permutation(len(labels))
         for start in range(0, len(order), settings.batch):
             pick = order[start : start + settings.batch]
@@ -256,7 +166,7 @@ def quantise(network: FloatNetwork, images: Floats) -> reference.Network:
 
 def cross_validate(pixels: Ints, labels: Ints, settings: Settings, folds: int = 5) -> None:
     """Print the accuracy on each held-out fold of the training set: float, then integer."""
-    parts = np.array_split(np.random.default_rng(settings.seed).permutation(len(labels)), folds)
+    parts = np.array_split(np.random.default_rng(SEED).permutation(len(labels)), folds)
     results = []
     for k, held in enumerate(parts):
         kept = np.setdiff1d(np.arange(len(labels)), held)
@@ -318,18 +228,16 @@ def main() -> None:
     validate: bool = parser.parse_args().validate
     settings = Settings()
 
-    digits = load_digits()
-    pixels, labels = digits.data.astype(np.int64), digits.target.astype(np.int64)
-    kept, held = stratified_split(labels, TEST_IMAGES, np.random.default_rng(settings.seed))
+    split = load_split()
     # One thread: a sum that is split differently rounds differently.
     with threadpool_limits(limits=1):
         if validate:
-            cross_validate(pixels[kept], labels[kept], settings)
+            cross_validate(split.pixels, split.labels, settings)
             return
-        images = pixels[kept] / PIXEL_MAX
-        network = quantise(train(images, labels[kept], settings), images)
-    test_images = pixels[held].astype(np.int8).reshape(-1, GROUP, SIDE * SIDE)
-    test_labels = labels[held].astype(np.uint8).reshape(-1, GROUP)
+        images = split.pixels / PIXEL_MAX
+        network = quantise(train(images, split.labels, settings), images)
+    test_images = split.test_pixels.astype(np.int8).reshape(-1, GROUP, SIDE * SIDE)
+    test_labels = split.test_labels.astype(np.uint8).reshape(-1, GROUP)
     print(write(network, test_images, test_labels, reference.FOLDER), end="")
 
 
