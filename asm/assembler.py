@@ -369,13 +369,19 @@ class Assembly:
         self.read = True
         for form in self.parts:
             form.finish()
+        self.parts.check_homes()
 
     def lay_out(self) -> None:
         """Give everything its address."""
         for plan, problem in self.layout.place(self.config):
             form = next((form for form in self.parts if form.plan() is plan), None)
+            inside = [tensor for tensor in self.names.tensors if tensor.plan is plan]
             if form is not None:
                 self.report.mistake(form.line, Mistake(problem, (-1, -1)))
+            elif plan is not None and plan.behind and inside:
+                last = inside[-1]
+                assert last.home is not None
+                self.report.mistake(last.definition.line, Mistake(problem, last.home))
             else:
                 self.report.at_file(self.files[0] if self.files else "", problem)
         self.placed = True

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 from asm.diagnostics import did_you_mean
 from asm.layout import EXTERNAL, Area, Plan
 from asm.naming import twice
-from asm.program import DTYPE_SIZES, SYMBOL_KINDS
-from asm.symbols import Datum
+from asm.program import DTYPE_SIZES, SYMBOL_KINDS, TENSORS
+from asm.symbols import Datum, Definition, TensorSymbol
 from asm.syntax import Mistake, Name, Named, Node, Statement, Text
 
 if TYPE_CHECKING:
     from asm.site import Site
 
 MAX_ALIGN = 16  # .align 16 is 64 KiB
-TENSORS = ".tensors"  # the section of named tensors
 TENSOR_ALIGN = 64
 _MAX_DIMENSIONS = 32
 
@@ -177,10 +176,10 @@ def typed_shape(
 
 
 def _tensor(site: Site, statement: Statement) -> None:
-    """`.input` and `.output`: a named tensor in external memory."""
+    """`.input` and `.output`: a named tensor, in external memory or where `at=` says."""
     head = statement.head
     assert head is not None
-    syntax = f"{head.text} NAME, dtype, dimension, ..."
+    syntax = f"{head.text} NAME, dtype, dimension, ... [, at=PLACE]"
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if not plain or not isinstance(plain[0], Name):
         raise wrong_operands(statement, syntax)
@@ -188,30 +187,42 @@ def _tensor(site: Site, statement: Statement) -> None:
     with site.assembly.names.spoiling(site, name):
         if len(plain) < 2:
             raise wrong_operands(statement, syntax)
-        at = site.named(statement.operands, ("at",), head)
-        if "at" in at:
-            raise Mistake("at= is not available yet; tensors lie in external memory", at["at"])
+        at = site.named(statement.operands, ("at",), head).get("at")
         if len(plain) < 3:
             _element_type(plain[1])
             raise wrong_operands(statement, syntax)
         dtype, shape, size = typed_shape(site, plain[1], plain[2:])
-        _declare(site, name, head.text.removeprefix("."), Datum("tensor", size, dtype, shape))
+        datum = Datum("tensor", size, dtype, shape)
+        home = _name(at.value, "the name of a memory") if at is not None else None
+        plan = _home(site, home, name, size)
+        found = _declared(site, name, datum, plan)
+        direction = head.text.removeprefix(".")
+        site.assembly.names.tensors.append(TensorSymbol(found, direction, home, plan))
 
 
-def _declare(site: Site, name: Name, direction: str, datum: Datum) -> None:
-    """A tensor, shared among all files. Raises `Mistake`."""
-    names = site.assembly.names
-    area = site.assembly.layout.area(Plan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True)]))
+def _home(site: Site, home: Name | None, name: Name, size: int) -> Plan:
+    """The section of a tensor of that many bytes. Raises `Mistake`."""
+    if home is None:
+        return Plan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True, align=TENSOR_ALIGN)])
+    plan = site.assembly.parts.home(home)
+    if size > plan.limit:
+        message = f"'{name.text}' has {size} bytes, {home.text} has room for {plan.limit}"
+        raise Mistake(message, home)
+    return plan
+
+
+def _declared(site: Site, name: Name, datum: Datum, plan: Plan) -> Definition:
+    """The symbol of a tensor, shared among all files. Raises `Mistake`."""
+    area = site.assembly.layout.area(plan)
     other = site.scope.export(name.text, site.line, name.start, name.end)
     if other is not None:
         raise twice(name, other)
-    place = site.moved(area)
-    place.room(datum.size + TENSOR_ALIGN)
-    area.align_to(TENSOR_ALIGN)
-    found = names.label_here(site, name, area, datum)
+    site.moved(area).room(datum.size + area.align)
+    area.align_to(area.align)
+    found = site.assembly.names.label_here(site, name, area, datum)
     area.grow(datum.size)
     found.kind, found.used = "object", True
-    names.tensors.append((found, direction))
+    return found
 
 
 def _nothing(site: Site, statement: Statement) -> None:
@@ -229,8 +240,8 @@ D = Directive
 COMMON = (
     D(".core",    ".core NAME [, row=R]",              "The part of a core begins; it goes on where that part ended before.", _core),
     D(".device",  ".device NAME",                      "The device to assemble for, a preset or \"file.toml\"; before everything that depends on it.", _device),
-    D(".input",   ".input NAME, dtype, dimension, ...", "A tensor that the caller gives.", _tensor, True),
-    D(".output",  ".output NAME, dtype, dimension, ...", "A tensor that the caller gets.", _tensor, True),
+    D(".input",   ".input NAME, dtype, dimension, ... [, at=PLACE]",  "A tensor that the caller gives, in external memory or a core's own.", _tensor, True),
+    D(".output",  ".output NAME, dtype, dimension, ... [, at=PLACE]", "A tensor that the caller gets, from external memory or a core's own.", _tensor, True),
     D(".hint",    ".hint ...",                         "Advice to tools; no effect on bytes.", _nothing),
     D("=",        "NAME = value",                      "As .set.", _set, True),
     D(".set",     ".set NAME, value",                  "A symbol that may be set again.", _set, True),

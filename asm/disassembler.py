@@ -8,14 +8,15 @@ would make, the part is data.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from asm.disassembly import code, data
 from asm.disassembly.forms import form
 from asm.disassembly.labels import Labels, Names, directive, numbers
-from asm.program import Program, Section
+from asm.program import TENSORS, Program, Section, Tensor
 from isa import config, registry
 from isa.model import Core
 
-TENSORS = ".tensors"  # the section of named tensors; their declarations make it
 _DATA = ".data"
 
 
@@ -48,16 +49,17 @@ def disassemble(program: Program, core: str | None = None) -> str:
             return None
         return names.of(found[0]) + (f" + {found[1]}" if found[1] else "")
 
+    homes = {TENSORS, *(tensor.section for tensor in program.tensors)}
     lines = [
         *_origin(program),
         *names.notes,
         *_device(program),
-        *_tensors(program, labels.get(TENSORS), names),
+        *_tensors(program, labels, names),
     ]
     lines += numbers(program, names)
     part: tuple[str, int | None] | None = None
     for section in sections:
-        if section.name == TENSORS:
+        if section.name in homes:
             continue
         table = tables.get(section.core) if section.core is not None else None
         lines += ["", *_about(section), *_opening(section, table, part)]
@@ -105,24 +107,29 @@ def _empty_control(program: Program) -> list[str]:
     return ["", directive(f".core {control.name}")]
 
 
-def _tensors(program: Program, labels: Labels | None, names: Names) -> list[str]:
-    """The declarations of named tensors, and the other names in their section."""
+def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> list[str]:
+    """The declarations of named tensors, and the other names in their sections."""
     lines, own = [], set()
     for tensor in program.tensors:
         shape = "".join(f", {length}" for length in tensor.shape)
         where = f", at={tensor.at}" if tensor.at else ""
         lines.append(directive(f".{tensor.direction} {tensor.name}, {tensor.dtype}{shape}{where}"))
-        for symbol in labels.symbols_at(tensor.address) if labels else ():
+        inside = labels.get(tensor.section)
+        for symbol in inside.symbols_at(tensor.address) if inside else ():
             if symbol.name == tensor.name and symbol.is_global:
                 own.add(symbol)
-                about = labels.about(symbol, tensor.size) if labels else []
+                about = inside.about(symbol, tensor.size) if inside else []
                 lines += [line for line in about if ".global" not in line]  # it always is
+    groups: dict[str, list[Tensor]] = {}
+    for tensor in program.tensors:
+        groups.setdefault(tensor.section, []).append(tensor)
     for symbol in program.symbols:
-        if symbol.section != TENSORS or symbol in own or not program.tensors or labels is None:
+        group, inside = groups.get(symbol.section or ""), labels.get(symbol.section or "")
+        if symbol in own or group is None or inside is None:
             continue
-        before = [x for x in program.tensors if x.address <= symbol.value]
-        base = max(before or program.tensors[:1], key=lambda tensor: tensor.address)
-        lines += labels.about(symbol)
+        before = [x for x in group if x.address <= symbol.value]
+        base = max(before or group[:1], key=lambda tensor: tensor.address)
+        lines += inside.about(symbol)
         value = f"{base.name} + {symbol.value - base.address}"
         lines.append(directive(f".set {names.of(symbol)}, {value}"))
     return lines

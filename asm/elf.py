@@ -13,7 +13,7 @@ from __future__ import annotations
 from asm import elf_format as elf
 from asm import elf_note
 from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, Strings, whole
-from asm.elf_read import check_core, check_entry, check_overlaps, read
+from asm.elf_read import check_core, check_entry, check_overlaps, check_tensors, read
 from asm.program import MAX_ALIGN, Program, Section
 
 __all__ = ["ElfError", "read", "write"]
@@ -200,6 +200,7 @@ def _check(program: Program) -> None:
         if not symbol.name or symbol.kind not in _SYMBOL_KINDS:
             raise ElfError(f"symbol {symbol.name!r}: no kind {symbol.kind!r}")
     check_overlaps(program.sections)
+    check_tensors(program.tensors, program.sections)
     check_entry(program.entry, program.sections)
     if program.entry == 0:
         raise ElfError("an ELF file cannot name the entry 0: it means that there is none")

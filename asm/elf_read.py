@@ -15,7 +15,7 @@ from asm import elf_format as elf
 from asm import elf_note
 from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, SymbolEntry, string_at
 from asm.elf_note import Note
-from asm.program import MAX_ALIGN, Program, Section, Symbol
+from asm.program import MAX_ALIGN, Program, Section, Symbol, Tensor
 from isa import registry
 
 _TOP = 1 << 32  # one past the last address
@@ -76,6 +76,7 @@ def read(data: bytes) -> Program:
     symbols = _symbols(data, headers, names, sections, ours=note is not None)
     found = tuple(sections.values())
     check_overlaps(found)
+    check_tensors(note.tensors if note else (), found)
     check_entry(header.entry or None, found)
     return Program(
         sections=found,
@@ -107,6 +108,17 @@ def check_overlaps(sections: Iterable[Section]) -> None:
     sections = tuple(sections)
     check("address", lambda section: section.address)
     check("load address", lambda section: section.load_address)
+
+
+def check_tensors(tensors: Iterable[Tensor], sections: Iterable[Section]) -> None:
+    """Raise `ElfError` unless every tensor of `at=` lies in the section of that memory."""
+    inside = {section.name: section for section in sections}
+    for tensor in tensors:
+        section = inside.get(tensor.section)
+        if tensor.at and not (
+            section and section.address <= tensor.address <= section.end - tensor.size
+        ):
+            raise ElfError(f"tensor {tensor.name}: it does not lie in {tensor.section}")
 
 
 def check_core(section: str, core: str) -> None:

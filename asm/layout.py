@@ -76,6 +76,7 @@ class Plan:
     address: int | None = None  # of a UNIT section
     limit: int = 0  # bytes of its memory; 0: shared with others, checked together
     align: int = 1
+    behind: str = ""  # the UNIT section after which it stands in the same memory, if that is there
 
     @property
     def size(self) -> int:
@@ -102,7 +103,7 @@ class Layout:
 
     def external_size(self) -> int:
         """Bytes so far that the loader will put into external memory."""
-        plans = (plan for plan in self.plans.values() if plan.memory != LOCAL)
+        plans = (plan for plan in self.plans.values() if plan.memory != LOCAL and not plan.behind)
         return sum(area.size for plan in plans for area in plan.areas)
 
     def place(self, config: Mapping[str, Any]) -> list[tuple[Plan | None, str]]:
@@ -112,13 +113,17 @@ class Layout:
         if local > config["mem.local_bytes"]:
             text = f"the parts in local memory end at {local:#x}, the memory at"
             problems.append((None, f"{text} {config['mem.local_bytes']:#x} (mem.local_bytes)"))
-        for plan in self.plans.values():
-            if plan.memory == UNIT:
-                assert plan.address is not None
-                _stack(plan, plan.address)
-                if plan.size > plan.limit:
-                    text = f"the image takes {plan.size} bytes, half of a unit has {plan.limit}"
-                    problems.append((plan, f"{text} (mem.unit_half_bytes)"))
+        units = [plan for plan in self.plans.values() if plan.memory == UNIT]
+        for plan in sorted(units, key=lambda plan: bool(plan.behind)):
+            assert plan.address is not None
+            before = self.plans.get(plan.behind)
+            end = _stack(plan, plan.address + (before.size if before is not None else 0))
+            if plan.size and end - plan.address > plan.limit:
+                text = f"the image takes {plan.size} bytes"
+                if plan.behind:
+                    text = f"the image and the tensors behind it take {end - plan.address} bytes"
+                text += f", half of a unit has {plan.limit}"
+                problems.append((plan, f"{text} (mem.unit_half_bytes)"))
         external = self._run(EXTERNAL, memory_map.EXTERNAL) - memory_map.EXTERNAL
         if external > config["mem.external_bytes"]:
             text = f"the program takes {external} bytes of external memory, which has"
@@ -132,7 +137,8 @@ class Layout:
         disassembler declares tensors at the top.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
-        images = [plan for plan in self.plans.values() if plan.memory == UNIT]
+        units = (plan for plan in self.plans.values() if plan.memory == UNIT)
+        images = [plan for plan in units if not plan.behind]
         filled = [plan for plan in inside if not plan.areas[0].zeros]
         for plan in filled:
             position = _stack(plan, position)

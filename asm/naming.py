@@ -12,7 +12,7 @@ from asm.layout import Area
 from asm.report import Report
 from asm.site import Site
 from asm.source import LogicalLine
-from asm.symbols import Datum, Deferred, Definition, Scope, SymbolTable
+from asm.symbols import Datum, Deferred, Definition, Scope, SymbolTable, TensorSymbol
 from asm.syntax import Again, Mistake, Name, Number
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Naming:
         self.report = report
         self.table = SymbolTable()
         self.has_variables = False  # symbols that may be set again
-        self.tensors: list[tuple[Definition, str]] = []  # with their direction
+        self.tensors: list[TensorSymbol] = []
         self.kinds: list[tuple[Site, Name, str]] = []  # what `.type` said
         self.sizes: list[tuple[Site, Name, int | Address | Deferred]] = []  # what `.size` said
         self.waiting: list[Definition] = []  # labels whose place the next bytes decide
@@ -180,7 +180,7 @@ class Naming:
 
     def direction(self, found: Definition) -> str:
         """What a tensor is, "input" or "output"."""
-        return next((which for item, which in self.tensors if item is found), "")
+        return next((item.direction for item in self.tensors if item.definition is found), "")
 
     # --- the end ---
 

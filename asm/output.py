@@ -104,10 +104,11 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
 
 
 def _tensors(names: Naming) -> Iterator[Tensor]:
-    for found, direction in names.tensors:
-        assert found.datum is not None
-        dtype, shape = found.datum.dtype, found.datum.shape
-        yield Tensor(found.name, direction, dtype, shape, address_of(found))
+    for item in names.tensors:
+        found, datum = item.definition, item.definition.datum
+        assert datum is not None
+        address = address_of(found)
+        yield Tensor(found.name, item.direction, datum.dtype, datum.shape, address, item.at)
 
 
 def _lines(assembly: Assembly) -> Iterator[Line]:

@@ -85,6 +85,26 @@ class Parts:
             self._forms[key] = form_class(core.name)(self._assembly, core, index, line)
         return self._forms[key]
 
+    def home(self, word: Name) -> Plan:
+        """The section of the tensors in the memory of that name. Raises `Mistake`."""
+        known: dict[str, Plan] = {}
+        for core in registry.cores():
+            known |= form_class(core.name).homes(core, self._assembly.config)
+        if word.text not in known:
+            names = list(known)
+            if len(names) > 3:
+                names[2:-1] = ["..."]
+            hint = "there are " + ", ".join(names)
+            raise Mistake(f"the device has no memory '{word.text}' for tensors", word, hint)
+        return self._layout.plan(known[word.text])
+
+    def check_homes(self) -> None:
+        """Warn of tensors in memories that no part of the program works with."""
+        for tensor in self._assembly.names.tensors:
+            if tensor.home is not None and tensor.plan.behind not in self._layout.plans:
+                message = f"the program has no part that works with {tensor.at}"
+                self._assembly.report.warning(tensor.definition.line, tensor.home, message)
+
     def control(self) -> Form | None:
         """The part of the core that a device starts; None if there is none."""
         return next((form for form in self if not form.core.number), None)

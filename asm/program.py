@@ -31,6 +31,7 @@ DTYPE_SIZES = {
 }
 DIRECTIONS = ("input", "output")
 SYMBOL_KINDS = ("notype", "object", "func")
+TENSORS = ".tensors"  # the section of named tensors; their declarations make it
 MAX_ALIGN = 1 << 16  # of a section, in bytes; a file's padding is bounded by it
 
 
@@ -84,7 +85,12 @@ class Tensor:
     dtype: str  # a key of DTYPE_SIZES
     shape: tuple[int, ...]
     address: int
-    at: str = ""  # where it lies; empty: external memory
+    at: str = ""  # the memory of a core in which it lies; empty: external memory
+
+    @property
+    def section(self) -> str:
+        """The section that holds it."""
+        return tensor_section(self.at)
 
     @property
     def elements(self) -> int:
@@ -207,6 +213,11 @@ class Program:
         """The sections of a core's parts, by index."""
         found = (item for item in self.sections if item.core == core)
         return tuple(sorted(found, key=lambda item: (item.index or 0, item.address)))
+
+
+def tensor_section(at: str) -> str:
+    """The section of the tensors that are declared with `at=`; empty: external memory."""
+    return f"{TENSORS}.{at}" if at else TENSORS
 
 
 def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[tuple[str, int], int]:

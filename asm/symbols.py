@@ -6,8 +6,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from asm.expressions import Address, Context
+from asm.layout import Plan
 from asm.source import LogicalLine
-from asm.syntax import Node
+from asm.syntax import Name, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,21 @@ class Definition:
     def is_private(self) -> bool:
         """Whether it stays out of the object's symbol table."""
         return self.name.startswith(".L")
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSymbol:
+    """A named tensor: its symbol, "input" or "output", what `at=` says, and its section."""
+
+    definition: Definition
+    direction: str
+    home: Name | None
+    plan: Plan
+
+    @property
+    def at(self) -> str:
+        """The memory in which it lies; empty: external memory."""
+        return self.home.text if self.home is not None else ""
 
 
 @dataclass(eq=False)

@@ -178,8 +178,6 @@ class Device:
             there = f"there are {', '.join(names)}" if names else "the program declares none"
             hint = f"; did you mean '{near[0]}'?" if near else ""
             raise DeviceError(f"no tensor is called '{name}', {there}{hint}") from None
-        if tensor.at:
-            raise DeviceError(f"tensor {name} lies at {tensor.at}, not in external memory")
         return tensor
 
     def counters(self) -> dict[str, dict[str, int]]:

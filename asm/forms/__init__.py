@@ -22,6 +22,7 @@ from asm.syntax import Named, Number, Statement
 if TYPE_CHECKING:
     from asm.assembler import Assembly
     from asm.site import Site
+    from isa.config import Configuration
     from isa.model import Core, Row
 
 
@@ -123,6 +124,11 @@ class Form:
 
     def finish(self) -> None:
         """All sources are read, nothing is laid out."""
+
+    @classmethod
+    def homes(cls, core: Core, config: Configuration) -> Mapping[str, Plan]:
+        """What `at=` of a tensor may say of this core's memories, and the section there."""
+        return {}
 
     def slot(self, definition: Definition) -> int | None:
         """The address of the place that a tensor has in this part; None: it has none."""

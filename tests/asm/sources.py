@@ -178,7 +178,9 @@ def pe_source(draw: st.DrawFn) -> str:
     """A source with pe parts: lists, sequences, data, tensors; the default cp or one of its own."""
     lines = ["        .device tiny"]
     tensors = ("x",)[: draw(st.integers(0, 1))]
-    lines += [f".input {name}, int8, {draw(st.integers(1, 70))}" for name in tensors]
+    for name in tensors:
+        home = draw(st.sampled_from(["", ", at=unit0", ", at=unit1"]))
+        lines.append(f".input {name}, int8, {draw(st.integers(1, 70))}{home}")
     for row in draw(st.lists(st.integers(0, 1), min_size=1, max_size=2, unique=True)):
         lines.append(f".core pe, row={row}")
         names = tuple(f"seq{row}{i}" for i in range(draw(st.integers(0, 2))))

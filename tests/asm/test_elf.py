@@ -40,6 +40,7 @@ PROGRAM = Program(
         Section(".pe.0", "pe", 0, 0x10000000, 0x80000040, bytes(range(100)), 100, 64, "a"),
         Section(".pe.1", "pe", 1, 0x10100000, 0x10100000, b"", 0, 64, "a"),
         Section(".tensors", None, None, 0x80000100, 0x80000100, b"", 640, 64, "aw"),
+        Section(".tensors.unit1", None, None, 0x10100000, 0x10100000, b"", 64, 32, "aw"),
     ),
     symbols=(
         Symbol("_start", 0x10000, 20, ".text.cp", "func", True),
@@ -53,7 +54,7 @@ PROGRAM = Program(
     tensors=(
         Tensor("x", "input", "int8", (8, 8), 0x80000100),
         Tensor("y", "output", "int32", (10,), 0x80000140),
-        Tensor("q", "input", "float16", (32,), 0, "netin"),
+        Tensor("q", "input", "float16", (32,), 0x10100000, "unit1"),
     ),
     config_toml="# µ\n[pe]\nrows = 2\n",
     device="tiny",
@@ -368,7 +369,7 @@ HEADERS = [
     SectionHeader(*SECTION_HEADER.unpack_from(FILE, HEADER.sections_at + 40 * i))
     for i in range(HEADER.sections)
 ]
-TEXT, DATA, EMPTY_ROW, TENSORS, NOTE, SYMBOLS, STRINGS, NAMES = 1, 3, 5, 6, 7, 8, 9, 10
+TEXT, DATA, EMPTY_ROW, TENSORS, NOTE, SYMBOLS, STRINGS, NAMES = 1, 3, 5, 6, 8, 9, 10, 11
 
 
 def with_header(**changes: int | bytes) -> bytes:
@@ -555,6 +556,18 @@ def test_bytes_loaded_many_times_over_are_refused() -> None:
         ({"tensors": (Tensor("a", "inout", "int8", (), 0),)}, "tensor a cannot be"),
         ({"tensors": (Tensor("a", "input", "int4", (), 0),)}, "tensor a cannot be"),
         ({"tensors": PROGRAM.tensors * 2}, "tensor x stands twice"),
+        (
+            {"tensors": (Tensor("a", "input", "int8", (), 0x10100000, "unit0"),)},
+            r"in \.tensors\.unit0",
+        ),
+        (
+            {"tensors": (Tensor("a", "input", "int8", (65,), 0x10100000, "unit1"),)},
+            r"in \.tensors\.unit1",
+        ),
+        (
+            {"tensors": (Tensor("a", "input", "int8", (1,), 0x100FFFFF, "unit1"),)},
+            r"in \.tensors\.unit1",
+        ),
         ({"config_toml": "\ud800"}, "UTF-8"),
     ],
 )
@@ -635,7 +648,6 @@ def programs(draw: st.DrawFn) -> Program:
                 st.sampled_from(["int8", "float64"]),
                 st.lists(st.integers(1, 100), max_size=4).map(tuple),
                 st.integers(0, 2**31),
-                st.sampled_from(["", "unit 1"]),
             ),
             max_size=4,
             unique_by=lambda tensor: tensor.name,

@@ -14,21 +14,24 @@ left out comes from the symbol and from the weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from asm.directives import Directive, table, wrong_operands
 from asm.expressions import Address
 from asm.forms import Form, Startup, Transfer
 from asm.forms.pe.packets import Exe, place_config, place_marker
+from asm.forms.pe.segments import UNIT as UNIT_WORD
 from asm.forms.pe.sequences import OpenSequence
 from asm.layout import UNIT, Area, Plan
 from asm.output import address_of
+from asm.program import tensor_section
 from asm.site import Site
 from asm.source import LogicalLine
 from asm.symbols import Datum, Definition
 from asm.syntax import Again, Mistake, Name, Statement
 from isa import memory_map
-from isa.model import Instruction, Row
+from isa.config import Configuration
+from isa.model import Core, Instruction, Row
 from isa.pe import CORE, DATA_ALIGN, END_OF_LIST, PACKET_ALIGN, SEQUENCE_ALIGN, SLOT_ALIGN
 
 
@@ -38,7 +41,8 @@ class CoreForm(Form):
     def __post_init__(self) -> None:
         name = self.core.section.format(self.index)
         assert self.index is not None
-        self.base = memory_map.UNITS + (self.index << memory_map.UNIT_SHIFT)
+        self.base = _base(self.index)
+        self.home = tensor_section(_home(self.index))
         self.lists = Area(name, align=PACKET_ALIGN)
         self.sequences = Area(name, align=SEQUENCE_ALIGN)
         self.data = Area(name, align=DATA_ALIGN)
@@ -73,6 +77,29 @@ class CoreForm(Form):
         self.slot_offsets: dict[Definition, int] = {}
 
     # --- areas ---
+
+    @classmethod
+    def homes(cls, core: Core, config: Configuration) -> Mapping[str, Plan]:
+        """`at=unitR`: behind the image of row R, at the addresses of half 0."""
+        limit = config["mem.unit_half_bytes"]
+        found = {}
+        for row in range(config[f"{core.name}.{core.index}s"]):
+            name = tensor_section(_home(row))
+            areas = [Area(name, zeros=True, align=SLOT_ALIGN)]
+            behind = core.section.format(row)
+            found[_home(row)] = Plan(
+                name, UNIT, "aw", areas, address=_base(row), limit=limit, behind=behind
+            )
+        return found
+
+    def _is_home(self, found: Definition) -> bool:
+        """Whether a tensor lies in this row's unit, and needs no copy there."""
+        value = found.value
+        return (
+            isinstance(value, Address)
+            and isinstance(value.area, Area)
+            and value.area.section == self.home
+        )
 
     def plan(self) -> Plan:
         return self._plan
@@ -228,7 +255,7 @@ class CoreForm(Form):
                     self._give_slot(found, exe)
 
     def _give_slot(self, found: Definition, exe: Exe) -> None:
-        if found in self.slot_offsets:
+        if found in self.slot_offsets or self._is_home(found):
             return
         assert found.datum is not None
         half = self._plan.limit
@@ -243,6 +270,8 @@ class CoreForm(Form):
         self.slots.grow(found.datum.size)
 
     def slot(self, definition: Definition) -> int | None:
+        if self._is_home(definition):
+            return address_of(definition)
         offset = self.slot_offsets.get(definition)
         if offset is None or self.slots.base is None:
             return None
@@ -263,6 +292,9 @@ class CoreForm(Form):
             low, high = self._written(found)
             if high > low:
                 stores.append(Transfer(outside + low, inside + low, high - low))
+        for found in {exe.target for exe in self.exes if exe.target is not None}:
+            if self._is_home(found):
+                self._written(found)  # in its place, but another row may write it too
         runs = bool(self.list_starts)
         assert self.lists.base is not None
         lists = [(row, self.lists.base + start) for start in self.list_starts]
@@ -306,6 +338,16 @@ class CoreForm(Form):
     def _range(self, found: Definition) -> tuple[int, int]:
         ranges = [exe.written for exe in self.exes if exe.target is found]
         return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
+def _home(row: int) -> str:
+    """What `at=` says of a row's memory unit."""
+    return f"{UNIT_WORD}{row}"
+
+
+def _base(row: int) -> int:
+    """The address of half 0 of a row's memory unit."""
+    return memory_map.UNITS + (row << memory_map.UNIT_SHIFT)
 
 
 def _exe(form: CoreForm, site: Site, statement: Statement, row: Instruction) -> None:
