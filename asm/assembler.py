@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from asm import files, output
 from asm.data_directives import DATA
@@ -36,10 +37,10 @@ from asm.syntax import Again, Mistake, Name, Node, Statement, Text
 from isa import registry
 from isa.config import ConfigError, Configuration, load, settings
 
-__all__ = ["Source", "assemble"]
+__all__ = ["Source", "analyse", "assemble"]
 
 DEFAULT_DEVICE = "base"
-_DIRECTIVES = table(COMMON, DATA, SPARSE)
+DIRECTIVES = table(COMMON, DATA, SPARSE)
 # `NAME =`, in a line that cannot be parsed; and what cannot end the good begin of one.
 _ASSIGNED = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
 _DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
@@ -63,13 +64,26 @@ def assemble(
     """
     if isinstance(sources, str | Path | Source):
         sources = [sources]
-    run = Assembly(device, defines or {}, [Path(folder) for folder in include_dirs])
+    return analyse(
+        sources, device=device, defines=defines or {}, include_dirs=include_dirs
+    ).program()
+
+
+def analyse(
+    sources: Sequence[str | Path | Source],
+    *,
+    device: str | Configuration | None = None,
+    defines: Mapping[str, str | int] = MappingProxyType({}),
+    include_dirs: Sequence[str | Path] = (),
+) -> Assembly:
+    """The finished run of `assemble`, with all that it knows; mistakes do not raise."""
+    run = Assembly(device, defines, [Path(folder) for folder in include_dirs])
     for source in sources:
         run.read_source(source)
     run.complete()
     run.lay_out()
     run.encode()
-    return run.program()
+    return run
 
 
 class Assembly:
@@ -208,7 +222,7 @@ class Assembly:
 
     def _directive(self, head: Name) -> Directive | None:
         form = self.parts.form
-        return _DIRECTIVES.get(head.text) or (form.directives.get(head.text) if form else None)
+        return DIRECTIVES.get(head.text) or (form.directives.get(head.text) if form else None)
 
     def _take(self, site: Site, statement: Statement, head: Name) -> None:
         form = self.parts.form
@@ -240,7 +254,7 @@ class Assembly:
     def _no_part(self, head: Name) -> Mistake:
         """What to say of the first mnemonic in no part. Raises `Again` for the others."""
         if head.text.startswith("."):
-            return _unknown_directive(head, list(_DIRECTIVES))
+            return _unknown_directive(head, list(DIRECTIVES))
         if self._no_part_said:
             raise Again
         self._no_part_said = True
@@ -248,7 +262,7 @@ class Assembly:
 
     def _unknown(self, head: Name, form: Form) -> Mistake:
         """What to say of a mnemonic or directive that nobody knows here."""
-        known = [*_DIRECTIVES, *form.directives]
+        known = [*DIRECTIVES, *form.directives]
         if head.text.startswith("."):
             return _unknown_directive(head, known)
         others = [core.name for core in registry.cores() if head.text in core.rows]

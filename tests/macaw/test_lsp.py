@@ -1,0 +1,162 @@
+"""The language server, asked by pygls' own client over pipes."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+GOOD = ".core cp\nloop: addi a0, a0, -1\n bnez a0, loop\n ebreak\n"
+
+
+class Editor:
+    """An editor with one file open."""
+
+    def __init__(self, path: Path) -> None:
+        self.client = LanguageClient("test", "1")
+        self.uri = path.as_uri()
+        self.version = 0
+        self.published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+
+        @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def _published(params: types.PublishDiagnosticsParams) -> None:
+            self.published.put_nowait(params)
+
+    async def open(self, text: str, **options: object) -> list[types.Diagnostic]:
+        """Start the server and open the file with a text."""
+        await self.client.start_io(sys.executable, "-m", "macaw", "lsp")
+        general = types.GeneralClientCapabilities(position_encodings=["utf-16"])
+        await self.client.initialize_async(
+            types.InitializeParams(
+                capabilities=types.ClientCapabilities(general=general),
+                initialization_options=options,
+            )
+        )
+        self.client.initialized(types.InitializedParams())
+        item = types.TextDocumentItem(self.uri, "macaw", self.version, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        return await self.diagnostics()
+
+    async def diagnostics(self) -> list[types.Diagnostic]:
+        """What the server publishes for the present version."""
+        while True:
+            found = await asyncio.wait_for(self.published.get(), 30)
+            if found.version == self.version:
+                return list(found.diagnostics)
+
+    async def change(self, line: int, start: int, end: int, text: str) -> list[types.Diagnostic]:
+        """Put a text in the place of some characters of a line, counted from 0."""
+        self.version += 1
+        place = types.Range(types.Position(line, start), types.Position(line, end))
+        self.client.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(self.version, self.uri),
+                [types.TextDocumentContentChangePartial(place, text)],
+            )
+        )
+        return await self.diagnostics()
+
+    def at(self, line: int, column: int) -> dict[str, object]:
+        """The parameters of a request about a place."""
+        return {
+            "text_document": types.TextDocumentIdentifier(self.uri),
+            "position": types.Position(line, column),
+        }
+
+    async def close(self) -> None:
+        """Leave the server as an editor does."""
+        await self.client.shutdown_async(None)
+        self.client.exit(None)
+        await asyncio.wait_for(self.client._server.wait(), 30)
+        await self.client.stop()
+
+
+def talk(path: Path, conversation: Callable[[Editor], Awaitable[None]]) -> None:
+    """Hold a conversation with a server of its own."""
+
+    async def whole() -> None:
+        editor = Editor(path)
+        await conversation(editor)
+        await editor.close()
+
+    asyncio.run(whole())
+
+
+def test_diagnostics_come_and_go_with_edits(tmp_path: Path) -> None:
+    async def conversation(editor: Editor) -> None:
+        assert await editor.open(GOOD) == []
+        (wrong,) = await editor.change(1, 6, 10, "adi")
+        assert wrong.message == "cp has no instruction 'adi'\nhint: did you mean 'andi'?"
+        assert wrong.severity == types.DiagnosticSeverity.Error
+        assert wrong.range == types.Range(types.Position(1, 6), types.Position(1, 9))
+        assert await editor.change(1, 6, 9, "addi") == []
+        (doubtful,) = await editor.change(3, 0, 0, "7:")
+        assert doubtful.severity == types.DiagnosticSeverity.Warning
+
+    talk(tmp_path / "t.s", conversation)
+
+
+def test_positions_are_utf16(tmp_path: Path) -> None:
+    """A character beyond 16 bits counts two in the protocol, and one in ours."""
+
+    async def conversation(editor: Editor) -> None:
+        (wrong,) = await editor.open('.asciz "\U0001f99c", nothing\n')
+        assert wrong.range.start == types.Position(0, 13)
+
+    talk(tmp_path / "t.s", conversation)
+
+
+def test_requests(tmp_path: Path) -> None:
+    async def conversation(editor: Editor) -> None:
+        await editor.open(GOOD)
+        hover = await editor.client.text_document_hover_async(types.HoverParams(**editor.at(1, 7)))
+        assert hover is not None
+        assert isinstance(hover.contents, types.MarkupContent)
+        assert "Add a constant" in hover.contents.value
+        nothing = await editor.client.text_document_hover_async(
+            types.HoverParams(**editor.at(4, 0))
+        )
+        assert nothing is None
+        place = await editor.client.text_document_definition_async(
+            types.DefinitionParams(**editor.at(2, 11))
+        )
+        assert isinstance(place, types.Location)
+        assert (place.uri, place.range.start) == (editor.uri, types.Position(1, 0))
+        items = await editor.client.text_document_completion_async(
+            types.CompletionParams(**editor.at(3, 1))
+        )
+        assert isinstance(items, list)
+        assert {"addi", "ebreak", ".word"} <= {item.label for item in items}
+        symbols = await editor.client.text_document_document_symbol_async(
+            types.DocumentSymbolParams(types.TextDocumentIdentifier(editor.uri))
+        )
+        assert symbols is not None
+        (part,) = symbols
+        assert isinstance(part, types.DocumentSymbol)
+        assert part.name == ".core cp"
+        assert [child.name for child in part.children or ()] == ["loop"]
+
+    talk(tmp_path / "t.s", conversation)
+
+
+def test_definitions_and_folders_come_with_the_options(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+
+    async def conversation(editor: Editor) -> None:
+        found = await editor.open(
+            ".word SIZE\n", defines={"SIZE": 3}, includeDirs=[str(tmp_path / "more")]
+        )
+        assert found == []
+
+    talk(tmp_path / "t.s", conversation)
+
+
+def test_without_pygls_the_command_says_how_to_get_it() -> None:
+    code = "import sys; sys.modules['pygls'] = None; from macaw.cli import main; main(['lsp'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'macaw[lsp]'" in done.stderr
+    assert "Traceback" not in done.stderr
