@@ -70,13 +70,10 @@ class LogicalLine:
 
 # What may hold a `;` or `#` that separates nothing, and what separates or is a comment. Long
 # strings and comments are matched in few steps: `re` keeps each step of a group in memory.
-_SPECIAL = re.compile(
-    r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"?'  # a string; without its end the grammar refuses it
-    r"|'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])?'?"  # a character
-    r"|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?"
-    r"|(?:\#|//)[^\n]*"
-    r"|[;\n]"
-)
+STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"?'  # without its end the grammar refuses it
+CHARACTER = r"'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])?'?"
+COMMENT = r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|(?:\#|//)[^\n]*"
+_SPECIAL = re.compile(f"{STRING}|{CHARACTER}|{COMMENT}|[;\n]")
 
 
 def logical_lines(source: SourceText, unterminated: Callable[[int], None]) -> Iterator[LogicalLine]:

@@ -449,6 +449,7 @@ class Directive:
     name: str
     syntax: str
     meaning: str
+    end: str = ""  # the directive that ends its body of instructions, if it has one
 
 
 @dataclass(frozen=True, eq=False)

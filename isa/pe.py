@@ -300,6 +300,7 @@ DIRECTIVES = (
         ".seq",
         ".seq NAME, state=sq, pipeline=2, activation=none, reduction=none, shift=0, window=0, pop=0",
         "Begin an instruction sequence.",
+        end=".endseq",
     ),
     Directive(".loop", ".loop inner=1, outer=1", "How often the sequence loops back."),
     Directive(

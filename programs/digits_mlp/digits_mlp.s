@@ -11,26 +11,26 @@
 # shift1 and shift2 come from train.py (shifts.toml).
 
         .device base
-        .input  x, int8, 80, 64                 # images, pixels 0 to 16
-        .output y, int32, 80, 10                # logits
+        .input  x, int8, 80, 64         # images, pixels 0 to 16
+        .output y, int32, 80, 10        # logits
 
         .equ    ROWS, 4
         .equ    ALL_ROWS, 0xf
-        .equ    ALL_CORES, 0xf << 16            # pe rows are cores 16 to 19
-        .equ    UNIT, 1 << 20                   # from a unit to the next
-        .equ    PONG, 1 << 19                   # from a unit's half 0 to its half 1
-        .equ    IMAGES, 20                      # a row
+        .equ    ALL_CORES, 0xf << 16    # pe rows are cores 16 to 19
+        .equ    UNIT, 1 << 20           # from a unit to the next
+        .equ    PONG, 1 << 19           # from a unit's half 0 to its half 1
+        .equ    IMAGES, 20              # a row
 
 # ---------------------------------------------------------------- the array
         .core   pe, row=0
 
-pixels: .array  int8, 20, 64                    # images of this row
-hidden1: .array int8, 20, 64                    # activations after layer 1
-hidden2: .array int8, 20, 64
-logits: .array  int32, 20, 10
+pixels:  .array  int8, 20, 64           # images of this row
+hidden1: .array  int8, 20, 64           # activations after layer 1
+hidden2: .array  int8, 20, 64
+logits:  .array  int32, 20, 10
 
-w1:     .sparse "w1.npy"                        # index + value, a record a neuron
-b1:     .npy    "b1.npy"                        # (neuron, accumulator)
+w1:     .sparse "w1.npy"                # index + value, a record a neuron
+b1:     .npy    "b1.npy"                # (neuron, accumulator)
 w2:     .sparse "w2.npy"
 b2:     .npy    "b2.npy"
 w3:     .sparse "w3.npy"
@@ -42,7 +42,7 @@ b3:     .npy    "b3.npy"
           ld    activations, base=2
           ld    activations, base=3
           ld    weights
-          ld    psums, base=0                   # the bias, once an accumulator
+          ld    psums, base=0           # the bias, once an accumulator
           mac   base=0, acc=0
           mac   base=1, acc=1
           mac   base=2, acc=2
@@ -59,7 +59,7 @@ b3:     .npy    "b3.npy"
           ld    activations, base=6
           ld    activations, base=7
           ld    weights
-          ld    psums, base=0                   # the bias, once an accumulator
+          ld    psums, base=0           # the bias, once an accumulator
           mac   base=4, acc=0
           mac   base=5, acc=1
           mac   base=6, acc=2
@@ -100,7 +100,7 @@ b3:     .npy    "b3.npy"
           st    base=3
         .endseq
 
-        .seq    finish3                         # raw logits
+        .seq    finish3                 # raw logits
           st    base=0
           st    base=1
           st    base=2
@@ -154,7 +154,7 @@ b3:     .npy    "b3.npy"
 # ---------------------------------------------------------------- the command processor
         .core   cp
 _start:
-        la      a0, program_ping                # layer 1 into half 0
+        la      a0, program_ping        # layer 1 into half 0
         dma.copy zero, a0
         la      a0, load_pixels
         dma.copy zero, a0
@@ -164,29 +164,29 @@ _start:
 
         li      s0, ALL_ROWS
         li      s1, ALL_CORES
-        mem.swap s0                             # half 0 feeds, half 1 loads
+        mem.swap s0                     # half 0 feeds, half 1 loads
         la      a1, layer1
         dispatch s0, a1
-        la      a0, program_pong                # packets and sequences are small: both halves get all
+        la      a0, program_pong        # packets and sequences are small: both halves get all
         dma.copy zero, a0
-        la      a0, load_layer2                 # hidden behind layer 1
+        la      a0, load_layer2         # hidden behind layer 1
         dma.copy zero, a0
         core.wait s1
 
         la      a0, pass_hidden1
         dma.copy zero, a0
         dma.wait zero
-        mem.swap s0                             # half 1 feeds, half 0 loads
+        mem.swap s0                     # half 1 feeds, half 0 loads
         la      a1, layer2
         dispatch s0, a1
-        la      a0, load_layer3                 # hidden behind layer 2
+        la      a0, load_layer3         # hidden behind layer 2
         dma.copy zero, a0
         core.wait s1
 
         la      a0, pass_hidden2
         dma.copy zero, a0
         dma.wait zero
-        mem.swap s0                             # half 0 feeds again
+        mem.swap s0                     # half 0 feeds again
         la      a1, layer3
         dispatch s0, a1
         core.wait s1
@@ -201,12 +201,12 @@ _start:
         .section .data.cp
         .balign 4
 # Transfers: dst, src, row_bytes, rows, dst_stride, src_stride.
-program_ping:   .word 0x10000000, load_address(layer1), pixels - 0x10000000, ROWS, UNIT, 0
-program_pong:   .word 0x10000000 + PONG, load_address(layer1), pixels - 0x10000000, ROWS, UNIT, 0
-load_pixels:    .word pixels, x, 64 * IMAGES, ROWS, UNIT, 64 * IMAGES
-load_layer1:    .word w1, load_address(w1), w2 - w1, ROWS, UNIT, 0
-load_layer2:    .word w2 + PONG, load_address(w2), w3 - w2, ROWS, UNIT, 0
-load_layer3:    .word w3, load_address(w3), b3 + sizeof(b3) - w3, ROWS, UNIT, 0
-pass_hidden1:   .word hidden1 + PONG, hidden1, 64 * IMAGES, ROWS, UNIT, UNIT
-pass_hidden2:   .word hidden2, hidden2 + PONG, 64 * IMAGES, ROWS, UNIT, UNIT
-store_logits:   .word y, logits, 40 * IMAGES, ROWS, 40 * IMAGES, UNIT
+program_ping: .word   0x10000000, load_address(layer1), pixels - 0x10000000, ROWS, UNIT, 0
+program_pong: .word   0x10000000 + PONG, load_address(layer1), pixels - 0x10000000, ROWS, UNIT, 0
+load_pixels:  .word   pixels, x, 64 * IMAGES, ROWS, UNIT, 64 * IMAGES
+load_layer1:  .word   w1, load_address(w1), w2 - w1, ROWS, UNIT, 0
+load_layer2:  .word   w2 + PONG, load_address(w2), w3 - w2, ROWS, UNIT, 0
+load_layer3:  .word   w3, load_address(w3), b3 + sizeof(b3) - w3, ROWS, UNIT, 0
+pass_hidden1: .word   hidden1 + PONG, hidden1, 64 * IMAGES, ROWS, UNIT, UNIT
+pass_hidden2: .word   hidden2, hidden2 + PONG, 64 * IMAGES, ROWS, UNIT, UNIT
+store_logits: .word   y, logits, 40 * IMAGES, ROWS, 40 * IMAGES, UNIT

@@ -1,10 +1,10 @@
 # layer.s - one image through eight rows of a sparse layer
-        .device tiny                     # row 0: 2 clusters of 4 PEs
+        .device tiny                    # row 0: 2 clusters of 4 PEs
         .input  x, int8, 64
         .output y, int32, 8
 
         .core   pe, row=0
-w:      .sparse "weights.npy"[0:8]       # index + value, a row a PE
+w:      .sparse "weights.npy"[0:8]      # index + value, a row a PE
         .seq    layer, state=sq
           ld    activations, base=0
           ld    weights

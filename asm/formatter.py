@@ -1,0 +1,250 @@
+"""One layout for all sources. Only blanks, and lines without anything, are changed.
+
+The text is taken as it stands, before macros, conditionals and includes mean anything, so a
+file that is only a part of a program, or has mistakes, is laid out as well. A line that a
+comment over several lines touches, or whose string has no end, stays as it is. `asm.columns`
+has the columns; `asm.unchanged` tells whether the laid-out text still means the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from asm import columns
+from asm.source import CHARACTER, COMMENT, STRING
+from isa import registry
+
+_LONGEST_LABEL = 24  # a longer one does not move the statements of its neighbours
+_LAST_COMMENT = 56  # a comment from here on does not move those of its neighbours
+_CONTINUED = 24  # a comment from here on, below one behind a statement, goes on with that
+_STEP = 8  # comments are moved by so many columns
+
+BLANKS = " \t\r\f\v"
+_NAME = r"(?:[\w.$]|\\@|\\\(\)|\\\w+)+"  # with what a macro's body says for its arguments
+TOKEN = re.compile(
+    rf"(?P<comment>{COMMENT})|(?P<string>{STRING})|(?P<character>{CHARACTER})"
+    rf"|(?P<blank>[{BLANKS}]+)|(?P<end>;)|(?P<word>{_NAME}|\\\()"
+    r"|(?P<other>\|\||&&|[<>=!]=|<>|<<|>>|.)"
+)
+_LABELS = re.compile(rf"(?:{_NAME} ?:(?!:) ?)+")
+_ASSIGNMENT = re.compile(rf"({_NAME}) ?=(?!=) ?(.*)")
+_HEAD = re.compile(r"([^ \"']+) *(.*)")
+_PART = ".core"  # begins a part: a body left open ends here at the latest
+LETTERS = ".irpc"  # goes through the letters of its operand, blanks among them
+
+
+@dataclass(slots=True)
+class _Line:
+    """A physical line: as it stands (`kept`), empty, a comment alone, or statements."""
+
+    kept: str = ""
+    labels: str = ""
+    first: str = ""  # the first statement, one blank between head and operands
+    others: str = ""  # what stands behind it, from its `;` on
+    comment: str = ""
+    stood: int = 0  # the column of a comment alone
+    body: bool = False  # between a directive and the one that ends its body
+    column: int = 0  # of the first statement, as `_place` says
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing stands in the line."""
+        return not (self.kept or self.labels or self.first or self.comment)
+
+    @property
+    def usual_column(self) -> int:
+        """Where the statement stands if its labels leave room, or the comment that is alone."""
+        if self.body and not self.first.startswith("."):
+            return columns.BODY
+        return columns.STATEMENT
+
+
+def formatted(text: str) -> str:
+    """The source in the one layout; formatting again changes nothing."""
+    lines = list(_read(text))
+    _place(lines)
+    paragraphs = [
+        _written(list(paragraph))
+        for empty, paragraph in groupby(lines, key=lambda line: line.empty)
+        if not empty
+    ]
+    return "\n".join("".join(f"{line}\n" for line in paragraph) for paragraph in paragraphs)
+
+
+# --- reading ------------------------------------------------------------------------------
+
+
+def _read(text: str) -> Iterator[_Line]:
+    """The physical lines, with the blanks of the layout but not in columns yet."""
+    ends = _ends_of_bodies()
+    inside, end = False, ""  # in a comment over several lines; what ends the body we are in
+    for physical in text.split("\n"):
+        was_inside, (inside, tokens) = inside, _tokens(physical, inside=inside)
+        line = None if inside or was_inside else _line(tokens, physical)
+        if line is None:
+            yield _Line(kept=physical.rstrip(BLANKS))
+            continue
+        head = line.first.partition(" ")[0]
+        end = "" if head in (end, _PART) else end
+        line.body = bool(end)
+        end = ends.get(head, end)
+        yield line
+
+
+def _ends_of_bodies() -> dict[str, str]:
+    """The directives that have a body, with those that end it."""
+    return {
+        item.name: item.end for core in registry.cores() for item in core.directives if item.end
+    }
+
+
+def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
+    """Whether a comment goes on in the next line, and the tokens; `inside`: in one from before."""
+    start = physical.find("*/") + 2 if inside else 0
+    if inside and start < 2:
+        return True, []
+    tokens = list(TOKEN.finditer(physical, start))
+    last = tokens[-1] if tokens else None
+    open_comment = (
+        last is not None
+        and last.lastgroup == "comment"
+        and last[0].startswith("/*")
+        and not last[0].endswith("*/", 2)
+    )
+    return open_comment, tokens
+
+
+def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
+    """The line, or None if it has to stay as it is."""
+    while tokens and tokens[-1].lastgroup == "blank":
+        tokens.pop()
+    if not tokens:
+        return _Line()
+    comment = ""
+    if tokens[-1].lastgroup == "comment":
+        comment = tokens.pop()[0].rstrip(BLANKS)
+        if all(token.lastgroup == "blank" for token in tokens):
+            before = physical[: physical.index(comment)].expandtabs()
+            return _Line(comment=comment, stood=len(before))
+    last = tokens[-1]
+    if last.lastgroup == "string" and re.fullmatch(STRING.removesuffix("?"), last[0]) is None:
+        return None
+    labels, *statements = _statements(tokens)
+    if any("/*" in item.partition(" ")[0] for item in (labels, *statements)):
+        return None
+    if not labels and not statements[0]:
+        return None  # a `;` with nothing before it
+    others = "".join(f"; {item}".rstrip() for item in statements[1:])
+    if not statements[0] and others:
+        return None
+    return _Line(labels=labels, first=statements[0], others=others, comment=comment)
+
+
+def _statements(tokens: list[re.Match[str]]) -> list[str]:
+    """The labels that a line begins with, and its statements."""
+    pieces = [""]
+    gap = ""  # the blanks before the token
+    before = ""  # the token before in the statement
+    letters = False
+    for token in tokens:
+        text = token[0]
+        if token.lastgroup == "blank":
+            gap = text
+            continue
+        if token.lastgroup == "end":
+            pieces.append("")
+            before, letters = "", False
+        else:
+            if letters:
+                pieces[-1] += gap
+            elif before and _apart(before, text, blank=bool(gap)):
+                pieces[-1] += " "
+            pieces[-1] += text
+            before, letters = text, letters or text == LETTERS
+        gap = ""
+    found = _LABELS.match(pieces[0])
+    labels = re.sub(" ?: ?", ": ", found[0]).rstrip() if found else ""
+    pieces[0] = pieces[0][found.end() :] if found else pieces[0]
+    return [labels, *map(_spaced, pieces)]
+
+
+def _apart(before: str, after: str, *, blank: bool) -> bool:
+    """Whether a blank stands between two tokens; `blank`: whether one stood there."""
+    if before == "\\(":
+        return blank  # `\()` is something else
+    if after in (",", ")", "]") or before in ("(", "["):
+        return False
+    if before == ",":
+        return True
+    if before == "=":
+        return blank and after.startswith("=")  # the two would be another operator
+    if after == "=":
+        return blank and before in ("<", ">", "!", "=")
+    return blank
+
+
+def _spaced(statement: str) -> str:
+    """A statement with one blank between its head and what follows."""
+    if found := _ASSIGNMENT.fullmatch(statement):
+        return f"{found[1]} = {found[2]}".rstrip()
+    if found := _HEAD.fullmatch(statement):
+        return f"{found[1]} {found[2]}".rstrip()
+    return statement
+
+
+def _is_assignment(statement: str) -> bool:
+    return _ASSIGNMENT.fullmatch(statement) is not None
+
+
+# --- writing ------------------------------------------------------------------------------
+
+
+def _place(lines: list[_Line]) -> None:
+    """Give the statements their columns: neighbours behind long labels stand below each other."""
+    for labelled, group in groupby(lines, key=lambda line: bool(line.labels and line.first)):
+        neighbours = list(group)
+        lengths = [len(x.labels) + 1 for x in neighbours if len(x.labels) < _LONGEST_LABEL]
+        for line in neighbours:
+            line.column = line.usual_column
+            if labelled:
+                line.column = max(line.column, *lengths, 0)
+            elif _is_assignment(line.first):
+                line.column = 0
+
+
+def _written(paragraph: list[_Line]) -> list[str]:
+    """Lines with nothing empty between them, as text."""
+    texts = [line.kept or _statement_text(line) for line in paragraph]
+    ends = [
+        len(text) + columns.GAP
+        for text, line in zip(texts, paragraph, strict=True)
+        if text and line.comment
+    ]
+    reach = max((end for end in ends if end <= _LAST_COMMENT), default=0)
+    column = max(columns.COMMENT, reach + -reach % _STEP)
+    written = []
+    goes_on = False  # whether a comment below could go on with the one of this line
+    for text, line in zip(texts, paragraph, strict=True):
+        alone = bool(line.comment) and not text
+        goes_on = goes_on and line.stood >= _CONTINUED if alone else bool(line.comment)
+        if not alone:
+            written.append(columns.commented(text, line.comment, column) if line.comment else text)
+        elif goes_on:
+            written.append(" " * column + line.comment)
+        else:
+            written.append(" " * (line.usual_column if line.stood else 0) + line.comment)
+    return written
+
+
+def _statement_text(line: _Line) -> str:
+    """Labels and statements in their columns."""
+    if not line.first:
+        return line.labels + line.others
+    first = line.first
+    if not _is_assignment(first):
+        first = columns.statement(first, line.usual_column)
+    labels = f"{line.labels} " if line.labels else ""
+    return labels.ljust(line.column) + first + line.others
