@@ -185,20 +185,20 @@ D = Directive
 
 # fmt: off
 DATA = (
-    *(D(name, f"{name} value, ...", f"Numbers of {size} bytes.", partial(_numbers, size))
+    *(D(name, f"{name} value, ...", f"Numbers of {size} byte{'s' * (size > 1)}, signed or unsigned.", partial(_numbers, size), example=f"{name} 1, -1, 'a', 0x7f")
       for size, names in {1: ".byte", 2: ".half .short .2byte", 4: ".word .long .4byte", 8: ".dword .quad .8byte"}.items()
       for name in names.split()),
-    D(".float16", ".float16 value, ...",              "Floating-point numbers of 2 bytes.", partial(_floats, HALF)),
-    D(".float",   ".float value, ...",                "Floating-point numbers of 4 bytes.", partial(_floats, SINGLE)),
-    D(".double",  ".double value, ...",               "Floating-point numbers of 8 bytes.", partial(_floats, DOUBLE)),
-    D(".ascii",   ".ascii \"text\", ...",             "Text, UTF-8.", partial(_strings, b"")),
-    D(".asciz",   ".asciz \"text\", ...",             "Text, each string with a zero byte behind.", partial(_strings, b"\0")),
-    D(".string",  ".string \"text\", ...",            "As .asciz.", partial(_strings, b"\0")),
-    D(".space",   ".space BYTES [, fill]",            "Bytes that are all the same.", _space),
-    D(".zero",    ".zero BYTES",                      "As .space.", _space),
-    D(".skip",    ".skip BYTES [, fill]",             "As .space.", _space),
-    D(".fill",    ".fill REPEAT [, size [, value]]",  "A value again and again.", _fill),
-    D(".array",   ".array dtype, dimension, ...",    "An array of zeros.", _array),
-    D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "The elements of an array, or of a part of it.", _npy),
+    D(".float16", ".float16 value, ...",              "Floating-point numbers of 2 bytes, rounded half to even.", partial(_floats, HALF), example=".float16 1.5, -0.1"),
+    D(".float",   ".float value, ...",                "Floating-point numbers of 4 bytes, rounded half to even.", partial(_floats, SINGLE), example=".float 1.5, -1e-3"),
+    D(".double",  ".double value, ...",               "Floating-point numbers of 8 bytes, rounded half to even.", partial(_floats, DOUBLE), example=".double 1.5, -1e-300"),
+    D(".ascii",   ".ascii \"text\", ...",             "Text, UTF-8, without a zero byte behind.", partial(_strings, b""), example=".ascii \"two\\n\", \"lines\\n\""),
+    D(".asciz",   ".asciz \"text\", ...",             "Text, each string with a zero byte behind.", partial(_strings, b"\0"), example=".asciz \"hello\""),
+    D(".string",  ".string \"text\", ...",            "As .asciz.", partial(_strings, b"\0"), example=".string \"hello\""),
+    D(".space",   ".space BYTES [, fill]",            "Bytes that are all the same, 0 if no fill is given.", _space, example=".space 64"),
+    D(".zero",    ".zero BYTES",                      "Bytes that are all 0.", _space, example=".zero 64"),
+    D(".skip",    ".skip BYTES [, fill]",             "As .space.", _space, example=".skip 64, 0xff"),
+    D(".fill",    ".fill REPEAT [, size [, value]]",  "A value of size bytes (by default 1), REPEAT times.", _fill, example=".fill 8, 4, 0x3f800000"),
+    D(".array",   ".array dtype, dimension, ...",    "An array of zeros that knows its element type and shape.", _array, example="sums: .array int32, 4, 8"),
+    D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "The elements of the array in a file, or of a part of it, row by row.", _npy, example="w: .npy \"weights.npy\"[0:2]"),
 )
 # fmt: on

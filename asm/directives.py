@@ -34,6 +34,7 @@ class Directive:
     meaning: str
     run: Callable[[Site, Statement], None]
     defines: bool = False  # its first operand is a symbol that it defines
+    example: str = ""  # lines that assemble; in a part, where one is needed
 
 
 def wrong_operands(statement: Statement, syntax: str) -> Mistake:
@@ -238,25 +239,25 @@ D = Directive
 
 # fmt: off
 COMMON = (
-    D(".core",    ".core NAME [, row=R]",              "The part of a core begins; it goes on where that part ended before.", _core),
-    D(".device",  ".device NAME",                      "The device to assemble for, a preset or \"file.toml\"; before everything that depends on it.", _device),
-    D(".input",   ".input NAME, dtype, dimension, ... [, at=PLACE]",  "A tensor that the caller gives, in external memory or a core's own.", _tensor, True),
-    D(".output",  ".output NAME, dtype, dimension, ... [, at=PLACE]", "A tensor that the caller gets, from external memory or a core's own.", _tensor, True),
-    D(".hint",    ".hint ...",                         "Advice to tools; no effect on bytes.", _nothing),
-    D("=",        "NAME = value",                      "As .set.", _set, True),
-    D(".set",     ".set NAME, value",                  "A symbol that may be set again.", _set, True),
-    D(".equ",     ".equ NAME, value",                  "As .set.", _set, True),
-    D(".equiv",   ".equiv NAME, value",                "As .set, but the symbol must be new.", _equiv, True),
-    D(".global",  ".global NAME, ...",                 "Share symbols among the files.", _global),
-    D(".globl",   ".globl NAME, ...",                  "As .global.", _global),
-    D(".type",    ".type NAME, function",              "The type of a symbol: function, object, notype.", _type),
-    D(".size",    ".size NAME, bytes",                 "The size of a symbol; else it reaches to the next one.", _size),
-    D(".section", ".section NAME",                     "Go on in a section.", _section),
-    D(".text",    ".text",                             "As .section .text.", _section_itself),
-    D(".data",    ".data",                             "As .section .data.", _section_itself),
-    D(".bss",     ".bss",                              "As .section .bss.", _section_itself),
-    D(".align",   ".align POWER [, fill [, most]]",    "Go on at a multiple of 2^POWER bytes.", _align_power),
-    D(".p2align", ".p2align POWER [, fill [, most]]",  "As .align.", _align_power),
-    D(".balign",  ".balign BYTES [, fill [, most]]",   "Go on at a multiple of BYTES.", _align_bytes),
+    D(".core",    ".core NAME [, row=R]",                             "The part of a core begins; it goes on where that part ended before.",                                                                               _core,           example=".core pe, row=0"),
+    D(".device",  ".device NAME",                                     "The device to assemble for, a preset or \"file.toml\"; before everything that depends on it.",                                                      _device,         example=".device tiny"),
+    D(".input",   ".input NAME, dtype, dimension, ... [, at=PLACE]",  "A tensor that the caller gives, in external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",           _tensor,         True,                                                   example=".input x, int8, 4, 64"),
+    D(".output",  ".output NAME, dtype, dimension, ... [, at=PLACE]", "A tensor that the caller gets, from external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",          _tensor,         True,                                                   example=".output y, int32, 8"),
+    D(".hint",    ".hint ...",                                        "Advice to tools; no effect on bytes.",                                                                                                              _nothing,        example=".hint unroll=4"),
+    D("=",        "NAME = value",                                     "As .set.",                                                                                                                                          _set,            True,                                                   example="ROW0 = 1 << 0"),
+    D(".set",     ".set NAME, value",                                 "Give a symbol a value; it may be set again, and each use means the value of then.",                                                                 _set,            True,                                                   example=".set count, 4"),
+    D(".equ",     ".equ NAME, value",                                 "As .set.",                                                                                                                                          _set,            True,                                                   example=".equ CORE0, 1 << 16"),
+    D(".equiv",   ".equiv NAME, value",                               "As .set, but the symbol must be new.",                                                                                                              _equiv,          True,                                                   example=".equiv ROWS, 4"),
+    D(".global",  ".global NAME, ...",                                "Share symbols among the files that are assembled together.",                                                                                        _global,         example=".global start\nstart: .byte 0"),
+    D(".globl",   ".globl NAME, ...",                                 "As .global.",                                                                                                                                       _global,         example=".globl start\nstart: .byte 0"),
+    D(".type",    ".type NAME, function",                             "The type of a symbol in the object file: function, object or notype.",                                                                              _type,           example="main: .byte 0\n.type main, function"),
+    D(".size",    ".size NAME, bytes",                                "The size of a symbol in the object file; without it the symbol reaches to the next one.",                                                           _size,           example="table: .byte 1, 2, 3\n.size table, . - table"),
+    D(".section", ".section NAME",                                    "Go on in a section of this name, of the core's part where it has one.",                                                                             _section,        example=".section .data"),
+    D(".text",    ".text",                                            "As .section .text.",                                                                                                                                _section_itself, example=".text"),
+    D(".data",    ".data",                                            "As .section .data.",                                                                                                                                _section_itself, example=".data"),
+    D(".bss",     ".bss",                                             "As .section .bss.",                                                                                                                                 _section_itself, example=".bss\nbuffer: .space 64"),
+    D(".align",   ".align POWER [, fill [, most]]",                   "Go on at a multiple of 2 to the POWER bytes; fill and most as for .balign.",                                                                        _align_power,    example=".align 3"),
+    D(".p2align", ".p2align POWER [, fill [, most]]",                 "As .align.",                                                                                                                                        _align_power,    example=".p2align 3"),
+    D(".balign",  ".balign BYTES [, fill [, most]]",                  "Go on at a multiple of BYTES, a power of two. The bytes that are skipped are fill, by default 0 or (in code) nop; more than most are not skipped.", _align_bytes,    example=".balign 64, 0xff"),
 )
 # fmt: on

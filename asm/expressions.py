@@ -32,8 +32,31 @@ from asm.syntax import (
     transform,
 )
 
-MODIFIERS = ("%hi", "%lo", "%pcrel_hi", "%pcrel_lo")
-FUNCTIONS = ("sizeof", "load_address", "slot")
+
+@dataclass(frozen=True)
+class Function:
+    """An operator that is written as a function: how, and what its value is."""
+
+    name: str
+    syntax: str
+    meaning: str
+    example: str
+
+
+# fmt: off
+ROWS = (
+    Function("%hi",          "%hi(value)",           "The upper 20 bits which with %lo of the same value make its low 32 bits.",                          "lui a0, %hi(0x12345fff)"),
+    Function("%lo",          "%lo(value)",           "The lower 12 bits as a signed number.",                                                            "addi a0, a0, %lo(0x12345fff)"),
+    Function("%pcrel_hi",    "%pcrel_hi(value)",     "As %hi, of the distance from this instruction to an address.",                                     "here: auipc a0, %pcrel_hi(here)"),
+    Function("%pcrel_lo",    "%pcrel_lo(label)",     "As %lo, of the distance that the auipc with %pcrel_hi at that label is about.",                    "here: auipc a0, %pcrel_hi(here)\n      addi a0, a0, %pcrel_lo(here)"),
+    Function("sizeof",       "sizeof(symbol)",       "The bytes of an array, a tensor, or what stands behind a label.",                                  "table: .word 1, 2, 3\n       .word sizeof(table)"),
+    Function("load_address", "load_address(symbol)", "Where in external memory the loader puts what lies at a symbol of a row's part.",                  "p: .word load_address(p)"),
+    Function("slot",         "slot(tensor, row)",    "The place of a tensor in the image of a row, whose exe commands name it.",                         "take_x: .word slot(x, 0), x, sizeof(x), 1, 0, 0"),
+)
+# fmt: on
+MODIFIERS = tuple(row.name for row in ROWS if row.name.startswith("%"))
+FUNCTIONS = tuple(row.name for row in ROWS if not row.name.startswith("%"))
+_SYNTAX = {row.name: row.syntax for row in ROWS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +246,7 @@ def _call(node: Call, context: Context) -> Value:
         )
     wanted = 2 if node.function == "slot" else 1
     if len(node.arguments) != wanted:
-        forms = {"slot": "slot(tensor, row)", "sizeof": "sizeof(symbol)"}.get(
-            node.function, f"{node.function}(value)"
-        )
-        raise Mistake(f"{node.function} is written {forms}", node)
+        raise Mistake(f"{node.function} is written {_SYNTAX[node.function]}", node)
     if node.function in ("%hi", "%lo"):
         value = number(node.arguments[0], context)
         return high_part(value) if node.function == "%hi" else low_part(value)

@@ -19,6 +19,18 @@ FAULTS = (
     ),
 )
 
+# How a run ends that no fault ends.
+STOPS = (
+    Fault("exit", "The program asked for it: cp's ecall with a7 = 93; a0 is the exit code."),
+    Fault(
+        "deadlock",
+        "Every running core waits, and none of what they wait for can happen any more. The message"
+        " says who waits for what since when.",
+    ),
+    Fault("cycle limit", "The run has not ended within the cycles of --max-cycles."),
+    Fault("breakpoint", "A core met ebreak."),
+)
+
 # Counted by a core's ports (seed 001's event registers E_RD to E_XWR_PARTIAL).
 TRAFFIC = (
     Counter("reads", "reads of on-chip memory that were granted", "accesses"),

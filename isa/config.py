@@ -91,14 +91,14 @@ class Configuration(Mapping[str, Any]):
 
         Object files hold it without comments, so that better words change no bytes.
         """
-        lines = [f"name = {_toml(self.name)}"]
+        lines = [f"name = {shown(self.name)}"]
         table = ""
         for field, setting in settings().items():
             head, _, key = field.rpartition(".")
             if head != table:
                 lines += ["", f"[{head}]"]
                 table = head
-            line = f"{key} = {_toml(self[field])}"
+            line = f"{key} = {shown(self[field])}"
             lines.append(f"{line:<32}# {describe(setting)}" if comments else line)
         return "\n".join(lines) + "\n"
 
@@ -119,8 +119,7 @@ def settings() -> Mapping[str, Setting]:
 def describe(setting: Setting) -> str:
     """Meaning, unit and legal range of a field, in a line."""
     what = f" [{setting.unit}]" if setting.unit else ""
-    legal = _legal(setting)
-    return f"{setting.meaning}{what}" + (f"; {legal}" if legal else "")
+    return f"{setting.meaning}{what}; {legal(setting)}"
 
 
 @cache
@@ -205,13 +204,11 @@ def _check(setting: Setting, value: object) -> None:
     if kind is float and type(value) is int:
         return _check(setting, float(value)) if abs(value) < 1 << 1000 else _refuse(setting, value)
     if type(value) is not kind:
-        raise ConfigError(
-            f"{setting.name}: {_text(value)} is not {_TYPES[kind]}; {_legal(setting)}"
-        )
+        raise ConfigError(f"{setting.name}: {_text(value)} is not {_TYPES[kind]}; {legal(setting)}")
     if isinstance(value, str):
         if value not in setting.choices:
             raise ConfigError(
-                f"{setting.name}: {_text(value)} is not {_legal(setting)}"
+                f"{setting.name}: {_text(value)} is not {legal(setting)}"
                 f"{_near(value, setting.choices)}"
             )
     elif isinstance(value, int | float) and kind is not bool:
@@ -224,10 +221,10 @@ def _check(setting: Setting, value: object) -> None:
 
 
 def _refuse(setting: Setting, value: object) -> None:
-    raise ConfigError(f"{setting.name}: {_text(value)} is out of range, {_legal(setting)}")
+    raise ConfigError(f"{setting.name}: {_text(value)} is out of range, {legal(setting)}")
 
 
-def _legal(setting: Setting) -> str:
+def legal(setting: Setting) -> str:
     """The legal values of a field in words."""
     if setting.choices:
         return "one of " + ", ".join(setting.choices)
@@ -241,7 +238,8 @@ def _bound(number: float | None) -> str:
     return "any" if number is None else f"{number:g}" if isinstance(number, float) else str(number)
 
 
-def _toml(value: Value) -> str:
+def shown(value: Value) -> str:
+    """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f'"{value}"' if isinstance(value, str) else str(value)

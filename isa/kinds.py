@@ -88,6 +88,14 @@ class Hexadecimal(Immediate):
 
 
 @dataclass(frozen=True)
+class Address(Hexadecimal):
+    """A place in memory, by a symbol or an expression."""
+
+    def describe(self) -> str:
+        return f"an address, {self.low:#x} to {self.high:#x}"
+
+
+@dataclass(frozen=True)
 class Relative(Immediate):
     """An address in the source; the field holds its distance from the instruction."""
 

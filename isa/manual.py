@@ -1,15 +1,16 @@
-"""The reference, from the tables: plain text pages for `macaw isa` and the manual."""
+"""The reference as plain text of 80 columns, for `macaw isa`."""
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
-from isa import codec
+from isa import codec, pages
 from isa.config import describe
-from isa.model import Core, Field, Instruction, Operand, Pseudo, PseudoOperand, Row, Structure
+from isa.model import Core, Row, Structure
+from isa.pages import Page
 
 WIDTH = 80
 _fill = partial(textwrap.wrap, break_on_hyphens=False)
@@ -22,10 +23,8 @@ class UnknownRowError(LookupError):
 def render(core: Core, row: Row | Structure) -> str:
     """The page of one row: bits, operands, meaning, reads, writes, cycles, example, source."""
     if isinstance(row, Structure):
-        return _structure(core, row)
-    if isinstance(row, Pseudo):
-        return _pseudo(core, row)
-    return _instruction(core, row)
+        return text(pages.structure(core, row))
+    return text(pages.row(core, row))
 
 
 def page(core: Core, name: str) -> str:
@@ -41,12 +40,48 @@ def page(core: Core, name: str) -> str:
 
 
 def names(core: Core) -> tuple[str, ...]:
-    """Everything that has a page, for completion and did-you-mean."""
+    """Every mnemonic and structure."""
     return (*core.rows, *(item.name for item in core.structures))
 
 
+def find(known: Iterable[Page], name: str) -> list[Page]:
+    """The pages of what is called `name`, in any case, then of what is also called so.
+
+    What several own in the same words has one page.
+    """
+    word = _folded(name)
+    listed = list(known)
+    found = [item for item in listed if _folded(item.name) == word]
+    found += [item for item in listed if word in map(_folded, item.also)]
+    owners: dict[Page, list[str]] = {}
+    for item in found:
+        owners.setdefault(replace(item, owner=""), []).append(item.owner)
+    return [replace(item, owner=", ".join(dict.fromkeys(mine))) for item, mine in owners.items()]
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.lower().replace("_", " ").split())
+
+
+def text(item: Page) -> str:
+    """A page as text of 80 columns."""
+    lines = [_heading(item.title, f"{item.owner}, {item.kind}"), "", *_wrapped(item.meaning)]
+    if item.bits:
+        lines += ["", *textwrap.indent(item.bits, "  ").split("\n")]
+    if item.members:
+        lines += ["", "  offset type  member"]
+    for offset, kind, name, meaning in item.members:
+        head = f"  {offset:>6} {kind:<5} {name:<14} "
+        lines += _fill(meaning, WIDTH, initial_indent=head, subsequent_indent=" " * 29)
+    lines += [""] if item.entries else []
+    for heading, paragraphs in item.entries:
+        for place, paragraph in enumerate(paragraphs):
+            lines += _entry("" if place else heading, paragraph)
+    return "\n".join(lines) + "\n"
+
+
 def summary(core: Core) -> str:
-    """A line an instruction, by family, then pseudo-instructions and structures."""
+    """A line for each thing of a core: instructions by family, registers, counters, ..."""
     lines = [f"{core.name}: {core.title}"]
     families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
     for family in families:
@@ -84,76 +119,12 @@ def _list(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
     return ["", title, *lines] if lines else []
 
 
-def diagram(row: Instruction) -> str:
-    """The bits of a row, high to low: fixed fields as their bits, others by name."""
-    pieces: list[tuple[int, int, str]] = []
-    for item in row.format.fields:
-        for piece in item.slices:
-            pieces.append((piece.word, piece.width, _content(row, item, piece.value, piece.width)))
-    top, middle = " ", "|"
-    for low, width, content in sorted(pieces, reverse=True):
-        high = low + width - 1
-        ends = f"{high} {low}" if width > 1 else f"{low}"
-        size = max(len(content), len(ends)) + 2
-        top += (f"{high}{low:>{size - len(str(high))}}" if width > 1 else f"{low:^{size}}") + " "
-        middle += f"{content:^{size}}|"
-    rule = re.sub(r"[^|]", "-", middle).replace("|", "+")
-    return "\n".join(line.rstrip() for line in (top, rule, middle, rule))
-
-
-def _content(row: Instruction, item: Field, low: int, width: int) -> str:
-    """What stands in one piece of a field: bits if the row fixes them, else its name."""
-    if item.name in row.fixed:
-        return f"{row.fixed[item.name] >> low & (1 << width) - 1:0{width}b}"
-    if item.name.startswith("reserved"):
-        return "0" * width
-    if len(item.slices) == 1 and not low:
-        return item.name
-    return f"{item.name}[{low + width - 1}:{low}]" if width > 1 else f"{item.name}[{low}]"
-
-
-def _instruction(core: Core, row: Instruction) -> str:
-    lines = [_heading(codec.syntax(row), f"{core.name}, {row.family}" if row.family else core.name)]
-    lines += ["", *_wrapped(row.meaning), "", *textwrap.indent(diagram(row), "  ").split("\n"), ""]
-    lines += _operands(row.operands)
-    lines += _entry("Reads", row.reads.replace(" ", ", ") or "nothing")
-    lines += _entry("Writes", row.writes.replace(" ", ", ") or "nothing")
-    lines += _entry("Cycles", _cycles(core, row.cycles))
-    lines += _entry("Example", row.example)
-    lines += _entry("Source", row.source)
-    return "\n".join(lines) + "\n"
-
-
-def _pseudo(core: Core, row: Pseudo) -> str:
-    lines = [_heading(codec.syntax(row), f"{core.name}, pseudo-instruction")]
-    lines += ["", *_wrapped(row.meaning), ""]
-    lines += _operands(row.operands)
-    for number, alternative in enumerate(row.alternatives):
-        for place, line in enumerate(alternative.lines):
-            text = re.sub(r"\{(\w+)\}", r"\1", line)
-            lines += _entry("Stands for" if not number and not place else "", text)
-        if number + 1 < len(row.alternatives):
-            lines += _entry("", "or")
-    lines += _entry("Example", row.example)
-    return "\n".join(lines) + "\n"
-
-
-def _structure(core: Core, row: Structure) -> str:
-    lines = [_heading(row.name, f"{core.name}, structure of {row.size} bytes"), ""]
-    lines += [*_wrapped(row.meaning), "", "  offset type  member"]
-    for member in row.members:
-        legal = f"; {member.kind.describe()}" if member.kind else ""
-        default = f"; {member.default} by default" if member.default else ""
-        text = f"{member.meaning}{legal}{default}"
-        head = f"  {row.offsets[member.name]:>6} {member.type:<5} {member.name:<14} "
-        lines += _fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * 29)
-    if row.then:
-        lines += ["", *_wrapped(f"Then follow {row.then}.")]
-    return "\n".join(lines) + "\n"
-
-
 def _heading(left: str, right: str) -> str:
-    return f"{left}{right:>{max(WIDTH - len(left), len(right) + 2)}}"
+    """What is described, and at the right edge what it is; on two lines if one is too short."""
+    if len(left) + 2 + len(right) > WIDTH:
+        lines = _fill(left, WIDTH, subsequent_indent="  ")
+        return "\n".join([*lines, f"{right:>{WIDTH}}"])
+    return f"{left}{right:>{WIDTH - len(left)}}"
 
 
 def _wrapped(text: str) -> list[str]:
@@ -161,27 +132,6 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _entry(title: str, text: str) -> list[str]:
-    if not text:
-        return []
-    return _fill(text, WIDTH, initial_indent=f"  {title:<12}", subsequent_indent=" " * 14)
-
-
-def _operands(operands: Sequence[Operand] | Sequence[PseudoOperand]) -> list[str]:
-    lines: list[str] = []
-    for operand in operands:
-        text = operand.kind.describe()
-        if operand.default is not None and not operand.kind.optional:
-            text += f"; {operand.kind.format(operand.default)} if left out"
-        lines += _entry("" if lines else "Operands", f"{operand.name}: {text}")
-    return lines
-
-
-def _cycles(core: Core, text: str) -> str:
-    """The cycles with the core's settings by their full names and defaults."""
-    for setting in core.settings:
-        prefix, _, short = setting.name.rpartition(".")
-        if prefix == core.name and re.search(rf"\b{re.escape(short)}\b", text) and "_" in short:
-            text = re.sub(
-                rf"(?<![\w.]){re.escape(short)}\b", f"{setting.name} ({setting.default})", text
-            )
-    return text
+    """A paragraph; the indent of a line of code is kept."""
+    first = f"  {title:<12}" + " " * (len(text) - len(text.lstrip()))
+    return _fill(text.lstrip(), WIDTH, initial_indent=first, subsequent_indent=" " * 14)

@@ -151,6 +151,9 @@ class Instruction:
     example: str = ""
     source: str = ""  # where the rule comes from: `seed 000 ¶118`
     flow: str = ""  # "", "branch", "jump", "call", "return", "stop": for disassembler and debugger
+    carries: tuple[
+        tuple[str, str], ...
+    ] = ()  # what the source names beside the word: form, meaning
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
@@ -449,6 +452,7 @@ class Directive:
     name: str
     syntax: str
     meaning: str
+    example: str = ""  # lines that assemble in such a part
     end: str = ""  # the directive that ends its body of instructions, if it has one
 
 

@@ -124,20 +124,21 @@ SPU = Format(
     size=INSTRUCTION_BYTES,
 )
 
+_TO = ("to=", "the clusters that take it: all, a number, or several as (0, 2); all if left out")
 I = Instruction  # one short name keeps a row on a line
 
 # fmt: off
 COMMANDS = (
-    I("config",      COMMAND, {"op": 0, "marker": 0},             "ib=",                    "Store the instruction sequence that comes with the command in an instruction buffer, and its operands in the register file.", "payload",     "ib register-file",   "command", "its beats, an instruction a cycle, one more", "config ib=0, layer",             "seed 000 ¶115-117"),
-    I("exe",         EXE,     {"op": 1},                          "ib=, [shift], [last]",   "Run the sequence of an instruction buffer over the operand data that come with the command.",                               "payload ib",  "accumulators unit",  "command", "its beats and its sequence",                  "exe ib=0, last, data=(x, w[0]), out=y", "seed 000 ¶115-117"),
-    I("trace_begin", MARKER,  {"op": 0, "marker": 1, "begin": 1}, "g",                      "Begin to record a register group.",                                                                                         "",            "trace",              "command", "1 byte of its beat",                          "trace_begin 0",                         "seed 001"),
-    I("trace_end",   MARKER,  {"op": 0, "marker": 1, "begin": 0}, "g",                      "End the recording of a register group.",                                                                                    "",            "trace",              "command", "1 byte of its beat",                          "trace_end 0",                           "seed 001"),
+    I("config",      COMMAND, {"op": 0, "marker": 0},             "ib=",                  "Store the instruction sequence that comes with the command in an instruction buffer, and its operands in the register file.",                                                                                                                                                                                            "payload",    "ib register-file",  "command", "its beats on the bus; its instructions are stored one a cycle, each after it came",         "config ib=0, layer",                    "seed 000 ¶115-117", carries=(("SEQUENCE", "the name of a .seq"), _TO)),
+    I("exe",         EXE,     {"op": 1},                          "ib=, [shift], [last]", "Run the sequence of an instruction buffer over the operand data that come with the command. Without a flag sums stay in the accumulators and what stands behind the last mac is left out; shift: raw sums move out; last: results go through the special functions; both: each result goes out as soon as it is there.", "payload ib", "accumulators unit", "command", "its beats on the bus; the sequence starts 3 cycles after the command byte at the earliest", "exe ib=0, last, data=(x, w[0]), out=y", "seed 000 ¶115-117", carries=(("data=", "the segments in the order of the ld: symbols or parts of them, with their type, who gets which part, and compress where they do not say it"), ("out=", "where the results go: a symbol, or one with stride=, step=, count=, pes=, type="), _TO)),
+    I("trace_begin", MARKER,  {"op": 0, "marker": 1, "begin": 1}, "g",                    "Begin to record a register group.",                                                                                                                                                                                                                                                                                      "",           "trace",             "command", "a beat of one byte",                                                                        "trace_begin 0",                         "seed 001"),
+    I("trace_end",   MARKER,  {"op": 0, "marker": 1, "begin": 0}, "g",                    "End the recording of a register group.",                                                                                                                                                                                                                                                                                 "",           "trace",             "command", "a beat of one byte",                                                                        "trace_end 0",                           "seed 001"),
 )
 INSTRUCTIONS = (
-    I("mac", MAC, {"op": 0}, "base=0, acc=0, [balance], [sfu]", "Multiply each weight of the segment by the activation at its index plus base and add the products to an accumulator; zeros on either side are skipped.", "weights activations base acc",     "acc",                      "sequence", "two weights examined and one product a cycle a PE; ends with the last PE", "mac base=0, acc=1, balance, sfu",     "seed 000 ¶94-96, ¶99-102, ¶121"),
-    I("ld",  LD,  {"op": 1}, "destination, base=0",             "Take the next segment of the exe command into the weight queue, the input buffer (with its bitmask), the accumulators, or weights and activations both.", "segment output-queue destination", "destination output-queue", "sequence", "as the beats arrive, one more",                                            "ld activations, base=0",              "seed 000 ¶90-92, ¶121"),
-    I("st",  ST,  {"op": 2}, "base=0",                          "Write elements of the output queue, from a block on, to the memory unit.",                                                                               "output-queue",                     "unit",                     "sequence", "a beat a cycle on the row's return bus, clusters in turn",                 "st base=3",                           "seed 000 ¶96, ¶121"),
-    I("spu", SPU, {"op": 3}, "function, src=0, dst=0",          "Move an accumulator (nonsf), or an output-queue block through the special-function unit, to an output-queue block.",                                     "src",                              "output-queue src",         "sequence", "nonsf: one result a cycle a PE; else sfu.rate results a cycle and sfu.latency", "spu activation, src=0, dst=1",    "seed 000 ¶97, ¶121"),
+    I("mac", MAC, {"op": 0}, "base=0, acc=0, [balance], [sfu]", "Multiply each weight of the segment by the activation at its index, counted from block base of the input buffer, and add the products to an accumulator; zeros on either side are skipped. balance: a PE may give loads to its left neighbour; sfu: the sums go on into the special-function unit.", "weights activations base acc",     "acc",                      "sequence", "n products of a PE take n + 2 cycles at least, two weights examined and one product a cycle; ends with the last PE of the cluster", "mac base=0, acc=1, balance, sfu", "seed 000 ¶94-96, ¶99-102, ¶121"),
+    I("ld",  LD,  {"op": 1}, "destination, base=0",             "Take the next segment of the exe command: weights into the weight queue, activations into the input buffer (with its bitmask) from block base on, both into queue and buffer. psums: into block base of the output queue, which, also without a segment, is then added to accumulators 0 to 3.",     "segment output-queue destination", "destination output-queue", "sequence", "until its last beat, one more; psums from the output queue: 4",                                                                     "ld activations, base=0",          "seed 000 ¶90-92, ¶121"),
+    I("st",  ST,  {"op": 2}, "base=0",                          "Write elements of the output queue, from block base on, to the memory unit, where out= of the exe says.",                                                                                                                                                                                            "output-queue",                     "unit",                     "sequence", "a beat a cycle on the row's return bus, clusters in turn",                                                                          "st base=3",                       "seed 000 ¶96, ¶121"),
+    I("spu", SPU, {"op": 3}, "function, src=0, dst=0",          "Move results to an output-queue block: nonsf an accumulator, the others an output-queue block through the special-function unit (the sequence says which activation, reduction and shift).",                                                                                                         "src",                              "output-queue src",         "sequence", "nonsf: one result a cycle a PE; else ceil(results / sfu.rate) + sfu.latency - 1",                                                   "spu activation, src=0, dst=1",    "seed 000 ¶97, ¶121"),
 )
 # fmt: on
 
@@ -299,19 +300,39 @@ DIRECTIVES = (
     Directive(
         ".seq",
         ".seq NAME, state=sq, pipeline=2, activation=none, reduction=none, shift=0, window=0, pop=0",
-        "Begin an instruction sequence.",
+        "Begin an instruction sequence, which config stores in an instruction buffer."
+        f" It holds {SEQUENCE_LENGTH} instructions at most.",
+        ".seq layer, state=sq, activation=relu, shift=4\n  ld activations\n  ld weights\n  mac base=0, acc=0\n  spu nonsf\n  st\n.endseq",
         end=".endseq",
     ),
-    Directive(".loop", ".loop inner=1, outer=1", "How often the sequence loops back."),
+    Directive(
+        ".loop",
+        ".loop inner=1, outer=1",
+        "How often the sequence loops back: inner times within each of the outer loops.",
+        ".seq layer\n  .loop inner=3, outer=2\n  mac\n.endseq",
+    ),
     Directive(
         ".step",
         ".step MNEMONIC[N].OPERAND, inner=0, outer=0",
-        "Change an operand at each loopback.",
+        "Add to an operand of the sequence's N-th instruction of that mnemonic (from 0) at each loopback.",
+        ".seq layer, pipeline=4\n  .loop inner=3\n  .step mac[0].base, inner=1\n  mac\n.endseq",
     ),
-    Directive(".then", ".then ib=N", "Trigger another instruction buffer afterwards."),
-    Directive(".endseq", ".endseq", "End an instruction sequence."),
-    Directive(".list", ".list NAME", "Begin a packet list."),
-    Directive(".endlist", ".endlist", "End a packet list."),
+    Directive(
+        ".then",
+        ".then ib=N",
+        "Trigger another instruction buffer when the sequence has ended.",
+        ".seq layer\n  .then ib=1\n  mac\n.endseq",
+    ),
+    Directive(".endseq", ".endseq", "End an instruction sequence.", ".seq layer\n  mac\n.endseq"),
+    Directive(
+        ".list",
+        ".list NAME",
+        "Begin a packet list, which dispatch of cp starts; its name is the symbol of its address.",
+        ".list packets\n  trace_begin 0\n.endlist",
+    ),
+    Directive(
+        ".endlist", ".endlist", "End a packet list.", ".list packets\n  trace_end 0\n.endlist"
+    ),
 )
 
 QUEUES = (

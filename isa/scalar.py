@@ -5,7 +5,7 @@ A core that has it takes `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS` and `SPECIALS`. 
 
 from __future__ import annotations
 
-from isa.kinds import Hexadecimal, Immediate, Kind, Letters, Named, Register, Relative
+from isa.kinds import Address, Hexadecimal, Immediate, Kind, Letters, Named, Register, Relative
 from isa.model import (
     Alternative,
     Field,
@@ -53,7 +53,7 @@ BRANCH = Relative(13, signed=True, step=2)
 JUMP = Relative(21, signed=True, step=2)
 # Low limits let a 32-bit number be written in either signedness, as in GNU as.
 WORD = Immediate(32, low_limit=-(1 << 31))
-ADDRESS = Hexadecimal(32)
+ADDRESS = Address(32)
 
 _OPCODE = Field("opcode", "6:0")
 _RD = Field("rd", "11:7", REGISTER)
@@ -133,8 +133,8 @@ def _fence(fm: int, **more: int) -> dict[str, int]:
 I = Instruction
 R, S, B, U, J = R_TYPE, S_TYPE, B_TYPE, U_TYPE, J_TYPE
 _BRANCHED = "alu_cycles; branch_taken_cycles if taken"
-_LOADED = "local_cycles from local memory, else what the port says"
-_STORED = "1 to local memory, else what the port says"
+_LOADED = "local_cycles from local memory, elsewhere until the data are there"
+_STORED = "1 to local memory, elsewhere until the memory has it"
 
 # fmt: off
 INSTRUCTIONS = (
@@ -144,11 +144,11 @@ INSTRUCTIONS = (
     I("sll",        R,           _r(0x33, 1, 0x00),              "rd, rs1, rs2",     "Shift left by the low 5 bits of rs2.",                                                    "rs1 rs2",             "rd",        "register",  "alu_cycles", "sll a0, a1, a2",      "RV32I"),
     I("slt",        R,           _r(0x33, 2, 0x00),              "rd, rs1, rs2",     "1 if rs1 is less than rs2, both signed, else 0.",                                         "rs1 rs2",             "rd",        "register",  "alu_cycles", "slt a0, a1, a2",      "RV32I"),
     I("sltu",       R,           _r(0x33, 3, 0x00),              "rd, rs1, rs2",     "1 if rs1 is less than rs2, both unsigned, else 0.",                                       "rs1 rs2",             "rd",        "register",  "alu_cycles", "sltu a0, a1, a2",     "RV32I"),
-    I("xor",        R,           _r(0x33, 4, 0x00),              "rd, rs1, rs2",     "Exclusive or.",                                                                           "rs1 rs2",             "rd",        "register",  "alu_cycles", "xor a0, a1, a2",      "RV32I"),
+    I("xor",        R,           _r(0x33, 4, 0x00),              "rd, rs1, rs2",     "Exclusive or, bit by bit.",                                                                           "rs1 rs2",             "rd",        "register",  "alu_cycles", "xor a0, a1, a2",      "RV32I"),
     I("srl",        R,           _r(0x33, 5, 0x00),              "rd, rs1, rs2",     "Shift right by the low 5 bits of rs2, zeros coming in.",                                  "rs1 rs2",             "rd",        "register",  "alu_cycles", "srl a0, a1, a2",      "RV32I"),
     I("sra",        R,           _r(0x33, 5, 0x20),              "rd, rs1, rs2",     "Shift right by the low 5 bits of rs2, copies of the sign coming in.",                     "rs1 rs2",             "rd",        "register",  "alu_cycles", "sra a0, a1, a2",      "RV32I"),
-    I("or",         R,           _r(0x33, 6, 0x00),              "rd, rs1, rs2",     "Or.",                                                                                     "rs1 rs2",             "rd",        "register",  "alu_cycles", "or a0, a1, a2",       "RV32I"),
-    I("and",        R,           _r(0x33, 7, 0x00),              "rd, rs1, rs2",     "And.",                                                                                    "rs1 rs2",             "rd",        "register",  "alu_cycles", "and a0, a1, a2",      "RV32I"),
+    I("or",         R,           _r(0x33, 6, 0x00),              "rd, rs1, rs2",     "Or, bit by bit.",                                                                                     "rs1 rs2",             "rd",        "register",  "alu_cycles", "or a0, a1, a2",       "RV32I"),
+    I("and",        R,           _r(0x33, 7, 0x00),              "rd, rs1, rs2",     "And, bit by bit.",                                                                                    "rs1 rs2",             "rd",        "register",  "alu_cycles", "and a0, a1, a2",      "RV32I"),
 
     I("addi",       I_TYPE,      _i(0x13, 0),                    "rd, rs1, imm",     "Add a constant; the carry is dropped.",                                                   "rs1",                 "rd",        "immediate", "alu_cycles", "addi a0, a1, -5",     "RV32I"),
     I("slti",       I_TYPE,      _i(0x13, 2),                    "rd, rs1, imm",     "1 if rs1 is less than the constant, both signed, else 0.",                                "rs1",                 "rd",        "immediate", "alu_cycles", "slti a0, a1, 10",     "RV32I"),
@@ -200,7 +200,7 @@ INSTRUCTIONS = (
     I("fence",      FENCE_TYPE,  _fence(0),                      "pred, succ",       "Order memory accesses (i, o, r, w); a core does its own in order, so nothing is left to do.", "",                "",          "system",    "alu_cycles", "fence rw, rw",        "RV32I"),
     I("fence.tso",  FENCE_TYPE,  _fence(8, pred=3, succ=3),      "",                 "Order memory accesses but stores before later loads; nothing is left to do.",             "",                    "",          "system",    "alu_cycles", "fence.tso",           "RV32I"),
     I("ecall",      SYSTEM_TYPE, {"opcode": 0x73, "word": 0},    "",                 "Ask the host: a7 = 93 exits with a0, a7 = 64 writes a2 bytes at a1 to file 1 or 2 (a0).", "a0 a1 a2 a7 memory",  "a0",        "system",    "alu_cycles", "ecall",               "RV32I", "stop"),
-    I("ebreak",     SYSTEM_TYPE, {"opcode": 0x73, "word": 1 << 13}, "",              "Stop in the debugger.",                                                                   "",                    "",          "system",    "alu_cycles", "ebreak",              "RV32I", "stop"),
+    I("ebreak",     SYSTEM_TYPE, {"opcode": 0x73, "word": 1 << 13}, "",              "Stop the run as at a breakpoint.",                                                                   "",                    "",          "system",    "alu_cycles", "ebreak",              "RV32I", "stop"),
 )
 # fmt: on
 

@@ -44,5 +44,6 @@ DIRECTIVES = (
         _SYNTAX,
         "A matrix as index and value of what is not zero, a row a PE, a segment a round.",
         _sparse,
+        example='w: .sparse "weights.npy"[0:8]',
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -11,14 +12,16 @@ from macaw.errors import DONE, InputError
 
 if TYPE_CHECKING:
     from isa.model import Core
+    from isa.pages import Page
 
 
 def _complete(_ctx: click.Context, _option: click.Parameter, start: str) -> list[str]:
     """Names with a page that start so, for the shell."""
-    from isa import manual, registry
+    from isa import registry
 
-    found = {name for core in registry.cores() for name in manual.names(core)}
-    return sorted(name for name in found if name.startswith(start))
+    pages = [*_of_tables(registry.cores(), True)]
+    pages += _of_language() if start[:1] in (".", "%") else ()
+    return sorted({item.name for item in pages if item.name.startswith(start)})
 
 
 def _complete_core(_ctx: click.Context, _option: click.Parameter, start: str) -> list[str]:
@@ -28,52 +31,79 @@ def _complete_core(_ctx: click.Context, _option: click.Parameter, start: str) ->
 
 
 @click.command("isa", short_help="Describe instructions, from the tables.")
-@click.argument("mnemonic", required=False, metavar="[MNEMONIC]", shell_complete=_complete)
+@click.argument("words", nargs=-1, metavar="[NAME]", shell_complete=_complete)
 @click.option(
-    "--core", "name", metavar="C", help="Of this core alone.", shell_complete=_complete_core
+    "--core", "core", metavar="C", help="Of this core alone.", shell_complete=_complete_core
 )
-def command(mnemonic: str | None, name: str | None) -> int:
+def command(words: tuple[str, ...], core: str | None) -> int:
     """Show an instruction: bits, operands, meaning, cycles, example.
 
-    MNEMONIC may also be a pseudo-instruction or a structure in memory (packet).
-    Without it, the mnemonics of all cores; with --core, everything of that core
-    in a line each: registers, queues, counters, faults and settings too.
+    NAME may also be a pseudo-instruction, a directive (.seq), a structure in
+    memory (packet), a register (gr3), queue, counter, fault (segment mismatch),
+    a setting of the device (dist.bus_bytes), or a core. Without it, the mnemonics
+    of all cores; with --core, everything of that core in a line each.
     """
     from isa import manual, registry
 
-    cores = (registry.core(name),) if name else registry.cores()
-    if mnemonic is not None:
-        click.echo(_pages(cores, mnemonic), nl=False)
+    cores = (registry.core(core),) if core else registry.cores()
+    name = " ".join(words)
+    if name.lower() in registry.names() and not core:
+        click.echo(manual.summary(registry.core(name.lower())), nl=False)
     elif name:
+        for place, item in enumerate(_find(cores, name, core is None)):
+            click.echo("\n" if place else "", nl=False)
+            click.echo(manual.text(item), nl=False)
+    elif core:
         click.echo(manual.summary(cores[0]), nl=False)
     else:
-        click.echo("\n".join(_mnemonics(core) for core in cores))
-        click.echo("`macaw isa MNEMONIC` describes one, `macaw isa --core C` all of a core.")
+        click.echo("\n".join(_mnemonics(item) for item in cores))
+        click.echo(_directives())
+        click.echo("`macaw isa NAME` describes one, `macaw isa --core C` lists all of a core.")
     return DONE
 
 
-def _pages(cores: tuple[Core, ...], mnemonic: str) -> str:
-    """The pages of the mnemonic on every core that has it. Raises `InputError`."""
+def _of_tables(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
+    """Every page that the tables of `isa` have."""
+    from isa import pages
+
+    for core in cores:
+        yield from pages.of_core(core)
+    if device:
+        yield from pages.of_device()
+
+
+def _of_language() -> Iterator[Page]:
+    """Every page of the language itself; this loads the assembler."""
+    from asm.reference import of_language
+
+    yield from of_language()
+
+
+def _find(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
+    """The pages of what is called so. Raises `InputError`."""
     from isa import manual, registry
     from macaw.words import did_you_mean
 
-    word = mnemonic.lower()
-    found = [manual.page(core, word) for core in cores if word in manual.names(core)]
-    if not found:
-        owners = [core.name for core in registry.cores() if word in manual.names(core)]
-        where = f"core {cores[0].name} has" if len(cores) == 1 else "no core has"
-        known = {name for core in cores for name in manual.names(core)}
-        hint = f"{' and '.join(owners)} has it" if owners else did_you_mean(word, known)
-        raise InputError(
-            f"{where} {'no' if len(cores) == 1 else 'an'} instruction '{mnemonic}'",
-            hint or "`macaw isa` lists all",
-        )
-    return "\n".join(found)
+    known = list(_of_tables(cores, everywhere))
+    found = manual.find(known, name)
+    if not found and everywhere:
+        known += _of_language()
+        found = manual.find(known, name)
+    if found:
+        return found
+    owners = [
+        core.name for core in registry.cores() if manual.find(_of_tables((core,), False), name)
+    ]
+    hint = f"{' and '.join(owners)} has it" if owners else ""
+    words = {word for item in known for word in (item.name, *item.also)}
+    raise InputError(
+        f"nothing is called '{name}'" if everywhere else f"core {cores[0].name} has no '{name}'",
+        hint or did_you_mean(name.lower(), words) or "`macaw isa` lists all",
+    )
 
 
 def _mnemonics(core: Core) -> str:
-    """A core's heading and everything that has a page, by kind."""
-    lines = [f"{core.name}: {core.title}"]
+    """A core's heading and its mnemonics and structures, by kind."""
     families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
     groups = [
         (family, [row.mnemonic for row in core.instructions if row.family == family])
@@ -81,9 +111,26 @@ def _mnemonics(core: Core) -> str:
     ]
     groups.append(("pseudo", [row.mnemonic for row in core.pseudos]))
     groups.append(("structure", [item.name for item in core.structures]))
-    for family, names in groups:
+    groups.append(("directive", [item.name for item in core.directives]))
+    return _groups(f"{core.name}: {core.title}", groups)
+
+
+def _directives() -> str:
+    """The directives and functions of every part."""
+    from asm import reference
+
+    groups = [
+        ("directive", [row.name for row in reference.directives()]),
+        ("function", [row.name for row in reference.functions()]),
+    ]
+    return _groups("every part", groups)
+
+
+def _groups(heading: str, groups: list[tuple[str, list[str]]]) -> str:
+    lines = [heading]
+    for title, names in groups:
         text = " ".join(dict.fromkeys(names))
         lines += textwrap.wrap(
-            text, 96, initial_indent=f"  {family:<12}", subsequent_indent=" " * 14
+            text, 80, initial_indent=f"  {title:<12}", subsequent_indent=" " * 14
         )
     return "\n".join(lines) + "\n"

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from isa import codec, manual, registry
+from isa import codec, common, config, manual, pages, registry
+from isa.diagram import diagram
 from isa.model import Instruction, Pseudo
 
 CORES = registry.cores()
@@ -39,8 +40,9 @@ jal target                                                cp, pseudo-instruction
 
   Call a near address.
 
-  Operands    target: 0 to 4294967295
+  Operands    target: an address, 0x0 to 0xffffffff
   Stands for  jal ra, target
+  Cycles      those of what it stands for
   Example     jal .+8
 """
     )
@@ -49,7 +51,8 @@ jal target                                                cp, pseudo-instruction
 @pytest.mark.parametrize(("core", "row"), ROWS, ids=lambda x: getattr(x, "mnemonic", ""))
 def test_every_row_has_a_page_with_all_that_it_says(core, row):
     page = manual.render(core, row)
-    assert page.startswith(codec.syntax(row))
+    head = page.split("\n\n")[0]
+    assert " ".join(head.split()).startswith(codec.syntax(row))
     joined = " ".join(page.split())
     assert row.meaning in joined
     assert row.example
@@ -72,13 +75,16 @@ def test_every_row_has_a_page_with_all_that_it_says(core, row):
     ids=lambda x: getattr(x, "mnemonic", ""),
 )
 def test_the_bits_of_a_diagram_are_the_rows(core, row):
-    top, rule, middle, again = manual.diagram(row).split("\n")
-    assert rule == again
-    assert [place for place, x in enumerate(rule) if x == "+"] == [
-        place for place, x in enumerate(middle) if x == "|"
-    ]
-    ends = [int(number) for number in top.split()]
-    cells = [cell.strip() for cell in middle.strip("|").split("|")]
+    lines = diagram(row).split("\n")
+    ends: list[int] = []
+    cells: list[str] = []
+    for top, rule, middle, again in zip(*(lines[at::4] for at in range(4)), strict=True):
+        assert rule == again
+        assert [place for place, x in enumerate(rule) if x == "+"] == [
+            place for place, x in enumerate(middle) if x == "|"
+        ]
+        ends += [int(number) for number in top.split()]
+        cells += [cell.strip() for cell in middle.strip("|").split("|")]
     word, position, spans = 0, row.format.width, []
     for cell in cells:
         high = ends.pop(0)
@@ -114,11 +120,9 @@ def test_structures_have_pages():
 
 
 def test_pages_are_narrow():
-    for core, row in ROWS:
-        wide = manual.diagram(row).split("\n") if isinstance(row, Instruction) else []
-        assert all(len(line) <= 98 for line in wide)
-        for line in manual.render(core, row).splitlines():
-            assert len(line) <= 80 or line[2:] in wide, line
+    for item in [x for core in CORES for x in pages.of_core(core)] + list(pages.of_device()):
+        for line in manual.text(item).splitlines():
+            assert len(line) <= 80, line
 
 
 def test_cycles_name_the_cores_settings():
@@ -160,3 +164,64 @@ def test_every_word_read_or_written_is_an_operand_or_known_state():
             registers = {name for file in core.files for names in file.names for name in names}
             known = parts | registers | {operand.name for operand in row.operands}
             assert set(row.reads.split()) | set(row.writes.split()) <= known, row.mnemonic
+
+
+def found(name, core=None):
+    known = [x for table in CORES for x in pages.of_core(table)] + list(pages.of_device())
+    return [manual.text(item) for item in manual.find(known, name)]
+
+
+@pytest.mark.parametrize("name", ["gr3", "gp", "x3", "GP"])
+def test_a_register_by_each_of_its_names(name):
+    (page,) = found(name)
+    assert page.startswith("gp, x3, gr3 ")
+    assert "Number      3 of 32" in page
+
+
+def test_a_setting_by_its_whole_name_and_by_its_last_word():
+    (page,) = found("dist.bus_bytes")
+    counter, short = found("bus_bytes")
+    assert page == short
+    assert "counter" in counter
+    assert "Value       32 by default\n  Legal       1 to 4096\n" in page
+    assert config.parse("[dist]\nbus_bytes = 32\n", "x")["dist.bus_bytes"] == 32
+    assert "Example     [dist]\n              bus_bytes = 32\n" in page
+
+
+def test_settings_that_differ_on_a_shipped_device_say_so():
+    (page,) = found("pe.clusters")
+    assert f"{config.load('tiny')['pe.clusters']} on tiny" in page
+    assert f"{config.load('large')['pe.clusters']} on large" in page
+
+
+def test_what_several_own_in_the_same_words_has_one_page():
+    (page,) = found("transfer")
+    assert "cp, dma, structure of 24 bytes" in page
+    assert len(found("misaligned access")) == 2  # the dma's is another one
+    assert found("Segment_Mismatch") == found("segment mismatch") != []
+
+
+def test_everything_has_a_page_that_says_something():
+    for core in CORES:
+        names = {item.name for item in pages.of_core(core)}
+        for group in (core.queues, core.counters, core.faults, core.settings, core.specials):
+            assert {item.name for item in group} <= names
+        for item in pages.of_core(core):
+            # A sentence: from a capital, a number or a word of the row to a full stop.
+            assert re.match(r"[A-Z0-9]|\w+\b", item.meaning), item
+            assert item.meaning.endswith("."), item
+            assert "  " not in item.meaning, item
+    assert all(item.meaning.endswith(".") for item in pages.of_device())
+
+
+def test_a_queue_names_its_setting():
+    (page,) = found("q1")
+    assert f"pe.load_queue_1 ({config.load('base')['pe.load_queue_1']})" in page
+
+
+def test_a_memory_mapped_register_has_its_address():
+    (page,) = found("status")
+    assert "0x20000004 + (core number << 12)" in page
+    assert len(common.REGISTERS) == len(
+        [item for item in pages.of_device() if item.kind == "memory-mapped register"]
+    )

@@ -80,7 +80,7 @@ def test_a_wrong_command_line(arguments: list[str], message: str) -> None:
             ["test", __file__],
             "test_cli.py is a file, not a folder\nhint: a golden test is a folder",
         ),
-        (["isa", "nothing-like-it"], "no core has an instruction 'nothing-like-it'"),
+        (["isa", "nothing-like-it"], "nothing is called 'nothing-like-it'"),
         (["isa", "--core", "cq"], "no core is called 'cq'"),
         (["device", "tinny"], "no device is called 'tinny'"),
         (["device", "none.toml"], "none.toml: cannot be read: No such file or directory"),
@@ -189,11 +189,36 @@ def test_isa_without_a_name_lists_every_core() -> None:
         assert text in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "starts"),
+    [
+        (["deadlock"], "deadlock "),
+        (["dist.bus_bytes"], "dist.bus_bytes "),
+        (["gr3"], "gp, x3, gr3 "),
+        ([".seq"], ".seq NAME, "),
+        ([".byte"], ".byte value, ... "),
+        (["%hi"], "%hi(value) "),
+        (["segment", "mismatch"], "segment mismatch "),
+        (["Packet"], "packet "),
+        (["pe"], "pe: sparse PE array"),
+    ],
+    ids=str,
+)
+def test_isa_finds_whatever_has_a_name(words: list[str], starts: str) -> None:
+    done = macaw("isa", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(starts)
+
+
+def test_isa_lists_directives_too() -> None:
+    assert {".byte", ".seq", "%hi", "mac"} <= set(macaw("isa").stdout.split())
+
+
 def test_isa_of_one_core() -> None:
     assert "pe.load_queue_2" in macaw("isa", "--core", "pe").stdout
     done = macaw("isa", "mac", "--core", "cp")
     assert done.returncode == 2
-    assert done.stderr == "macaw: error: core cp has no instruction 'mac'\nhint: pe has it\n"
+    assert done.stderr == "macaw: error: core cp has no 'mac'\nhint: pe has it\n"
 
 
 def test_isa_guesses() -> None:

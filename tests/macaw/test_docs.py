@@ -60,7 +60,7 @@ def test_options_in_the_text_exist() -> None:
 
 def test_commands_in_the_text_are_taken(macaw: Macaw, layer: Path) -> None:
     assert macaw("asm", layer).returncode == 0
-    values = {"C": "pe", "MNEMONIC": "mac", "COMMAND": "isa"}
+    values = {"C": "pe", "NAME": "mac", "COMMAND": "isa"}
     for line in dict.fromkeys(re.findall(r"`macaw ([^`]+)`", TEXT)):
         words = [values.get(word, word) for word in line.split() if word != "..."]
         done = macaw(*words)

@@ -62,7 +62,14 @@ class CoreForm(Form):
         )
         self.directives = table(
             [
-                Directive(row.name, row.syntax, row.meaning, _CODE[row.name], row.name in _DEFINING)
+                Directive(
+                    row.name,
+                    row.syntax,
+                    row.meaning,
+                    _CODE[row.name],
+                    row.name in _DEFINING,
+                    row.example,
+                )
                 for row in CORE.directives
             ]
         )

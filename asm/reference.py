@@ -1,0 +1,36 @@
+"""What the language has beside the tables of the cores, for the reference and for editors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from asm import expressions
+from asm.assembler import DIRECTIVES
+from asm.directives import Directive
+from isa import pages
+from isa.pages import Page
+
+
+def directives() -> tuple[Directive, ...]:
+    """The directives that every part takes."""
+    return tuple(DIRECTIVES.values())
+
+
+def functions() -> tuple[expressions.Function, ...]:
+    """The functions of expressions."""
+    return expressions.ROWS
+
+
+def of_language() -> Iterator[Page]:
+    """The pages of directives and functions."""
+    for item in directives():
+        yield pages.directive("every part", item)
+    for row in functions():
+        yield Page(
+            row.name,
+            row.syntax,
+            "expressions",
+            "function",
+            row.meaning,
+            entries=(("Example", tuple(row.example.split("\n"))),),
+        )

@@ -1,0 +1,53 @@
+"""The bits of an instruction drawn as boxes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from isa.model import Field, Instruction
+
+WIDTH = 78  # columns of a drawing; a wider one is drawn in several runs of boxes
+
+
+def diagram(row: Instruction) -> str:
+    """The bits of a row, high to low: fixed fields as their bits, others by name.
+
+    Four lines of text; where they would be too wide, four for each run of bits.
+    """
+    pieces: list[tuple[int, int, str]] = []
+    for item in row.format.fields:
+        for piece in item.slices:
+            pieces.append((piece.word, piece.width, _content(row, item, piece.value, piece.width)))
+    pieces.sort(reverse=True)
+    runs = 1
+    while True:
+        size = -(-len(pieces) // runs)
+        drawn = [_boxes(pieces[at : at + size]) for at in range(0, len(pieces), size)]
+        if all(len(line) <= WIDTH for box in drawn for line in box) or size == 1:
+            return "\n".join(line for box in drawn for line in box)
+        runs += 1
+
+
+def _boxes(pieces: Sequence[tuple[int, int, str]]) -> tuple[str, ...]:
+    """A line of bit numbers and a row of boxes for (lowest bit, width, content)."""
+    top, middle = " ", "|"
+    for low, width, content in pieces:
+        high = low + width - 1
+        ends = f"{high} {low}" if width > 1 else f"{low}"
+        size = max(len(content), len(ends)) + 2
+        top += (f"{high}{low:>{size - len(str(high))}}" if width > 1 else f"{low:^{size}}") + " "
+        middle += f"{content:^{size}}|"
+    rule = re.sub(r"[^|]", "-", middle).replace("|", "+")
+    return tuple(line.rstrip() for line in (top, rule, middle, rule))
+
+
+def _content(row: Instruction, item: Field, low: int, width: int) -> str:
+    """What stands in one piece of a field: bits if the row fixes them, else its name."""
+    if item.name in row.fixed:
+        return f"{row.fixed[item.name] >> low & (1 << width) - 1:0{width}b}"
+    if item.name.startswith("reserved"):
+        return "0" * width
+    if len(item.slices) == 1 and not low:
+        return item.name
+    return f"{item.name}[{low + width - 1}:{low}]" if width > 1 else f"{item.name}[{low}]"

@@ -1,0 +1,310 @@
+"""What the reference says of each thing in the tables, before it is text or Markdown.
+
+A `Page` has the same headings for everything of a kind. Pages of the directives that
+every part knows are made by who knows them, from `directive`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from isa import codec, common, config
+from isa.diagram import diagram
+from isa.memory_map import CORE_SHIFT
+from isa.memory_map import REGISTERS as REGISTERS_BASE
+from isa.model import (
+    Core,
+    Counter,
+    Fault,
+    Operand,
+    Pseudo,
+    PseudoOperand,
+    Queue,
+    RegisterFile,
+    Row,
+    Setting,
+    SpecialRegister,
+    Structure,
+)
+
+
+class Described(Protocol):
+    """A directive's row, in `isa` or elsewhere."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def syntax(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def example(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Page:
+    """A thing of the reference: what it is, in a sentence, and what else is known of it."""
+
+    name: str  # by which it is found
+    title: str  # how it is written
+    owner: str  # the core, or what it belongs to
+    kind: str
+    meaning: str
+    bits: str = ""  # a drawing
+    members: tuple[tuple[str, str, str, str], ...] = ()  # offset, type, name, meaning
+    entries: tuple[tuple[str, tuple[str, ...]], ...] = ()  # heading and paragraphs
+    also: tuple[str, ...] = ()  # other names by which it is found
+
+    def entry(self, heading: str) -> tuple[str, ...]:
+        """The paragraphs below a heading, none if it has no such heading."""
+        return dict(self.entries).get(heading, ())
+
+
+def _entries(**found: str | Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Headings with what is not empty; `Stands_for` is the heading "Stands for"."""
+    listed = {
+        name.replace("_", " "): (text,) if isinstance(text, str) else tuple(text)
+        for name, text in found.items()
+        if text
+    }
+    return tuple(listed.items())
+
+
+# --- of a core ---
+
+
+def row(core: Core, item: Row) -> Page:
+    """The page of an instruction or pseudo-instruction."""
+    if isinstance(item, Pseudo):
+        return _pseudo(core, item)
+    return Page(
+        item.mnemonic,
+        ", ".join((codec.syntax(item), *(form for form, _ in item.carries))),
+        core.name,
+        item.family or "instruction",
+        item.meaning,
+        bits=diagram(item),
+        entries=_entries(
+            Operands=[
+                *_operands(item.operands),
+                *(f"{form.rstrip('=')}: {meaning}" for form, meaning in item.carries),
+            ],
+            Reads=item.reads.replace(" ", ", ") or "nothing",
+            Writes=item.writes.replace(" ", ", ") or "nothing",
+            Cycles=_cycles(core, item.cycles),
+            Example=item.example,
+            Source=item.source,
+        ),
+    )
+
+
+def _pseudo(core: Core, item: Pseudo) -> Page:
+    lines: list[str] = []
+    for alternative in item.alternatives:
+        lines += ["or"] if lines else []
+        lines += [re.sub(r"\{(\w+)\}", r"\1", line) for line in alternative.lines]
+    return Page(
+        item.mnemonic,
+        codec.syntax(item),
+        core.name,
+        "pseudo-instruction",
+        item.meaning,
+        entries=_entries(
+            Operands=_operands(item.operands),
+            Stands_for=lines,
+            Cycles="those of what it stands for",
+            Example=item.example,
+        ),
+    )
+
+
+def _operands(operands: Sequence[Operand] | Sequence[PseudoOperand]) -> list[str]:
+    lines: list[str] = []
+    for operand in operands:
+        text = operand.kind.describe()
+        if operand.default is not None and not operand.kind.optional:
+            text += f"; {operand.kind.format(operand.default)} if left out"
+        lines.append(f"{operand.name}: {text}")
+    return lines
+
+
+def _cycles(core: Core, text: str) -> str:
+    """The cycles with the settings by their full names and defaults."""
+    for setting in core.settings:
+        prefix, _, short = setting.name.rpartition(".")
+        named = re.escape(setting.name)
+        if prefix == core.name and "_" in short:
+            named = rf"{named}|(?<![\w.]){re.escape(short)}"
+        text = re.sub(rf"(?:{named})\b", f"{setting.name} ({setting.default})", text)
+    return text
+
+
+def structure(core: Core, item: Structure) -> Page:
+    """The page of a record in memory."""
+    members = []
+    for member in item.members:
+        legal = f"; {member.kind.describe()}" if member.kind else ""
+        default = f"; {member.default} by default" if member.default else ""
+        offset = str(item.offsets[member.name])
+        members.append((offset, member.type, member.name, f"{member.meaning}{legal}{default}"))
+    return Page(
+        item.name,
+        item.name,
+        core.name,
+        f"structure of {item.size} bytes",
+        item.meaning,
+        members=tuple(members),
+        entries=_entries(Then_follow=item.then),
+    )
+
+
+def directive(owner: str, item: Described) -> Page:
+    """The page of a directive."""
+    return Page(
+        item.name,
+        item.syntax,
+        owner,
+        "directive",
+        item.meaning,
+        entries=_entries(Example=item.example.split("\n") if item.example else ""),
+    )
+
+
+def registers(core: Core, item: RegisterFile) -> Iterator[Page]:
+    """A page for each register of a file."""
+    for number, names in enumerate(item.names):
+        yield Page(
+            names[0],
+            ", ".join(names),
+            core.name,
+            "register",
+            item.meaning,
+            entries=_entries(
+                Number=f"{number} of {len(item.names)}, counted from 0",
+                Width=f"{item.width} bits",
+            ),
+            also=names[1:],
+        )
+
+
+def special(owner: str, item: SpecialRegister) -> Page:
+    """The page of a register with an address of its own."""
+    access = {"ro": "can be read", "rw": "can be read and written"}[item.access]
+    return Page(
+        item.name,
+        item.name,
+        owner,
+        "special register",
+        _sentence(item.meaning),
+        entries=_entries(Number=f"{item.address:#x}; {access}", Width=f"{item.width} bits"),
+    )
+
+
+def mapped(item: SpecialRegister) -> Page:
+    """The page of a memory-mapped register that every core has."""
+    where = f"{REGISTERS_BASE + item.address:#x} + (core number << {CORE_SHIFT}); can be read"
+    return Page(
+        item.name,
+        item.name,
+        "every core",
+        "memory-mapped register",
+        _sentence(item.meaning),
+        entries=_entries(Address=where, Width=f"{item.width} bits"),
+    )
+
+
+def queue(core: Core, item: Queue) -> Page:
+    """The page of a queue."""
+    setting = config.settings()[item.capacity]
+    size = f"{setting.name} ({setting.default})"
+    meaning = _sentence(item.meaning)
+    return Page(item.name, item.name, core.name, "queue", meaning, entries=_entries(Capacity=size))
+
+
+def counter(owner: str, item: Counter) -> Page:
+    """The page of a counter."""
+    kind = "high-water mark" if item.peak else "counter"
+    entries = _entries(Unit=item.unit, Shown_by="macaw run --stats")
+    return Page(item.name, item.name, owner, kind, _sentence(item.meaning), entries=entries)
+
+
+def fault(owner: str, item: Fault) -> Page:
+    """The page of a fault."""
+    return Page(item.name, item.name, owner, "fault", item.meaning)
+
+
+def stop(item: Fault) -> Page:
+    """The page of another way in which a run ends."""
+    return Page(item.name, item.name, "macaw run", "how a run ends", item.meaning)
+
+
+def setting(item: Setting) -> Page:
+    """The page of a field of the configuration, with its value on the devices that are shipped."""
+    table, _, key = item.name.rpartition(".")
+    values = (f"{config.shown(item.default)} by default", *_of_presets(item))
+    return Page(
+        item.name,
+        item.name,
+        "device",
+        "setting",
+        _sentence(item.meaning),
+        entries=_entries(
+            Unit=item.unit,
+            Value=", ".join(values),
+            Legal=config.legal(item),
+            Example=(f"[{table}]", f"{key} = {config.shown(item.default)}"),
+        ),
+        also=(key,),
+    )
+
+
+@cache
+def _shipped() -> Mapping[str, config.Configuration]:
+    return {name: config.load(name) for name in config.presets()}
+
+
+def _of_presets(item: Setting) -> list[str]:
+    """The values on the devices that are shipped where they are not the default."""
+    return [
+        f"{config.shown(device[item.name])} on {name}"
+        for name, device in _shipped().items()
+        if device[item.name] != item.default
+    ]
+
+
+def _sentence(text: str) -> str:
+    """A phrase of a table as a sentence."""
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith(".") else f"{text}."
+
+
+# --- all of them ---
+
+
+def of_core(core: Core) -> Iterator[Page]:
+    """Every page of a core, in the order of its tables."""
+    families = dict.fromkeys((*core.order, *(item.family for item in core.instructions)))
+    for family in families:
+        yield from (row(core, item) for item in core.instructions if item.family == family)
+    yield from (row(core, item) for item in core.pseudos)
+    yield from (structure(core, item) for item in core.structures)
+    yield from (directive(core.name, item) for item in core.directives)
+    for file in core.files:
+        yield from registers(core, file)
+    yield from (special(core.name, item) for item in core.specials)
+    yield from (queue(core, item) for item in core.queues)
+    yield from (counter(core.name, item) for item in core.counters)
+    yield from (fault(core.name, item) for item in core.faults)
+    yield from (setting(item) for item in core.settings)
+
+
+def of_device() -> Iterator[Page]:
+    """Every page of what belongs to no core alone."""
+    yield from (mapped(item) for item in common.REGISTERS)
+    yield from (counter("every core", item) for item in common.TRAFFIC)
+    yield from (stop(item) for item in common.STOPS)
+    yield from (setting(item) for item in config.COMMON)
