@@ -107,6 +107,7 @@ class Assembly:
         self.read = False  # all sources are read
         self.placed = False  # everything has its address
         self.files: list[str] = []
+        self.read_files: list[str] = []  # sources, and all that they name
         # The line table: area, offset, line, place in the line.
         self.marks: list[tuple[Area, int, LogicalLine, int]] = []
         self._scope: Scope
@@ -138,6 +139,7 @@ class Assembly:
         if isinstance(source, Source):
             return SourceText(source.text, source.name, source.folder)
         path = Path(source)
+        self.read_files.append(str(path))
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -329,9 +331,11 @@ class Assembly:
         folder = line.source.folder
         folders = [*([folder] if folder is not None else []), *self._folders]
         try:
-            return files.find(name.value.decode("utf-8"), folders)
+            found = files.find(name.value.decode("utf-8"), folders)
         except UnicodeDecodeError:
             raise files.FileError("the name of a file is UTF-8 text") from None
+        self.read_files.append(str(found))
+        return found
 
     def site(self, line: LogicalLine, head: int = 0) -> Site:
         """Where a line's bytes go; `head` is the place of its mnemonic."""

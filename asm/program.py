@@ -122,6 +122,7 @@ class Program:
     device: str = ""  # its name
     entry: int | None = None
     source_files: tuple[str, ...] = field(default=(), compare=False)
+    read_files: tuple[str, ...] = field(default=(), compare=False)  # all that were read for it
     note_version: int = NOTE_VERSION  # 0: an executable without our note
     warnings: tuple[object, ...] = field(default=(), compare=False)  # asm.diagnostics.Diagnostic
 

@@ -32,6 +32,7 @@ SEQUENCE_LENGTH = 16  # instructions of a sequence at most
 BLOCKS = 16  # blocks of an input buffer or an output queue
 ACCUMULATORS = 4
 THEN = 128  # a sequence's `then` is this plus an instruction buffer
+SHORT_PIPELINE = 2  # stages of a pipeline without SU and WB, which .step needs
 END_OF_LIST = 0x20  # the byte after the last packet of a list
 UNITS = 16  # on-chip memory units, and so rows, at most: core numbers 16 to 31 of a 32-bit mask
 CLUSTERS = 32  # clusters of a row at most: a packet's mask has 32 bits
@@ -160,7 +161,7 @@ SEQUENCE = Structure(
             "u8",
             "stages of the instruction pipeline",
             Choice(("", "", "2", "", "4")),
-            2,
+            SHORT_PIPELINE,
         ),
         Member("activation", "u8", "function of spu activation", Choice(ACTIVATIONS)),
         Member("reduction", "u8", "function of spu reduce, and where it goes", Choice(REDUCTIONS)),

@@ -18,6 +18,7 @@ from asm.layout import EXTERNAL, Area, Plan
 from asm.source import LogicalLine, Source
 from asm.symbols import Definition
 from asm.syntax import Named, Number, Statement
+from isa.model import Instruction
 
 if TYPE_CHECKING:
     from asm.assembler import Assembly
@@ -111,7 +112,7 @@ class Form:
 
     def watch_groups(self, site: Site, statement: Statement) -> None:
         """Warn of a register group that a part uses a second time: its first record is lost."""
-        if statement.head is None or statement.head.text != "trace_begin":
+        if statement.head is None or not any(map(_begins, self.core.rows[statement.head.text])):
             return
         group = statement.operands[0] if statement.operands else None
         if isinstance(group, Named):
@@ -144,6 +145,15 @@ class Form:
 
     def fill_default(self, parts: Sequence[Startup]) -> None:
         """Give the default program its commands, everything being laid out."""
+
+
+def _begins(row: Row) -> bool:
+    """Whether an instruction begins to record a register group: its first operand."""
+    return (
+        isinstance(row, Instruction)
+        and "trace" in row.writes.split()
+        and row.fixed.get("begin") == 1
+    )
 
 
 def form_class(core: str) -> type[Form]:

@@ -13,7 +13,7 @@ from emu.pe import operands
 from emu.pe.sequence import MEMBERS, decoded, not_available
 from emu.pe.state import Parser, Segment, Shape
 from isa.codec import DecodeError, StructureError, unpack
-from isa.pe import ACTIVATIONS, INSTRUCTION_BYTES, SEQUENCE, STATES, STEP
+from isa.pe import ACTIVATIONS, INSTRUCTION_BYTES, SEQUENCE, SHORT_PIPELINE, STATES, STEP
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
@@ -102,7 +102,7 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
         f"state={STATES[header['state']]}": header["state"] != 0,
         ".then": header["then"] != 0,
         ".step": header["steps"] != 0,
-        f"pipeline={header['pipeline']}": header["pipeline"] != 2,
+        f"pipeline={header['pipeline']}": header["pipeline"] != SHORT_PIPELINE,
         f"inner={header['inner']}": header["inner"] != 1,
         f"outer={header['outer']}": header["outer"] != 1,
         f"activation={ACTIVATIONS[header['activation']]}": header["activation"] > 1,

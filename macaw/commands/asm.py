@@ -76,6 +76,7 @@ def command(
     except AssemblyError as error:
         console.diagnostics(error.diagnostics, style)
         return WRONG
+    keep_inputs([target], program.read_files)
     warnings = console.warnings_of(program)
     if strict and warnings:
         console.diagnostics([console.as_error(item) for item in warnings], style)

@@ -78,6 +78,7 @@ def command(
 
     files.keep_inputs(results.values(), [file, *inputs.values(), *([device] if device else [])])
     program = api.load(file, device=device)
+    files.keep_inputs(results.values(), program.read_files)
     console.diagnostics(console.warnings_of(program))
     if device and program.config_toml:
         ours = running.configuration_of(program, device)

@@ -134,6 +134,8 @@ def test_an_output_that_cannot_be_written(macaw: Macaw, layer: Path, output: str
         (["other.s", "layer.s", "-o", "layer.s"], "layer.s"),
         (["layer.elf"], "layer.elf"),
         (["layer.s", "--device", "d.toml", "-o", "d.toml"], "d.toml"),
+        (["layer.s", "-o", "weights.npy"], "weights.npy"),
+        (["layer.s", "-o", "../{0}/weights.npy"], "../{0}/weights.npy"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

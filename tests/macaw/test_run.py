@@ -32,7 +32,7 @@ def test_outputs_are_written(macaw: Macaw, layer: Path, expected_y: np.ndarray) 
     np.testing.assert_array_equal(written, expected_y)
 
 
-@pytest.mark.parametrize("name", ["layer.s", "x.npy"])
+@pytest.mark.parametrize("name", ["layer.s", "x.npy", "weights.npy"])
 def test_an_input_is_not_overwritten(macaw: Macaw, layer: Path, name: str) -> None:
     before = (layer.parent / name).read_bytes()
     done = macaw("run", "layer.s", "-i", "x=x.npy", "-o", f"y=./{name}")

@@ -18,8 +18,6 @@ from asm.disassembly.labels import Labels, directive
 from asm.program import Program, Section
 from isa import codec, config, pe
 
-_SHORT = 2  # stages of a pipeline without SU and WB, which steps need
-
 
 class _Unlike(Exception):
     """Bytes that no directive of ours gives."""
@@ -206,7 +204,7 @@ def _read_sequence(data: bytes, place: int) -> _Sequence:
         raise _Unlike
     if any(step["instruction"] >= header["count"] for step in steps):
         raise _Unlike
-    if steps and header["pipeline"] == _SHORT:
+    if steps and header["pipeline"] == pe.SHORT_PIPELINE:
         raise _Unlike
     return _Sequence(place, end - place, header, tuple(steps), tuple(instructions))
 

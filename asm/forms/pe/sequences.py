@@ -32,6 +32,7 @@ from isa.pe import (
     SEQUENCE,
     SEQUENCE_ALIGN,
     SEQUENCE_LENGTH,
+    SHORT_PIPELINE,
     STEP,
     THEN,
 )
@@ -160,7 +161,7 @@ class OpenSequence:
             return
         if len(plain) != 1 or not given:
             raise wrong_operands(statement, ".step MNEMONIC[N].OPERAND, inner=0, outer=0")
-        if not self.spoiled and self._pipeline == 2:
+        if not self.spoiled and self._pipeline == SHORT_PIPELINE:
             raise Mistake(
                 ".step needs the stages SU and WB", head, "say pipeline=4 in the .seq line"
             )
