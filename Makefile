@@ -7,13 +7,14 @@ READY  := $(VENV)/.ready
 PYTEST_ARGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check picture clean
+.PHONY: help setup demo test lint check docs picture clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
 	@echo "make test     all tests (PYTEST_ARGS=... to choose)"
 	@echo "make lint     ruff, mypy --strict, import-linter"
 	@echo "make check    what CI does: lint and test"
+	@echo "make docs     docs/isa from the tables"
 	@echo "make picture  the README's picture, from a real run"
 	@echo "PYTHON=python3.13 chooses another Python"
 
@@ -38,6 +39,9 @@ lint: $(READY)
 	@$(RUN)/lint-imports --no-logo
 
 check: lint test
+
+docs: $(READY)
+	@$(RUN)/python docs/build.py
 
 picture: $(READY)
 	@$(RUN)/python docs/picture.py

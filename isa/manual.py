@@ -65,7 +65,11 @@ def _folded(name: str) -> str:
 
 def text(item: Page) -> str:
     """A page as text of 80 columns."""
-    lines = [_heading(item.title, f"{item.owner}, {item.kind}"), "", *_wrapped(item.meaning)]
+    lines = [
+        _heading(item.title, f"{item.owner}, {item.detail or item.kind}"),
+        "",
+        *_wrapped(item.meaning),
+    ]
     if item.bits:
         lines += ["", *textwrap.indent(item.bits, "  ").split("\n")]
     if item.members:

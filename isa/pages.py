@@ -57,6 +57,7 @@ class Page:
     bits: str = ""  # a drawing
     members: tuple[tuple[str, str, str, str], ...] = ()  # offset, type, name, meaning
     entries: tuple[tuple[str, tuple[str, ...]], ...] = ()  # heading and paragraphs
+    detail: str = ""  # of the kind: an instruction's family
     also: tuple[str, ...] = ()  # other names by which it is found
 
     def entry(self, heading: str) -> tuple[str, ...]:
@@ -85,8 +86,9 @@ def row(core: Core, item: Row) -> Page:
         item.mnemonic,
         ", ".join((codec.syntax(item), *(form for form, _ in item.carries))),
         core.name,
-        item.family or "instruction",
+        "instruction",
         item.meaning,
+        detail=item.family,
         bits=diagram(item),
         entries=_entries(
             Operands=[
@@ -155,8 +157,9 @@ def structure(core: Core, item: Structure) -> Page:
         item.name,
         item.name,
         core.name,
-        f"structure of {item.size} bytes",
+        "structure",
         item.meaning,
+        detail=f"structure of {item.size} bytes",
         members=tuple(members),
         entries=_entries(Then_follow=item.then),
     )
@@ -227,9 +230,15 @@ def queue(core: Core, item: Queue) -> Page:
 
 def counter(owner: str, item: Counter) -> Page:
     """The page of a counter."""
-    kind = "high-water mark" if item.peak else "counter"
-    entries = _entries(Unit=item.unit, Shown_by="macaw run --stats")
-    return Page(item.name, item.name, owner, kind, _sentence(item.meaning), entries=entries)
+    return Page(
+        item.name,
+        item.name,
+        owner,
+        "counter",
+        _sentence(item.meaning),
+        entries=_entries(Unit=item.unit, Shown_by="macaw run --stats"),
+        detail="high-water mark" if item.peak else "",
+    )
 
 
 def fault(owner: str, item: Fault) -> Page:

@@ -1,0 +1,54 @@
+"""Write what the tables say: docs/isa and editors/. `make docs` runs it; tests hold both current.
+
+`python docs/build.py`
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("docs/isa",)  # hold nothing else
+
+
+def made() -> Mapping[str, str]:
+    """Every file that is made, by its path below the root of the tree."""
+    return _reference()
+
+
+def _reference() -> dict[str, str]:
+    from asm import reference
+    from isa import markdown, registry
+
+    cores = registry.cores()
+    files, anchors = {}, {}
+    for core in cores:
+        files[f"docs/isa/{core.name}.md"], anchors[core.name] = markdown.core_file(core)
+    files["docs/isa/directives.md"] = markdown.directives_file(reference.of_language(), anchors)
+    files["docs/isa/device.md"] = markdown.device_file()
+    files["docs/isa/README.md"] = markdown.index_file(cores, anchors)
+    return files
+
+
+def main() -> None:
+    """Write what has changed, remove what is made no more."""
+    files = made()
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*"):
+            name = path.relative_to(ROOT).as_posix()
+            if path.is_file() and name not in files:
+                path.unlink()
+                print(f"removed {name}")
+    for name, text in files.items():
+        path = ROOT / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+            print(f"wrote {name}")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    main()

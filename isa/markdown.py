@@ -1,0 +1,199 @@
+"""The reference as Markdown, for docs/isa: a file a core, readable where it is stored.
+
+An instruction, pseudo-instruction, structure or directive has a heading of its own; what is
+one of many of a kind (registers, counters, faults, settings) stands in a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from isa import pages
+from isa.model import Core
+from isa.pages import Page
+
+MADE = "<!-- Made from the tables by `make docs`; what is changed here is lost. -->"
+_IN_TABLES = ("register", "special register", "memory-mapped register", "queue", "counter",
+              "fault", "how a run ends", "setting")  # fmt: skip
+_SETTINGS = "Settings"
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading, the first of its words in a file."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+class Sheet:
+    """A Markdown file while it is written; it knows the anchor of each of its headings."""
+
+    def __init__(self, title: str, settings: Sequence[str] = ()) -> None:
+        self.blocks = [f"# {title}", MADE]
+        self.settings = settings  # the names of those that have a table in the file
+        self.anchors: dict[str, str] = {}  # of a page's name: its first heading's
+        self._taken: dict[str, int] = {slug(title): 1}
+
+    def heading(self, level: int, text: str) -> str:
+        """Add a heading and return its anchor."""
+        anchor = slug(text)
+        count = self._taken.get(anchor, 0)
+        self._taken[anchor] = count + 1
+        self.blocks.append(f"{'#' * level} {_escaped(text)}")
+        return f"{anchor}-{count}" if count else anchor
+
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Add a table; the cells are Markdown."""
+        lines = [head, ["---"] * len(head), *rows]
+        cells = ([re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line] for line in lines)
+        self.blocks.append("\n".join(f"| {' | '.join(line)} |" for line in cells))
+
+    def text(self) -> str:
+        """The whole file."""
+        return "\n\n".join(self.blocks) + "\n"
+
+
+def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
+    """The file of a core, and the anchors of its instructions, structures and directives."""
+    everything = list(pages.of_core(core))
+    sheet = Sheet(f"{core.name}: {core.title}", [setting.name for setting in core.settings])
+    chapters = dict.fromkeys(_chapter(item) for item in everything)
+    listed = {name: [x for x in everything if _chapter(x) == name] for name in chapters}
+    _contents(sheet, listed)
+    for name, members in listed.items():
+        sheet.heading(2, name)
+        if members[0].kind in _IN_TABLES:
+            _rows(sheet, members)
+        else:
+            for item in members:
+                _described(sheet, item)
+    return sheet.text(), sheet.anchors
+
+
+def device_file() -> str:
+    """The file of what belongs to no core alone."""
+    sheet = Sheet("Every core, memory and the device")
+    everything = list(pages.of_device())
+    for name in dict.fromkeys(_chapter(item) for item in everything):
+        sheet.heading(2, name)
+        _rows(sheet, [item for item in everything if _chapter(item) == name])
+    return sheet.text()
+
+
+def directives_file(known: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
+    """The file of the directives and functions `known`; `others`: a core's own, with anchors."""
+    everything = list(known)
+    sheet = Sheet("Directives and functions of every part")
+    own = [
+        f"[`{name}`]({core}.md#{anchor})"
+        for core, anchors in others.items()
+        for name, anchor in anchors.items()
+        if name.startswith(".")
+    ]
+    sheet.blocks.append(f"Directives that only the parts of one core take: {', '.join(own)}.")
+    for name in dict.fromkeys(_chapter(item) for item in everything):
+        sheet.heading(2, name)
+        for item in everything:
+            if _chapter(item) == name:
+                _described(sheet, item)
+    return sheet.text()
+
+
+def index_file(cores: Sequence[Core], anchors: Mapping[str, Mapping[str, str]]) -> str:
+    """The first page: the files, and every mnemonic with a link."""
+    sheet = Sheet("Reference")
+    sheet.blocks.append(
+        "What `macaw isa NAME` says, as pages: bits, operands, meaning, cycles and an example of"
+        " every instruction."
+    )
+    rows = [[f"[{core.name}]({core.name}.md)", core.title] for core in cores]
+    rows.append(["[directives](directives.md)", "directives and functions of every part"])
+    rows.append(["[device](device.md)", "what every core has, memory, how a run ends"])
+    sheet.table(("page", "about"), rows)
+    for core in cores:
+        if core.instructions:
+            sheet.heading(2, f"Mnemonics of {core.name}")
+            names = sorted(core.rows)
+            links = (f"[`{name}`]({core.name}.md#{anchors[core.name][name]})" for name in names)
+            sheet.blocks.append(" ".join(links))
+    return sheet.text()
+
+
+def _chapter(item: Page) -> str:
+    """Under which heading of the second level a page stands."""
+    if item.kind == "instruction" and item.detail:
+        return f"Instructions: {item.detail}"
+    text = item.kind if " a run " in item.kind else f"{item.kind}s"
+    return text[0].upper() + text[1:]
+
+
+def _contents(sheet: Sheet, chapters: Mapping[str, Sequence[Page]]) -> None:
+    """A list of the chapters."""
+    links = [f"- [{name}](#{slug(name)})" for name in chapters]
+    sheet.blocks.append("\n".join(links))
+
+
+def _described(sheet: Sheet, item: Page) -> None:
+    """A page under a heading of its own."""
+    anchor = sheet.heading(3, item.name if slug(item.name) else item.title)
+    sheet.anchors.setdefault(item.name, anchor)
+    if item.title != item.name:
+        sheet.blocks.append(f"`{item.title}`")
+    sheet.blocks.append(_escaped(item.meaning))
+    if item.bits:
+        sheet.blocks.append(f"```text\n{item.bits}\n```")
+    if item.members:
+        rows = [(a, b, f"`{name}`", _escaped(text)) for a, b, name, text in item.members]
+        sheet.table(("offset", "type", "member", "meaning"), rows)
+    entries = [
+        (heading, "<br>".join(_entry(sheet, heading, text) for text in texts))
+        for heading, texts in item.entries
+        if heading != "Example"
+    ]
+    if entries:
+        sheet.table(("", ""), entries)
+    if item.entry("Example"):
+        sheet.blocks.append("\n".join(["```asm", *item.entry("Example"), "```"]))
+
+
+def _entry(sheet: Sheet, heading: str, text: str) -> str:
+    """A paragraph of an entry; what is source is shown as that."""
+    if heading == "Stands for" and text != "or":
+        mnemonic, _, rest = text.partition(" ")  # instructions stand in front of these
+        link = f"[`{mnemonic}`](#{sheet.anchors[mnemonic]})"
+        return f"{link} `{rest}`" if rest else link
+    if heading == "Operands":
+        name, _, rest = text.partition(": ")
+        return f"`{name}`: {_escaped(rest)}"
+    return _linked(sheet, _escaped(text))
+
+
+def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
+    """Pages of a kind as a table, a column for each of their headings."""
+    if members[0].kind == "register":
+        sheet.blocks.append(_escaped(members[0].meaning))
+    headings = list(dict.fromkeys(heading for item in members for heading, _ in item.entries))
+    dropped = ("Example", "Shown by", "Width")
+    shown = [heading for heading in headings if heading not in dropped]
+    about = [] if members[0].kind == "register" else ["meaning"]
+    sheet.table(
+        ["name", *(heading.lower() for heading in shown), *about],
+        (
+            [
+                ", ".join(f"`{name}`" for name in item.title.split(", ")),
+                *(_linked(sheet, _escaped(" ".join(item.entry(x)))) for x in shown),
+                *([_escaped(item.meaning)] if about else []),
+            ]
+            for item in members
+        ),
+    )
+
+
+def _linked(sheet: Sheet, text: str) -> str:
+    """Markdown in which the names of the core's settings lead to their table."""
+    names = "|".join(map(re.escape, sheet.settings))
+    return re.sub(rf"(?<![\w.])({names})\b", rf"[\1](#{slug(_SETTINGS)})", text) if names else text
+
+
+def _escaped(text: str) -> str:
+    """Plain text as Markdown."""
+    return re.sub(r"([\\`*<>\[\]]|(?<!\w)_|_(?!\w))", r"\\\1", text)

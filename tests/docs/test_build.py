@@ -1,0 +1,78 @@
+"""What `make docs` writes is what the tables say now, and its links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs import build
+from isa import pages, registry
+from isa.markdown import slug
+
+FILES = build.made()
+REFERENCE = sorted(name for name in FILES if name.startswith("docs/isa/"))
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_file_is_current(name: str) -> None:
+    held = (build.ROOT / name).read_text("utf-8")
+    assert held == FILES[name], "make docs writes it anew"
+
+
+def test_the_folders_hold_nothing_else() -> None:
+    for folder in build.FOLDERS:
+        held = {
+            p.relative_to(build.ROOT).as_posix()
+            for p in (build.ROOT / folder).rglob("*")
+            if p.is_file()
+        }
+        assert held == {name for name in FILES if name.startswith(f"{folder}/")}
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a file's headings, as GitHub counts equal ones."""
+    found: set[str] = set()
+    for line in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M):
+        name = slug(line.replace("\\", ""))
+        number = 0
+        while (f"{name}-{number}" if number else name) in found:
+            number += 1
+        found.add(f"{name}-{number}" if number else name)
+    return found
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_links_lead_somewhere(name: str) -> None:
+    links = re.findall(r"\]\(([^)]*)\)", FILES[name])
+    assert links or name.endswith("device.md")
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = (Path(name).parent / path).as_posix() if path else name
+        assert target in FILES, link
+        assert not anchor or anchor in anchors(FILES[target]), link
+
+
+@pytest.mark.parametrize("core", registry.cores(), ids=lambda core: core.name)
+def test_every_page_of_a_core_is_in_its_file(core) -> None:
+    text = FILES[f"docs/isa/{core.name}.md"]
+    plain = re.sub(r"\\(.)", r"\1", re.sub(r"\[([^]]*)\]\(#[^)]*\)", r"\1", text))
+    for item in pages.of_core(core):
+        assert item.name in text
+        assert item.meaning in plain
+        assert item.bits in text
+        for heading, texts in item.entries:
+            if item.kind in ("instruction", "pseudo-instruction"):
+                assert f"| {heading} | " in text or heading == "Example"
+                for entry in texts:
+                    assert entry in plain.replace("`", ""), entry
+
+
+@pytest.mark.parametrize("core", registry.cores(), ids=lambda core: core.name)
+def test_an_instruction_has_the_same_headings_as_any_other(core) -> None:
+    text = FILES[f"docs/isa/{core.name}.md"]
+    for row in core.instructions:
+        (section,) = re.findall(rf"^### {re.escape(row.mnemonic)}\n(.*?)^#", text, re.M | re.S)[:1]
+        heads = re.findall(r"^\| ([A-Z]\w*[a-z ]*) \|", section, re.M)
+        assert [x for x in heads if x != "Operands"] == ["Reads", "Writes", "Cycles", "Source"]
+        assert section.count("```text\n") == section.count("```asm\n") == 1
+        assert f"```asm\n{row.example}\n```" in section
