@@ -1,17 +1,15 @@
 """ELF executables: a `Program` to bytes and back.
 
 Ours are ELF32, little-endian, RISC-V, with a section a part, symbols with
-sizes, and `.note.macaw` (`asm/elf_note.py`). `read` also takes freestanding
-RV32 executables of other tools. The same program gives the same bytes.
-
-DWARF line information (`.debug_line`) has its place behind the note; it comes
-with item B, and until then `Program.lines` is not in the file.
+sizes, `.note.macaw` (`asm/elf_note.py`) and line information (`asm/dwarf.py`).
+`read` also takes freestanding RV32 executables of other tools. The same program
+gives the same bytes.
 """
 
 from __future__ import annotations
 
+from asm import dwarf, elf_note
 from asm import elf_format as elf
-from asm import elf_note
 from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, Strings, whole
 from asm.elf_read import check_core, check_entry, check_overlaps, check_tensors, read
 from asm.program import MAX_ALIGN, Program, Section
@@ -28,11 +26,12 @@ _SEGMENT_FLAGS = {"ax": elf.PF_R | elf.PF_X, "aw": elf.PF_R | elf.PF_W, "a": elf
 _SYMBOL_KINDS = {"notype": elf.STT_NOTYPE, "object": elf.STT_OBJECT, "func": elf.STT_FUNC}
 
 
-def write(program: Program) -> bytes:
-    """The ELF file of `program`. Raises `ElfError` if no file can hold it.
+def write(program: Program, *, lines: bool = True) -> bytes:
+    """The ELF file of `program`, with its lines or without. Raises `ElfError` if none can hold it.
 
     In file order: header, program headers, sections (each congruent to its
-    address modulo its alignment), note, symbols, strings, section headers.
+    address modulo its alignment), note, line information, symbols, strings,
+    section headers.
     """
     _check(program)
     loaded = [section for section in program.sections if section.size]
@@ -43,6 +42,9 @@ def write(program: Program) -> bytes:
         offsets[section.name] = body.add(section.data, section.align)
         headers.append(_section_header(section, offsets[section.name], body.names))
     body.append(headers, elf_note.SECTION, elf.SHT_NOTE, elf_note.write(program), 4)
+    if lines:
+        for name, data in dwarf.write(program.line_table, program.sections).items():
+            body.append(headers, name, elf.SHT_PROGBITS, data, 1)
     _add_symbols(body, headers, program)
     # The names go last: the table is complete once its own name is in it.
     names_at = body.names.add(".shstrtab")
@@ -188,7 +190,9 @@ def _check(program: Program) -> None:
     names = [section.name for section in program.sections]
     if len(set(names)) != len(names) or elf_note.SECTION in names or "" in names:
         raise ElfError(f"two sections have the same name: {', '.join(names)}")
-    if len(names) + 6 > elf.SHN_LORESERVE:
+    if any(name.startswith(dwarf.PREFIX) for name in names):
+        raise ElfError(f"sections called {dwarf.PREFIX}* are for line information")
+    if len(names) + 11 > elf.SHN_LORESERVE:
         raise ElfError(f"{len(names)} sections are more than an ELF file can hold")
     for section in program.sections:
         _check_section(section)

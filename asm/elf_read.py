@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from asm import dwarf, dwarf_read, elf_note
 from asm import elf_format as elf
-from asm import elf_note
 from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, SymbolEntry, string_at
 from asm.elf_note import Note
-from asm.program import MAX_ALIGN, Program, Section, Symbol, Tensor
+from asm.program import MAX_ALIGN, LineTable, Program, Section, Symbol, Tensor
 from isa import registry
 
 _TOP = 1 << 32  # one past the last address
 _MOST_HEADERS = 4096  # far more than any program needs; bounds the time a mad file takes
+_STRING_FLAGS = elf.SHF_MERGE | elf.SHF_STRINGS
 _KINDS = {elf.STT_NOTYPE: "notype", elf.STT_OBJECT: "object", elf.STT_FUNC: "func"}
 _OUR_FLAGS = {
     elf.SHF_ALLOC | elf.SHF_EXECINSTR: "ax",
@@ -84,6 +85,7 @@ def read(data: bytes) -> Program:
         tensors=note.tensors if note else (),
         config_toml=note.config_toml if note else "",
         device=note.device if note else "",
+        lines=_lines(data, headers, names, found, ours=note is not None),
         entry=header.entry or None,
         note_version=note.version if note else 0,
     )
@@ -280,7 +282,8 @@ def _sections(
     found: dict[int, Section] = {}
     for number, header in enumerate(headers):
         if not header.flags & elf.SHF_ALLOC or header.kind == elf.SHT_NULL:
-            if ours and header.kind in (elf.SHT_PROGBITS, elf.SHT_NOBITS):
+            debug = header.kind == elf.SHT_PROGBITS and names[number].startswith(dwarf.PREFIX)
+            if ours and not debug and header.kind in (elf.SHT_PROGBITS, elf.SHT_NOBITS):
                 raise ElfError(f"section {names[number]}: it is not loaded")
             continue
         if not ours and (header.size == 0 or header.flags & elf.SHF_TLS):
@@ -407,6 +410,29 @@ def _with_parts(sections: dict[int, Section], note: Note) -> dict[int, Section]:
         else section
         for number, section in sections.items()
     }
+
+
+def _lines(
+    data: bytes,
+    headers: tuple[SectionHeader, ...],
+    names: tuple[str, ...],
+    sections: tuple[Section, ...],
+    *,
+    ours: bool,
+) -> LineTable:
+    """The source lines. Of a foreign file they are as good as none if they cannot be read."""
+    debug: dict[str, bytes] = {}
+    try:
+        for name, header in zip(names, headers, strict=True):
+            if header.kind == elf.SHT_PROGBITS and name.startswith(dwarf.PREFIX):
+                if name in debug or header.flags & ~_STRING_FLAGS:
+                    raise ElfError(f"section {name} stands twice, or has flags {header.flags:#x}")
+                debug[name] = _contents(data, header, f"section {name}")
+        return dwarf_read.read(debug, sections)
+    except ElfError:
+        if ours:
+            raise
+        return LineTable()
 
 
 def _symbols(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -28,7 +28,7 @@ def _numbers() -> array[int]:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one section, a column an array: by address, equal ones in the order given."""
+    """The rows of one section, a column an array."""
 
     addresses: array[int] = field(default_factory=_numbers)
     files: array[int] = field(default_factory=_numbers)  # places in `LineTable.files`
@@ -42,14 +42,30 @@ class Rows:
         self.lines.append(line if line <= _WIDEST else 0)
         self.columns.append(column if column <= _WIDEST else 0)
 
+    def extend(self, other: Rows) -> None:
+        """Add the rows of `other` at the end."""
+        for mine, more in zip(self._arrays, other._arrays, strict=True):
+            mine.extend(more)
+
+    def inside(self, start: int, end: int) -> Rows:
+        """The rows of the addresses from `start` to `end`, by address."""
+        rows = self.sorted()
+        low, high = bisect_left(rows.addresses, start), bisect_left(rows.addresses, end)
+        if high - low == len(rows):
+            return rows
+        return Rows(*(column[low:high] for column in rows._arrays))
+
     def sorted(self) -> Rows:
-        """The same rows by address."""
+        """The same rows by address, equal ones as they stand."""
         addresses = self.addresses.tolist()
-        order = sorted(range(len(addresses)), key=addresses.__getitem__)
-        if order == list(range(len(order))):
+        if addresses == sorted(addresses):
             return self
-        columns = (self.addresses, self.files, self.lines, self.columns)
-        return Rows(*(array("I", map(column.__getitem__, order)) for column in columns))
+        order = sorted(range(len(addresses)), key=addresses.__getitem__)
+        return Rows(*(array("I", map(column.__getitem__, order)) for column in self._arrays))
+
+    @property
+    def _arrays(self) -> tuple[array[int], ...]:
+        return self.addresses, self.files, self.lines, self.columns
 
     def __len__(self) -> int:
         return len(self.addresses)

@@ -79,11 +79,14 @@ def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
     return load_object(path) if is_object(path) else assemble(path, device=device)
 
 
-def save(program: Program, path: FilePath) -> None:
-    """Write the program as an ELF file. Raises `InputError` if it cannot be written."""
+def save(program: Program, path: FilePath, *, lines: bool = True) -> None:
+    """Write the program as an ELF file, with or without its source lines.
+
+    Raises `InputError` if it cannot be written.
+    """
     from asm import elf
 
-    write_bytes(path, elf.write(program))
+    write_bytes(path, elf.write(program, lines=lines))
 
 
 def disassemble(program: Program | FilePath, *, core: str | None = None) -> str:

@@ -41,6 +41,12 @@ def _definitions(
     help="Define a symbol in every file.",
 )
 @click.option("--device", metavar="NAME|FILE", help="Assemble for this device, not .device's.")
+@click.option(
+    "-g/-g0",
+    "lines",
+    default=True,
+    help="Put the source line of every address into the executable (the default), or leave it out.",
+)
 @click.option("--format", type=click.Choice(["elf"]), default="elf", show_default=True)
 @click.option(
     "--diagnostics",
@@ -57,6 +63,7 @@ def command(
     folders: tuple[str, ...],
     defines: dict[str, str],
     device: str | None,
+    lines: bool,
     format: str,  # noqa: A002
     style: str,
     strict: bool,
@@ -82,5 +89,5 @@ def command(
         console.diagnostics([console.as_error(item) for item in warnings], style)
         return WRONG
     console.diagnostics(warnings, style)
-    api.save(program, target)
+    api.save(program, target, lines=lines)
     return 0

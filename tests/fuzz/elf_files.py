@@ -199,6 +199,15 @@ def _in_note(rng: Random, data: bytearray) -> None:
     data += whole
 
 
+def _in_lines(rng: Random, data: bytearray) -> None:
+    """Change bytes of the line information: it is what stands first of what is not loaded."""
+    tables = [header for _, header in _of_kind(data, form.SHT_PROGBITS) if not header.flags]
+    if tables:
+        header = rng.choice((tables[0], tables[0], *tables))
+        for _ in range(rng.choice((1, 1, 2, 8))):
+            mutate.some_bytes(rng, data, header.offset, header.offset + header.size)
+
+
 def _other_tree(rng: Random, tree: Any) -> Any:
     """The JSON value with something in it changed, taken away or doubled."""
     if isinstance(tree, dict) and tree and rng.random() < 0.85:
@@ -240,6 +249,7 @@ def _spliced(rng: Random, data: bytearray) -> None:
 
 _DAMAGES = (
     *(_in_header, _in_table, _in_table, _in_table, _in_table, _in_strings, _in_note, _in_note),
+    *(_in_lines, _in_lines),
     *(_in_note, _contents, _contents, _anywhere, _spliced, mutate.cut, mutate.extended),
 )
 

@@ -22,15 +22,30 @@ def test_the_executable_is_named_after_the_source(macaw: Macaw, layer: Path) -> 
 
 def test_the_same_source_gives_the_same_bytes(macaw: Macaw, layer: Path) -> None:
     macaw("asm", "layer.s", "-o", "a")
-    macaw("asm", layer, "-o", "b", PYTHONHASHSEED="1")
+    macaw("asm", "layer.s", "-o", "b", PYTHONHASHSEED="1")
     assert (layer.parent / "a").read_bytes() == (layer.parent / "b").read_bytes()
 
 
 def test_what_dis_prints_assembles_to_the_same_bytes(macaw: Macaw, layer: Path) -> None:
-    macaw("asm", "layer.s", "-o", "a.elf")
+    macaw("asm", "-g0", "layer.s", "-o", "a.elf")
     (layer.parent / "back.s").write_text(macaw("dis", "a.elf").stdout)
-    assert macaw("asm", "back.s", "-o", "b.elf").stderr == ""
+    assert macaw("asm", "-g0", "back.s", "-o", "b.elf").stderr == ""
     assert (layer.parent / "a.elf").read_bytes() == (layer.parent / "b.elf").read_bytes()
+
+
+def test_lines_are_in_the_file_or_left_out(macaw: Macaw, layer: Path) -> None:
+    for words in ([], ["-g"], ["-g0"]):
+        assert macaw("asm", "layer.s", *words, "-o", f"a{''.join(words)}").stderr == ""
+    default, with_lines, without = (
+        (layer.parent / f"a{x}").read_bytes() for x in ("", "-g", "-g0")
+    )
+    assert default == with_lines
+    assert b".debug_line\0" in default
+    assert b"layer.s\0" in default
+    assert b".debug" not in without
+    assert b"layer.s" not in without
+    back = macaw("dis", "a").stdout
+    assert back == macaw("dis", "a-g0").stdout
 
 
 def test_dis_of_one_core(macaw: Macaw, layer: Path) -> None:

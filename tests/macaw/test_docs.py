@@ -40,7 +40,7 @@ def test_usage_names_the_options_of_the_command(name: str) -> None:
         spelling
         for parameter in command.params
         if isinstance(parameter, click.Option)
-        for spelling in parameter.opts
+        for spelling in (*parameter.opts, *parameter.secondary_opts)
     }
     assert set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", usage()[name])) == options
 

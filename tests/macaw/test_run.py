@@ -141,8 +141,11 @@ def test_a_fault_names_its_line(macaw: Macaw, source: Source) -> None:
     assert caret.strip() == "^^"
 
 
-def test_a_fault_of_an_executable_names_the_symbol(macaw: Macaw, source: Source) -> None:
-    macaw("asm", source("        .core cp\nmain:   nop\n        lw a0, 2(zero)\n"), "-o", "p.elf")
+def test_a_fault_of_an_executable_without_lines_names_the_symbol(
+    macaw: Macaw, source: Source
+) -> None:
+    path = source("        .core cp\nmain:   nop\n        lw a0, 2(zero)\n")
+    macaw("asm", "-g0", path, "-o", "p.elf")
     done = macaw("run", "p.elf")
     assert done.returncode == 1
     assert "cp: misaligned access at 0x00010004" in done.stderr
@@ -159,6 +162,22 @@ def test_a_fault_in_json(macaw: Macaw, source: Source) -> None:
     fault = result["fault"]
     assert (fault["kind"], fault["core"], fault["address"]) == ("misaligned access", "cp", 0x10000)
     assert fault["place"] == {"file": str(path), "line": 2, "column": 9}
+
+
+def test_an_executable_names_the_place_of_its_fault_as_its_source_does(
+    macaw: Macaw, source: Source
+) -> None:
+    source(FAULT)
+    assert macaw("asm", "p.s").returncode == 0
+    assert macaw("asm", "-g0", "p.s", "-o", "bare.elf").returncode == 0
+    from_source, from_file = macaw("run", "p.s"), macaw("run", "p.elf")
+    assert from_file.returncode == from_source.returncode == 1
+    assert from_file.stderr == from_source.stderr
+    assert from_file.stderr.startswith("p.s:2:9: ")
+    assert macaw("run", "bare.elf").stderr.startswith("macaw: error: cp: ")
+    for name in ("p.s", "p.elf"):
+        fault = json.loads(macaw("run", name, "--json").stdout)["fault"]
+        assert fault["place"] == {"file": "p.s", "line": 2, "column": 9}
 
 
 def test_a_cycle_limit(macaw: Macaw, source: Source) -> None:

@@ -1,0 +1,191 @@
+"""Line information: a `LineTable` to the debug sections of an ELF file.
+
+DWARF 4, which every tool reads, and one unit for the whole assembly, as GNU as
+makes it with -g. A section is one sequence of the line table, parts of arrays
+too: their addresses are those that the array sees. File names stand as they
+were given; nothing tells where or when the file was made. The way back is
+`asm/dwarf_read.py`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+
+from asm.lines import LineTable, Rows
+from asm.program import Section
+
+PREFIX = ".debug_"  # of all sections here
+
+# DW_TAG_*, DW_AT_*, DW_FORM_*, DW_LANG_*, DW_LNCT_*, DW_LNS_*, DW_LNE_*: as the standard has them.
+TAG_COMPILE_UNIT = 0x11
+AT_NAME, AT_STMT_LIST, AT_LOW_PC, AT_LANGUAGE = 0x03, 0x10, 0x11, 0x13
+AT_PRODUCER, AT_RANGES = 0x25, 0x55
+FORM_ADDR, FORM_DATA2, FORM_DATA4, FORM_DATA8, FORM_STRING = 0x01, 0x05, 0x06, 0x07, 0x08
+FORM_BLOCK, FORM_DATA1, FORM_STRP, FORM_UDATA, FORM_SEC_OFFSET = 0x09, 0x0B, 0x0E, 0x0F, 0x17
+FORM_DATA16, FORM_LINE_STRP = 0x1E, 0x1F
+LNCT_PATH, LNCT_DIRECTORY_INDEX = 1, 2
+LANG_ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: what every assembler calls itself
+LNS_COPY, LNS_ADVANCE_PC, LNS_ADVANCE_LINE, LNS_SET_FILE, LNS_SET_COLUMN = 1, 2, 3, 4, 5
+LNS_CONST_ADD_PC, LNS_FIXED_ADVANCE_PC = 8, 9
+LNE_END_SEQUENCE, LNE_SET_ADDRESS, LNE_DEFINE_FILE = 1, 2, 3
+
+PRODUCER = "Macaw"
+_NAMELESS = "<text>"  # an empty name would end the list of names
+_LAST = 0xFFFF_FFFF  # the highest address, and length, that 32 bits hold
+_VERSION = 4
+_ADDRESS_SIZE = 4
+# The special opcodes: line steps of -5 to 8, address steps of up to 17.
+LINE_BASE, LINE_RANGE = -5, 14
+OPERANDS = (0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)  # of the standard opcodes 1 to 12
+OPCODE_BASE = len(OPERANDS) + 1
+
+
+def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
+    """The debug sections by name, in their order in the file; none if there are no lines.
+
+    Rows of what is no section, or outside of it, are left out.
+    """
+    placed = sorted((item for item in sections if item.size), key=lambda item: item.address)
+    rows = {item.name: lines.rows(item.name).inside(item.address, item.end) for item in placed}
+    placed = [item for item in placed if len(rows[item.name])]
+    if not placed:
+        return {}
+    names, numbers = _file_names(lines, [rows[item.name] for item in placed])
+    program = bytearray()
+    for item in placed:
+        _sequence(program, rows[item.name], item.end, numbers)
+    return {
+        ".debug_line": _line_table(names, bytes(program)),
+        ".debug_info": _unit(names[0]),
+        ".debug_abbrev": _abbreviations(),
+        ".debug_ranges": _ranges(placed),
+        ".debug_aranges": _address_ranges(placed),
+    }
+
+
+def encoded(text: str) -> bytes:
+    """A name as bytes, ended by a zero byte. Names that are no UTF-8 keep their bytes."""
+    try:
+        found = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        found = text.encode("utf-8", "backslashreplace")
+    return found.replace(b"\0", b"\\0") + b"\0"
+
+
+def decoded(data: bytes) -> str:
+    """The name of which `encoded` made these bytes; without the zero."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def uleb(value: int) -> bytes:
+    """An unsigned number in LEB128."""
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def sleb(value: int) -> bytes:
+    """A signed number in LEB128."""
+    found = bytearray()
+    while not -0x40 <= value < 0x40:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value & 0x7F)
+    return bytes(found)
+
+
+def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict[int, int]]:
+    """The files that have rows, and by a file's place in the table its number, from 1."""
+    places = sorted({place for rows in used for place in rows.files})
+    named = {place: lines.files[place] or _NAMELESS for place in places}
+    names = list(dict.fromkeys(named.values()))
+    order = {name: number for number, name in enumerate(names, 1)}
+    return names, {place: order[name] for place, name in named.items()}
+
+
+def _sequence(out: bytearray, rows: Rows, end: int, numbers: Mapping[int, int]) -> None:
+    """Add the opcodes of a section's rows."""
+    address, file, line, column = rows.addresses[0], 1, 1, 0
+    out += struct.pack("<BBBI", 0, 1 + _ADDRESS_SIZE, LNE_SET_ADDRESS, address)
+    highest = LINE_BASE + LINE_RANGE
+    first = OPCODE_BASE - LINE_BASE
+    for place, number, new_line, new_column in zip(
+        rows.addresses, rows.files, rows.lines, rows.columns, strict=True
+    ):
+        number = numbers[number]
+        if number != file:
+            out += bytes((LNS_SET_FILE,)) + uleb(number)
+            file = number
+        if new_column != column:
+            out += bytes((LNS_SET_COLUMN,)) + uleb(new_column)
+            column = new_column
+        step, gap = new_line - line, place - address
+        if not LINE_BASE <= step < highest:
+            out += bytes((LNS_ADVANCE_LINE,)) + sleb(step)
+            step = 0
+        special = first + step + gap * LINE_RANGE
+        if special > 0xFF:
+            out += bytes((LNS_ADVANCE_PC,)) + uleb(gap)
+            special = first + step
+        out.append(special)
+        line, address = new_line, place
+    out += bytes((LNS_ADVANCE_PC,)) + uleb(end - address)
+    out += bytes((0, 1, LNE_END_SEQUENCE))
+
+
+def _with_length(data: bytes) -> bytes:
+    """A unit of 32-bit DWARF: its length, then itself."""
+    return struct.pack("<I", len(data)) + data
+
+
+def _line_table(names: Sequence[str], program: bytes) -> bytes:
+    """The whole of .debug_line. All files are named from the folder of the assembly, number 0."""
+    files = b"".join(encoded(name) + bytes(3) for name in names)  # folder, time, size
+    header = (
+        struct.pack("<BBBbBB", 1, 1, 1, LINE_BASE, LINE_RANGE, OPCODE_BASE)
+        + bytes(OPERANDS)
+        + bytes(1)  # no other folders
+        + files
+        + bytes(1)
+    )
+    return _with_length(struct.pack("<HI", _VERSION, len(header)) + header + program)
+
+
+def _abbreviations() -> bytes:
+    """The whole of .debug_abbrev: the one kind of entry, without children."""
+    pairs = (
+        (AT_STMT_LIST, FORM_SEC_OFFSET),
+        (AT_RANGES, FORM_SEC_OFFSET),
+        (AT_LOW_PC, FORM_ADDR),
+        (AT_NAME, FORM_STRING),
+        (AT_PRODUCER, FORM_STRING),
+        (AT_LANGUAGE, FORM_DATA2),
+        (0, 0),
+    )
+    attributes = b"".join(uleb(name) + uleb(form) for name, form in pairs)
+    return uleb(1) + uleb(TAG_COMPILE_UNIT) + b"\0" + attributes + b"\0"
+
+
+def _unit(name: str) -> bytes:
+    """The whole of .debug_info."""
+    header = struct.pack("<HIB", _VERSION, 0, _ADDRESS_SIZE)
+    values = struct.pack("<III", 0, 0, 0)
+    texts = encoded(name) + encoded(PRODUCER)
+    return _with_length(header + uleb(1) + values + texts + struct.pack("<H", LANG_ASSEMBLER))
+
+
+def _ranges(sections: Sequence[Section]) -> bytes:
+    """The whole of .debug_ranges: one list of all sections with lines."""
+    pairs = b"".join(struct.pack("<II", item.address, min(item.end, _LAST)) for item in sections)
+    return pairs + bytes(2 * _ADDRESS_SIZE)
+
+
+def _address_ranges(sections: Sequence[Section]) -> bytes:
+    """The whole of .debug_aranges: which addresses the unit speaks of."""
+    header = struct.pack("<HIBB4x", 2, 0, _ADDRESS_SIZE, 0)
+    pairs = b"".join(struct.pack("<II", item.address, min(item.size, _LAST)) for item in sections)
+    return _with_length(header + pairs + bytes(2 * _ADDRESS_SIZE))
