@@ -18,11 +18,13 @@ from asm.assembler import DIRECTIVES, Assembly, Source, analyse
 from asm.diagnostics import Diagnostic, Span
 from asm.directives import Directive
 from asm.expressions import FUNCTIONS, MODIFIERS, Address
+from asm.formatter import formatted
 from asm.layout import Area
 from asm.naming import Naming
 from asm.output import address_of
 from asm.source import LogicalLine, SourceText, logical_lines
 from asm.symbols import Definition, Scope
+from asm.unchanged import same_tokens
 from isa import config, manual, registry
 from isa.model import Core, Operand, PseudoOperand, Row
 from isa.model import Directive as CoreDirective
@@ -234,6 +236,13 @@ class Document:
         for name, symbol in self._scope.symbols.items():
             kind = "symbol" if symbol.is_label else "constant"
             yield Suggestion(name, kind, _value(symbol, self.assembly.names))
+
+    # --- layout ---
+
+    def formatted(self) -> str:
+        """The text in the one layout; as it is if that would change a statement."""
+        text = formatted(self.text)
+        return text if same_tokens(self.text, text) else self.text
 
     # --- outline ---
 

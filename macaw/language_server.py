@@ -205,6 +205,16 @@ def make_server() -> MacawServer:
         uri = params.text_document.uri
         return [_symbol(server, uri, entry) for entry in server.document(uri).outline()]
 
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    def _format(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+        uri = params.text_document.uri
+        document = server.document(uri)
+        text = document.formatted()
+        if text == document.text:
+            return []
+        end = types.Position(document.text.count("\n") + 1, 0)
+        return [types.TextEdit(types.Range(types.Position(0, 0), end), text)]
+
     return server
 
 

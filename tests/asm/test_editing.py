@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from asm.editing import Document, Suggestion
+from asm.formatter import formatted
 from isa import registry
 
 TEXT = """\
@@ -137,6 +138,11 @@ def test_suggestions_of_cores_and_devices() -> None:
     }
     text = ".core cp\n lui a0, %"
     assert "%hi" in words(Document(text, "t.s").suggestions(2, 11), "word")
+
+
+def test_formatted() -> None:
+    assert Document(".core cp\n li  a0,1", "t.s").formatted() == formatted(".core cp\n li  a0,1")
+    assert Document(TEXT, "t.s").formatted().count("\n") == TEXT.count("\n")
 
 
 def test_outline(document: Document) -> None:

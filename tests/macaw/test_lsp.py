@@ -9,6 +9,8 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
+from asm.formatter import formatted
+
 GOOD = ".core cp\nloop: addi a0, a0, -1\n bnez a0, loop\n ebreak\n"
 
 
@@ -138,6 +140,26 @@ def test_requests(tmp_path: Path) -> None:
         assert isinstance(part, types.DocumentSymbol)
         assert part.name == ".core cp"
         assert [child.name for child in part.children or ()] == ["loop"]
+
+    talk(tmp_path / "t.s", conversation)
+
+
+def test_formatting(tmp_path: Path) -> None:
+    async def conversation(editor: Editor) -> None:
+        await editor.open(GOOD)
+        params = types.DocumentFormattingParams(
+            types.TextDocumentIdentifier(editor.uri), types.FormattingOptions(8, insert_spaces=True)
+        )
+        edits = await editor.client.text_document_formatting_async(params)
+        assert edits is not None
+        (edit,) = edits
+        assert edit.new_text == formatted(GOOD)
+        assert edit.range.end.line > GOOD.count("\n")
+        lines = GOOD.split("\n")
+        await editor.change(0, 0, len(lines[0]), "")  # the next version has another layout
+        again = await editor.client.text_document_formatting_async(params)
+        assert again
+        assert again[0].new_text == formatted("\n".join(["", *lines[1:]]))
 
     talk(tmp_path / "t.s", conversation)
 
