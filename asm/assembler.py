@@ -25,11 +25,13 @@ from asm.expressions import Address, NotYet, number
 from asm.forms import Form
 from asm.forms.sparse import DIRECTIVES as SPARSE
 from asm.layout import Area, Layout
+from asm.marks import Marks
 from asm.naming import Naming
 from asm.parser import labels_of, parse
 from asm.parts import Parts
 from asm.program import Program
 from asm.report import Report
+from asm.short import Later, Short
 from asm.site import Site
 from asm.source import LogicalLine, Source, SourceText, logical_lines
 from asm.symbols import Deferred, Definition, Scope
@@ -104,15 +106,15 @@ class Assembly:
         self.layout = Layout()
         self.names = Naming(self.report)
         self.parts = Parts(self, self.layout)
+        self.short = Short(self)
         self.read = False  # all sources are read
         self.placed = False  # everything has its address
         self.files: list[str] = []
         self.read_files: list[str] = []  # sources, and all that they name
-        # The line table: area, offset, line, place in the line.
-        self.marks: list[tuple[Area, int, LogicalLine, int]] = []
+        self.marks = Marks()  # of the line table
         self._scope: Scope
         self._ordinal = 0
-        self._fixes: list[tuple[Site, int, int, Callable[[], bytes]]] = []
+        self._fixes: list[tuple[Site, int, int, Callable[[], bytes]] | Later] = []
         self._pcrel: dict[tuple[int, int], tuple[Site, Node]] = {}
         self._natural: dict[tuple[str, int], int] | None = None
         self._default: Form | None = None  # the control core's part, if it is ours
@@ -131,9 +133,17 @@ class Assembly:
             self.files.append(text.name)
             for name, value in self._defines.items():
                 self._define_from_outside(name, value, text)
-        for line in logical_lines(text, partial(self._unterminated, text)):
+        for line in logical_lines(text, partial(self._unterminated, text), self._short_way):
             self.statement(line)
         self.parts.leave()
+
+    def _short_way(self, text: SourceText, start: int) -> int:
+        """Take plain lines from an offset on; the offset of the first line that is none.
+
+        It is asked when the next line would be a statement as it stands: not while lines are
+        skipped or collected. Words that are no mnemonics any more stand in `short.blocked`.
+        """
+        return self.short.take(text, start, self._scope)
 
     def _load(self, source: str | Path | Source) -> SourceText | None:
         if isinstance(source, Source):
@@ -346,9 +356,13 @@ class Assembly:
         if self.parts.form is None or not self.parts.form.lenient:
             self._fixes.append((site, offset, size, make))
 
+    def keep_later(self, later: Later) -> None:
+        """Promise what a run of plain lines waits for."""
+        self._fixes.append(later)
+
     def mark(self, area: Area, offset: int, line: LogicalLine, head: int) -> None:
         """Add a row to the line table."""
-        self.marks.append((area, offset, line, head))
+        self.marks.add(area, offset, line.source, line.start + head)
 
     def promise_pcrel(self, site: Site, node: Node) -> None:
         """Remember what the `%pcrel_hi` of an instruction points at."""
@@ -406,7 +420,11 @@ class Assembly:
 
     def encode(self) -> None:
         """Keep the promises, settle symbols, and give the default program its commands."""
-        for site, offset, size, make in self._fixes:
+        for fix in self._fixes:
+            if isinstance(fix, Later):
+                fix.keep(self)
+                continue
+            site, offset, size, make = fix
             if not self.report.has_failed(site.line):
                 with self.reporting(site.line):
                     site.area.data[offset : offset + size] = make()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MAX_FILL = 8  # bytes of a .fill value
 
 
-def _pack(value: int, size: int, node: Node) -> bytes:
+def packed(value: int, size: int, node: Node) -> bytes:
     """A number in `size` bytes, signed or not. Raises `Mistake` with the range."""
     low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
     if size < 8 and not low <= value <= high:
@@ -48,16 +48,17 @@ def _numbers(size: int, site: Site, statement: Statement) -> None:
         for node in statement.operands:
             here = site.moved()
             try:
-                here.emit(_pack(number(node, here), size, node))
+                here.emit(packed(number(node, here), size, node))
             except NotYet:
-                here.later(size, partial(_late, here, here.folded(node), size))
+                here.later(size, partial(late_number, here, here.folded(node), size))
     except (Mistake, Again):
         site.area.grow(end - site.area.size)  # what follows keeps its place
         raise
 
 
-def _late(site: Site, node: Node, size: int) -> bytes:
-    return _pack(number(node, site), size, node)
+def late_number(site: Site, node: Node, size: int) -> bytes:
+    """A number as data, everything being laid out. Raises as `evaluate`."""
+    return packed(number(node, site), size, node)
 
 
 def _floats(form: FloatFormat, site: Site, statement: Statement) -> None:
@@ -115,7 +116,7 @@ def _fill(site: Site, statement: Statement) -> None:
     if not value:
         site.reserve(repeat * size)
         return
-    one = _pack(value, min(size, 4), nodes[2]) if size else b""
+    one = packed(value, min(size, 4), nodes[2]) if size else b""
     site.emit(one.ljust(size, b"\0") * repeat)
 
 
@@ -184,10 +185,15 @@ def _array(site: Site, statement: Statement) -> None:
 D = Directive
 
 # fmt: off
+# Bytes of a number, by the directive that puts numbers.
+NUMBER_SIZES = {
+    name: size
+    for size, names in {1: ".byte", 2: ".half .short .2byte", 4: ".word .long .4byte", 8: ".dword .quad .8byte"}.items()
+    for name in names.split()
+}
 DATA = (
     *(D(name, f"{name} value, ...", f"Numbers of {size} byte{'s' * (size > 1)}, signed or unsigned.", partial(_numbers, size), example=f"{name} 1, -1, 'a', 0x7f")
-      for size, names in {1: ".byte", 2: ".half .short .2byte", 4: ".word .long .4byte", 8: ".dword .quad .8byte"}.items()
-      for name in names.split()),
+      for name, size in NUMBER_SIZES.items()),
     D(".float16", ".float16 value, ...",              "Floating-point numbers of 2 bytes, rounded half to even.", partial(_floats, HALF), example=".float16 1.5, -0.1"),
     D(".float",   ".float value, ...",                "Floating-point numbers of 4 bytes, rounded half to even.", partial(_floats, SINGLE), example=".float 1.5, -1e-3"),
     D(".double",  ".double value, ...",               "Floating-point numbers of 8 bytes, rounded half to even.", partial(_floats, DOUBLE), example=".double 1.5, -1e-300"),

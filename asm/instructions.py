@@ -22,10 +22,25 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 def place(site: Site, statement: Statement, rows: Sequence[Row]) -> None:
     """Put the words of a statement at the end of the site's area."""
+    for here, row, bound in _words(site, statement, rows):
+        place_word(here, row, bound)
+
+
+def late_words(site: Site, statement: Statement, rows: Sequence[Row]) -> bytes:
+    """The words of a statement, everything being laid out. Raises as `evaluate`."""
+    for here, row, bound in _words(site, statement, rows):
+        site.area.append(_word(here, row, {}, bound.given))
+    return bytes(site.area.data)
+
+
+def _words(
+    site: Site, statement: Statement, rows: Sequence[Row]
+) -> Iterator[tuple[Site, Instruction, Bound]]:
+    """The instructions of a statement, each asked for when the one before is in the area."""
     row = choose(rows, statement)
     bound = bind(row, statement)
     if isinstance(row, Instruction):
-        place_word(site, row, bound)
+        yield site, row, bound
         return
     for line in _expansion(site, row, bound):
         assert line.head is not None
@@ -33,7 +48,7 @@ def place(site: Site, statement: Statement, rows: Sequence[Row]) -> None:
         here = site.moved()
         chosen = choose(inner, line)
         assert isinstance(chosen, Instruction)
-        place_word(here, chosen, bind(chosen, line))
+        yield here, chosen, bind(chosen, line)
 
 
 def place_word(site: Site, row: Instruction, bound: Bound) -> None:
@@ -76,7 +91,8 @@ def _word(site: Site, row: Instruction, values: dict[str, int], pending: dict[st
 
 
 @lru_cache(maxsize=512)
-def _template(text: str) -> Statement:
+def template(text: str) -> Statement:
+    """A line of an expansion as it stands in the table, each operand as the name `$operand`."""
     statement = unplaced(parse(_PLACEHOLDER.sub(r"$\1", text)))
     assert isinstance(statement, Statement)
     return statement
@@ -106,8 +122,7 @@ def _expansion(site: Site, row: Pseudo, bound: Bound) -> Iterator[Statement]:
         return None
 
     for text in alternative.lines:
-        template = _template(text)
-        line = transform(template, partial(change, site.area.size - start))
+        line = transform(template(text), partial(change, site.area.size - start))
         assert isinstance(line, Statement)
         yield line
 

@@ -10,7 +10,7 @@ from asm.diagnostics import Diagnostic
 from asm.expressions import Address
 from asm.layout import Area, Layout
 from asm.naming import Naming
-from asm.program import Line, LineTable, Program, Symbol, Tensor, natural_sizes
+from asm.program import Program, Symbol, Tensor, natural_sizes
 from asm.symbols import Definition
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
             for item in found
         ),
         tensors=tuple(_tensors(assembly.names)),
-        lines=LineTable.of(_lines(assembly)),
+        lines=assembly.marks.table(),
         config_toml=assembly.config.to_toml(comments=False),
         device=assembly.config.name,
         entry=_entry(assembly),
@@ -110,12 +110,6 @@ def _tensors(names: Naming) -> Iterator[Tensor]:
         assert datum is not None
         address = address_of(found)
         yield Tensor(found.name, item.direction, datum.dtype, datum.shape, address, item.at)
-
-
-def _lines(assembly: Assembly) -> Iterator[Line]:
-    for area, offset, line, head in assembly.marks:
-        number, column = line.source.locate(line.start + head)
-        yield Line(area.section, (area.base or 0) + offset, line.source.name, number, column)
 
 
 def _entry(assembly: Assembly) -> int | None:

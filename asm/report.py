@@ -40,6 +40,10 @@ class Report:
         """Whether the line has had its error."""
         return (id(line.source), line.start) in self._failed
 
+    def has_failed_at(self, source: SourceText, start: int) -> bool:
+        """Whether the line that begins at an offset of a source has had its error."""
+        return bool(self._failed) and (id(source), start) in self._failed
+
     def warning(
         self, line: LogicalLine, at: Node | tuple[int, int], message: str, hint: str = ""
     ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -44,6 +44,21 @@ class SourceText:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
+    def locate_all(self, offsets: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Lines and columns of many offsets; quick if they mostly rise."""
+        lines, columns, starts = [], [], [*self._starts, len(self.text) + 1]
+        line, start, end = 0, 1, 0  # the line that was found last holds the next one, often
+        for offset in offsets:
+            if not start <= offset < end:
+                if end <= offset and line + 1 < len(starts) and offset < starts[line + 1]:
+                    line += 1
+                else:
+                    line = bisect_right(self._starts, offset)
+                start, end = starts[line - 1], starts[line]
+            lines.append(line)
+            columns.append(offset - start + 1)
+        return lines, columns
+
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its end."""
         start = self._starts[number - 1]
@@ -76,13 +91,20 @@ COMMENT = r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|(?:\#|//)[^\n]*"
 _SPECIAL = re.compile(f"{STRING}|{CHARACTER}|{COMMENT}|[;\n]")
 
 
-def logical_lines(source: SourceText, unterminated: Callable[[int], None]) -> Iterator[LogicalLine]:
+def logical_lines(
+    source: SourceText,
+    unterminated: Callable[[int], None],
+    short: Callable[[SourceText, int], int] | None = None,
+) -> Iterator[LogicalLine]:
     """The statements' texts of a source: comments blanked out, `;` and line ends separating.
 
     A comment over several lines joins them. A comment without an end is told to
-    `unterminated` with its offset.
+    `unterminated` with its offset. `short` is asked at the begin of each line, when
+    all before it have been taken: it may take lines itself, and gives the offset of
+    the line to go on with.
     """
-    text, start = source.text, 0
+    text = source.text
+    start = short(source, 0) if short else 0
     comments: list[tuple[int, int]] = []
 
     def piece(end: int) -> LogicalLine | None:
@@ -97,12 +119,15 @@ def logical_lines(source: SourceText, unterminated: Callable[[int], None]) -> It
             return None
         return LogicalLine(source, start + len(whole) - len(stripped), stripped.rstrip())
 
-    for match in _SPECIAL.finditer(text):
-        special = match[0]
+    position = start
+    while match := _SPECIAL.search(text, position):
+        special, position = match[0], match.end()
         if special in ";\n":
             if line := piece(match.start()):
                 yield line
-            start = match.end()
+            if short and special == "\n":
+                position = short(source, position)
+            start = position
             comments.clear()
         elif special[0] in "#/":
             comments.append(match.span())

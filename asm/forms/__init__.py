@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -110,9 +111,14 @@ class Form:
         """The bytes that an alignment skips in executable areas."""
         return bytes(count)
 
+    @cached_property
+    def watched(self) -> tuple[str, ...]:
+        """Mnemonics of which the form wants to know more than their words."""
+        return tuple(name for name, rows in self.core.rows.items() if any(map(_begins, rows)))
+
     def watch_groups(self, site: Site, statement: Statement) -> None:
         """Warn of a register group that a part uses a second time: its first record is lost."""
-        if statement.head is None or not any(map(_begins, self.core.rows[statement.head.text])):
+        if statement.head is None or statement.head.text not in self.watched:
             return
         group = statement.operands[0] if statement.operands else None
         if isinstance(group, Named):

@@ -1,0 +1,62 @@
+"""Which place of which source each byte comes from, while a program is made: few bytes a row."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+
+from asm.layout import Area
+from asm.lines import LineTable, Rows
+from asm.source import SourceText
+
+
+class Marks:
+    """The rows in the order in which they were added. A run has one area and one source."""
+
+    def __init__(self) -> None:
+        self._offsets = array("I")  # in the area
+        self._places = array("I")  # in the source
+        self._runs: list[tuple[int, Area, SourceText]] = []  # with their first row
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def _run(self, area: Area, source: SourceText) -> None:
+        last = self._runs[-1] if self._runs else None
+        if last is None or last[1] is not area or last[2] is not source:
+            self._runs.append((len(self._offsets), area, source))
+
+    def add(self, area: Area, offset: int, source: SourceText, place: int) -> None:
+        """Let the bytes from an offset of an area on come from a place of a source."""
+        self._run(area, source)
+        self._offsets.append(offset)
+        self._places.append(place)
+
+    def add_words(
+        self, area: Area, offset: int, size: int, source: SourceText, places: Sequence[int]
+    ) -> None:
+        """Add a row for each of the words of `size` bytes from `offset` on."""
+        if places:
+            self._run(area, source)
+            self._offsets.extend(range(offset, offset + size * len(places), size))
+            self._places.extend(places)
+
+    def runs(self) -> Iterator[tuple[Area, SourceText, array[int], array[int]]]:
+        """Area, source, offsets in the one and places in the other, run by run."""
+        ends = [*(run[0] for run in self._runs[1:]), len(self)]
+        for (start, area, source), end in zip(self._runs, ends, strict=False):  # no runs: one end
+            yield area, source, self._offsets[start:end], self._places[start:end]
+
+    def table(self) -> LineTable:
+        """The line table of the program, everything being laid out."""
+        files: dict[str, int] = {}
+        found: dict[str, Rows] = {}
+        for area, source, offsets, places in self.runs():
+            rows, base = found.setdefault(area.section, Rows()), area.base or 0
+            rows.addresses.extend([base + offset for offset in offsets])
+            file = files.setdefault(source.name, len(files))
+            rows.files.extend([file] * len(offsets))
+            lines, columns = source.locate_all(places)
+            rows.lines.extend(lines)
+            rows.columns.extend(columns)
+        return LineTable(files, found)

@@ -1,0 +1,352 @@
+"""The short way for plain lines: statements that need no grammar, taken many at a time.
+
+The grammar stays the definition. A line is plain if it holds a label, or an
+instruction whose operands are words of their kinds, plain numbers or one symbol, or
+numbers as data; what it means is then certain, and nothing can be wrong with it.
+At the first line that is not, `take` stops and the line goes the long way. So
+does a symbol whose value makes trouble in the end: the long way says what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from struct import pack
+from typing import TYPE_CHECKING
+
+from asm.compiled import NAME, NOTHING, WORD_BYTES, Entry, Plan, Slot, entries, plain_number
+from asm.data_directives import NUMBER_SIZES, late_number
+from asm.expressions import Address
+from asm.forms import Form
+from asm.instructions import late_words
+from asm.layout import Area
+from asm.parser import parse
+from asm.site import Site
+from asm.source import LogicalLine, SourceText
+from asm.symbols import Definition, Scope
+from isa.model import Row
+
+if TYPE_CHECKING:
+    from asm.assembler import Assembly
+
+# Label, first word and what follows it, of a whole line. The last alternative is any other line.
+_LINE = re.compile(
+    rf"[ \t]*(?:({NAME}):[ \t]*)?(?:({NAME})[ \t]*)?([^\"'#/;\r\n]*)"
+    r"(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)|"
+)
+_SYMBOL = re.compile(rf"[ \t]*({NAME})[ \t]*")
+_LANE = 8 * WORD_BYTES
+_LEAST_ROOM = 1 << 16  # bytes; so near to the end of memory every statement is asked for
+_BYTES_A_CHARACTER = 4  # `.dword 1,1,1` has the most
+
+
+class Short:
+    """Takes plain lines for an assembly."""
+
+    enabled = True  # tests compare both ways
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        self.blocked: set[str] = set()  # words that mean something else here: macros
+
+    def take(self, source: SourceText, start: int, scope: Scope) -> int:
+        """Assemble plain lines from the offset `start` on; the offset of the first other line."""
+        table = self._table()
+        if table is None or not self.enabled:
+            return start
+        end = self._end(source.text, start)
+        run = _Run(self._assembly, source, scope, table)
+        try:
+            return run.take(start, end, self.blocked)
+        finally:
+            run.finish()
+
+    def _table(self) -> Mapping[str, Entry] | None:
+        """The instructions that may be taken here; None: data cannot be taken either."""
+        parts = self._assembly.parts
+        form, area = parts.form, parts.area
+        if area.zeros or self._assembly.names.waiting:
+            return None
+        if form is None:
+            return NOTHING
+        if form.lenient or not form.binds_now(area):
+            return None
+        if type(form).instruction is not Form.instruction:
+            return None
+        return entries(form.core, form.watched)
+
+    def _end(self, text: str, start: int) -> int:
+        """How far the text may be read without looking whether memory is full."""
+        room = self._assembly.external_bytes - self._assembly.parts.area.size - _LEAST_ROOM
+        if (len(text) - start) * _BYTES_A_CHARACTER <= room:
+            return len(text)
+        return text.rfind("\n", start, start + max(0, room // _BYTES_A_CHARACTER)) + 1
+
+
+class _Run:
+    """Plain lines that follow one another: one part, one area, one source."""
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        source: SourceText,
+        scope: Scope,
+        table: Mapping[str, Entry],
+    ) -> None:
+        self._assembly = assembly
+        self._source = source
+        self._scope = scope
+        self._area = area = assembly.parts.area
+        self._instructions = table
+        self._base = area.size  # where the words will stand
+        self._words: list[int] = []
+        self._places: list[int] = []  # of their mnemonics
+        plan = assembly.layout.plans.get(area.section)
+        self._marks_data = plan is not None and plan.core is not None
+        self._later = Later(source, scope, area, assembly.parts.form)
+
+    def take(self, start: int, end: int, blocked: set[str]) -> int:
+        """Take lines up to the first that is not plain, and give its offset."""
+        symbols, exports = self._scope.symbols, self._scope.exports
+        words, places = self._words, self._places
+        table = self._instructions if self._base % WORD_BYTES == 0 else NOTHING
+        for match in _LINE.finditer(self._source.text, start, end):
+            label, head, rest = match.groups()
+            here = 0
+            if label is not None:
+                if label in symbols or label in exports:
+                    return match.start()
+                here = self._base + WORD_BYTES * len(words)
+            if head is not None:
+                if head in blocked:
+                    return match.start()
+                encode, others, late = table[head]
+                try:
+                    if encode is None:
+                        raise KeyError
+                    words.append(encode(rest))
+                    places.append(match.start(2))
+                except (KeyError, ValueError):
+                    if others or late:
+                        found = self._other(others, late, match)
+                        if found is None:
+                            return match.start()
+                        words += found
+                        places += [match.start(2)] * len(found)
+                    elif self._data(match):
+                        aligned = self._base % WORD_BYTES == 0
+                        table = self._instructions if aligned else NOTHING
+                    else:
+                        return match.start()
+            elif rest != "":
+                return match.start()
+            if label is not None:
+                line = self._line(match)
+                value = Address(self._area, here)
+                symbols[label] = Definition(label, line, 0, len(label), value)
+        return max(start, end)
+
+    def _line(self, match: re.Match[str]) -> LogicalLine:
+        return _logical(self._source, match)
+
+    def _other(
+        self, others: Sequence[Plan], late: Sequence[Plan], match: re.Match[str]
+    ) -> list[int] | None:
+        """The words of a line that the first plan does not take; None: it is not plain."""
+        text = match[3]
+        for plan in others:
+            assert plan.encode is not None
+            try:
+                bits = plan.encode(text)
+            except (KeyError, ValueError):
+                continue
+            return _split(bits, plan.words)
+        texts = text.split(",")
+        for plan in late:
+            asked = plan.partly(texts)
+            if asked is not None:
+                return self._waiting(plan, *asked, match)
+        return None
+
+    def _waiting(
+        self, plan: Plan, bits: int, slot: Slot, modifier: str, name: str, match: re.Match[str]
+    ) -> list[int] | None:
+        """The words of an instruction with a symbol, as far as they are known."""
+        found = self._scope.symbols.get(name)
+        if not self._is_plain(name, found):
+            return None
+        here = self._base + WORD_BYTES * len(self._words)
+        if found is not None:
+            value = found.value
+            assert isinstance(value, Address)
+            if slot.is_distance and not modifier and value.area is self._area:
+                known = slot.late("", value.offset, here)
+                return None if known is None else [bits | known]
+        self._later.items.append((here, bits, slot, modifier, name, _begin(match)))
+        return _split(bits, plan.words)
+
+    def _is_plain(self, name: str, found: Definition | None) -> bool:
+        """Whether a symbol is a label, here or further on."""
+        if found is None:
+            return name not in self._scope.table.shared
+        if found.bad or not found.is_label or not isinstance(found.value, Address):
+            return False
+        found.used = True
+        return True
+
+    def _data(self, match: re.Match[str]) -> bool:
+        """Take numbers as data, if they are plain."""
+        size = NUMBER_SIZES.get(match[2])
+        if size is None:
+            return False
+        offset = self._base + WORD_BYTES * len(self._words)
+        data, items = bytearray(), []
+        low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
+        for number, text in enumerate(match[3].split(",")):
+            value = plain_number(text.strip(" \t"))
+            if value is None:
+                symbol = _SYMBOL.fullmatch(text)
+                if symbol is None:
+                    return False
+                name = symbol[1]
+                if not self._is_plain(name, self._scope.symbols.get(name)):
+                    return False
+                items.append((offset + len(data), number, size, "", name, _begin(match)))
+                value = 0
+            elif not low <= value <= high:
+                return False
+            data += (value & high).to_bytes(size, "little")
+        self._flush()
+        if self._marks_data:
+            self._assembly.marks.add(self._area, offset, self._source, match.start(2))
+        self._area.data += data
+        self._base += len(data)
+        self._later.items += items
+        return True
+
+    def _flush(self) -> None:
+        """Put the words into their area."""
+        words = self._words
+        if words:
+            self._area.data += pack(f"<{len(words)}I", *words)
+            self._assembly.marks.add_words(
+                self._area, self._base, WORD_BYTES, self._source, self._places
+            )
+            self._base += WORD_BYTES * len(words)
+            words.clear()
+            self._places.clear()
+
+    def finish(self) -> None:
+        """Leave everything as the long way would."""
+        self._flush()
+        if self._later.items:
+            self._assembly.keep_later(self._later)
+
+
+def _split(bits: int, count: int) -> list[int]:
+    """The words of a plan."""
+    if count == 1:
+        return [bits]
+    return [bits >> _LANE * place & (1 << _LANE) - 1 for place in range(count)]
+
+
+def _begin(match: re.Match[str]) -> int:
+    """Where the statement of a line begins."""
+    return match.start(1) if match[1] is not None else match.start(2)
+
+
+def _logical(source: SourceText, match: re.Match[str]) -> LogicalLine:
+    """The line as the long way reads it."""
+    begin = _begin(match)
+    return LogicalLine(source, begin, source.text[begin : match.end(3)].rstrip(" \t"))
+
+
+class Later:
+    """Words and numbers of a run that wait for their symbols, and where they stand."""
+
+    __slots__ = ("_area", "_form", "_scope", "_source", "items")
+
+    def __init__(self, source: SourceText, scope: Scope, area: Area, form: Form | None) -> None:
+        self._source = source
+        self._scope = scope
+        self._area = area
+        self._form = form
+        # Offset, bits that are known, slot, %hi or %lo, symbol, begin of the line; of a number
+        # as data its place in the line instead of the bits, its size instead of the slot.
+        self.items: list[tuple[int, int, Slot | int, str, str, int]] = []
+
+    def keep(self, assembly: Assembly) -> None:
+        """Put in the values, everything being laid out."""
+        area, report = self._area, assembly.report
+        symbols, shared, base = self._scope.symbols, self._scope.table.shared, area.base or 0
+        for offset, known, slot, modifier, name, begin in self.items:
+            if report.has_failed_at(self._source, begin):
+                continue
+            found = symbols.get(name) or shared.get(name)
+            data = None
+            if found is not None and not found.bad:
+                value = found.value
+                if isinstance(value, Address) and isinstance(value.area, Area):
+                    address = (value.area.base or 0) + value.offset
+                    found.used = True
+                    if isinstance(slot, Slot):
+                        bits = slot.late(modifier, address, base + offset)
+                        if bits is not None:
+                            bits |= known
+                            data = bits.to_bytes(
+                                -(-bits.bit_length() // _LANE) * WORD_BYTES, "little"
+                            )
+                    elif address >> 8 * slot == 0:
+                        data = address.to_bytes(slot, "little")
+            if data is None:
+                data = self._the_long_way(assembly, offset, known, slot, begin)
+            area.data[offset : offset + len(data)] = data
+
+    def _the_long_way(
+        self, assembly: Assembly, offset: int, known: int, slot: Slot | int, begin: int
+    ) -> bytes:
+        """What the grammar makes of a line with a symbol that is not plain after all."""
+        match = _LINE.match(self._source.text, self._source.text.rfind("\n", 0, begin) + 1)
+        assert match is not None
+        line = _logical(self._source, match)
+        statement = parse(line.text)
+        assert statement.head is not None
+        site = _Again(assembly, line, self._scope, self._area, self._form, offset)
+        with assembly.reporting(line):
+            if isinstance(slot, int):
+                return late_number(site, statement.operands[known], slot)
+            return late_words(site, statement, site.core_rows()[statement.head.text])
+        return b""
+
+
+class _Scratch(Area):
+    """Bytes that will stand at an offset of an area."""
+
+    start = 0
+
+    @property
+    def size(self) -> int:
+        return self.start + len(self.data)
+
+
+class _Again(Site):
+    """A statement's place, looked at once more when everything is laid out."""
+
+    __slots__ = ("_form",)
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        line: LogicalLine,
+        scope: Scope,
+        area: Area,
+        form: Form | None,
+        offset: int,
+    ) -> None:
+        scratch = _Scratch(area.section, base=area.base)
+        scratch.start = offset
+        super().__init__(assembly, line, scope, 0, scratch)
+        self._form = form
+
+    def core_rows(self) -> Mapping[str, Sequence[Row]]:
+        return self._form.core.rows if self._form is not None else {}

@@ -1,0 +1,245 @@
+"""The short way for plain lines and the grammar give the same program, or the same mistakes."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asm import assembler, elf, short
+from asm.assembler import assemble
+from asm.diagnostics import AssemblyError
+from asm.source import Source
+from benchmarks.sources import assembly
+from isa import registry
+from isa.config import Configuration, load
+from isa.kinds import Immediate, Kind, Letters, Named
+from isa.model import Row
+from tests.fuzzing import EXAMPLES, fuzz
+
+HERE = Path(__file__).parent
+fewer = settings(fuzz, max_examples=EXAMPLES // 4)  # each assembles twice
+CP = registry.core("cp")
+ROWS = [row for rows in CP.rows.values() for row in rows]
+SYMBOLS = ("one", "two", ".Lthree", "shared", "number", "beyond", "tensor", "missing", "a1", "add")
+ODD = (
+    "",
+    "x32",
+    "a 0",
+    "1f",
+    "1b",
+    ".",
+    "one+4",
+    "-one",
+    "(a0)",
+    "0x",
+    "08",
+    "1.5",
+    "'a'",
+    "%lo(",
+    "a0=1",
+    "#",
+    ";",
+)
+
+
+def outcome(
+    sources: list[Source],
+    device: Configuration | None,
+    monkeypatch: pytest.MonkeyPatch,
+    enabled: bool,
+) -> object:
+    """All that a user can see of a run."""
+    monkeypatch.setattr(short.Short, "enabled", enabled)
+    try:
+        program = assemble(sources, device=device)
+    except AssemblyError as error:
+        return error.diagnostics
+    return elf.write(program), list(program.lines), program.warnings
+
+
+def both(
+    text: str,
+    folder: Path | None = None,
+    before: str = "",
+    device: Configuration | None = None,
+) -> object:
+    """The outcome, which is the same both ways."""
+    sources = [Source(before, "before.s")] if before else []
+    sources.append(Source(text, "short.s", folder))
+    with pytest.MonkeyPatch.context() as patch:
+        found = outcome(sources, device, patch, True)
+        assert found == outcome(sources, device, patch, False)
+    return found
+
+
+def operand(kind: Kind, chance: random.Random) -> str:
+    """A text for an operand: mostly right, sometimes out of range or of another kind."""
+    dice = chance.random()
+    if dice < 0.06:
+        return chance.choice(ODD)
+    if dice < 0.12:
+        return chance.choice(SYMBOLS)
+    if isinstance(kind, Immediate):
+        if kind.relative or dice < 0.3 or kind.high > 1 << 30:
+            symbol = chance.choice(SYMBOLS)
+            return chance.choice((symbol, symbol, f"%lo({symbol})", f"%hi({symbol})"))
+        if isinstance(kind, Named) and kind.names and dice < 0.5:
+            return chance.choice(kind.words())
+        if dice < 0.4:
+            value = chance.choice((kind.low, kind.high, kind.low - 1, kind.high + 1, 1 << 32, -1))
+        else:
+            value = chance.randint(kind.low, kind.high)
+        return chance.choice((str, hex))(value)
+    if isinstance(kind, Letters):
+        return kind.format(chance.randrange(1 << len(kind.letters)))
+    return chance.choice(kind.words())
+
+
+def instruction(row: Row, chance: random.Random) -> str:
+    """A line with the row's mnemonic, mostly with the operands that it takes."""
+    texts: list[str] = []
+    for item in row.operands:
+        text = operand(item.kind, chance)
+        if item.inside:
+            texts[-1] += f"({text})"
+        else:
+            texts.append(text)
+    if texts and chance.random() < 0.03:
+        texts.pop()
+    elif chance.random() < 0.03:
+        texts.append("a0")
+    comma = chance.choice((", ", ",", " , ", ",\t"))
+    return f"{row.mnemonic}{chance.choice((' ', chr(9), '   '))}{comma.join(texts)}"
+
+
+def data(chance: random.Random) -> str:
+    """A line with numbers or symbols as data."""
+    numbers = (0, 1, -1, 127, 255, 256, -128, -129, 65535, -32769, 1 << 31, 1 << 32, 1 << 63)
+    items = [
+        str(chance.choice(numbers)) if chance.random() < 0.85 else chance.choice(SYMBOLS + ODD)
+        for _ in range(chance.randrange(1, 5))
+    ]
+    name = chance.choice((".byte", ".half", ".word", ".dword", ".4byte", ".long"))
+    return f"{name} {', '.join(items)}"
+
+
+def other(chance: random.Random) -> str:
+    """A line that is never plain, and changes what the next ones mean."""
+    return chance.choice(
+        (
+            ".data", ".text", ".text", ".bss", ".section .data.cp", ".align 2", ".balign 4", ".space 3",
+            ".set number, 12", "number = number + 1", ".set one, 5", ".global shared, one", "1: nop", "2:",
+            '.asciz "a # b"', "/* over\nlines */ nop", "nop; nop", ".core cp", ".core pe", ".core bad",
+            "trace_begin 1", "trace_begin 1", "j 1b", "j 1f", ".type one, function", ".size two, 8", ".equ two, .",
+            ".word one - two", ".word sizeof(one)", "la a0, one + 4", "x: y: nop", "addi a0, a0, one - two",
+        )
+    )  # fmt: skip
+
+
+def line(chance: random.Random, labels: list[str]) -> str:
+    dice = chance.random()
+    text = ""
+    if dice < 0.6:
+        text = instruction(chance.choice(ROWS), chance)
+    elif dice < 0.75:
+        text = data(chance)
+    elif dice < 0.85:
+        text = other(chance)
+    if chance.random() < 0.15 and labels:
+        text = f"{labels.pop()}:{chance.choice(('', ' '))}{text}"
+    elif chance.random() < 0.01:
+        text = f"one: {text}"
+    before = chance.choice(("", " ", "\t", "        "))
+    after = chance.choice(("", "", "", " ", "  # a", "// b", " /* c */", "\r"))
+    return f"{before}{text}{after}"
+
+
+BEFORE = ".core cp\n.global shared, tensor\nshared: nop\n.data\ntensor: .word 1\nmine: .word 2\n"
+
+
+@fewer
+@given(st.randoms(use_true_random=False), st.booleans())
+def test_random_sources(chance: random.Random, several: bool) -> None:
+    labels = ["one", "two", ".Lthree", "a1", "add", "loop", "more"]
+    lines = [chance.choice((".core cp", ".core cp", "", ".core pe"))]
+    lines += [line(chance, labels) for _ in range(chance.randrange(1, 25))]
+    if chance.random() < 0.7:  # else most symbols are missing
+        lines += [f"{name}:" for name in labels]
+        lines += [".core cp", ".set beyond, 0x7fffffff", "missing:"]
+    both("\n".join(lines) + chance.choice(("", "\n")), before=BEFORE if several else "")
+
+
+@fewer
+@given(st.integers(0, 1 << 30), st.randoms(use_true_random=False))
+def test_changed_programs(seed: int, chance: random.Random) -> None:
+    text = assembly(80, seed=seed)
+    words = re.findall(r"[\w.]+|[^\w\s]", text)
+    for _ in range(chance.randrange(0, 4)):
+        place = chance.randrange(len(text))
+        end = place + chance.randrange(3)
+        new = chance.choice(
+            (chance.choice(words), chr(chance.randrange(1, 300)), "", "\n", ";", "0x7fffffff")
+        )
+        text = text[:place] + new + text[end:]
+    both(text)
+
+
+CORPUS = sorted(path for name in ("ok", "err", "gnu_sources") for path in (HERE / name).glob("*.s"))
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_corpus(path: Path) -> None:
+    both(path.read_text("utf-8"), path.parent)
+
+
+@pytest.mark.parametrize("mnemonic", sorted(CP.rows))
+def test_every_row(mnemonic: str) -> None:
+    """Each row with right operands, alone in a program, so that one mistake hides no other."""
+    chance = random.Random(mnemonic)
+    for row in CP.rows[mnemonic]:
+        for _ in range(6):
+            both(f".core cp\none: two: nop\n{instruction(row, chance)}\n.Lthree: a1: add:\nnop\n")
+
+
+def test_all_of_a_program_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways agree on nothing in particular if the short one takes nothing."""
+    asked: list[str] = []
+    parse = assembler.parse
+    monkeypatch.setattr(assembler, "parse", lambda text: [asked.append(text), parse(text)][1])
+    assemble(Source(assembly(1000), "plain.s"))
+    assert {text.split()[0] for text in asked if not text.startswith("default.")} <= {
+        ".core", ".text", ".data", ".asciz", ".balign", ".section",
+    }  # fmt: skip
+
+
+def test_a_line_with_two_unknown_symbols_has_one_error() -> None:
+    found = both(".core cp\n.word no, way\n la a0, nowhere\n nop\n")
+    assert isinstance(found, tuple)
+    assert [str(item) for item in found] == [
+        "short.s:2:7: error: undefined symbol 'no'",
+        "short.s:3:9: error: undefined symbol 'nowhere'",
+    ]
+
+
+def test_a_branch_too_far_forward_and_backward() -> None:
+    far = "nop\n" * 1025
+    found = both(f".core cp\nback:\n beq a0, a1, on\n{far} beq a0, a1, back\non: nop\n")
+    assert isinstance(found, tuple)
+    # The second one is known to be wrong at once and takes no place: 4 + 4 * 1025.
+    assert [item.message for item in found] == [
+        "target: the distance 4104 is out of range, -4096 to 4094",
+        "target: the distance -4104 is out of range, -4096 to 4094",
+    ]
+
+
+def test_memory_ends_at_the_same_line() -> None:
+    device = load("base").changed({"mem.external_bytes": 1 << 20})
+    rows = ".dword 1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6\n" * 560
+    found = both(f".core cp\n.data\n.space {(1 << 20) - 70000}\n{rows}nop\n", device=device)
+    assert isinstance(found, tuple)
+    assert [item.span.line for item in found] == [1, *range(4 + 70000 // 128, 565)]
