@@ -79,14 +79,35 @@ def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
     return load_object(path) if is_object(path) else assemble(path, device=device)
 
 
-def save(program: Program, path: FilePath, *, lines: bool = True) -> None:
-    """Write the program as an ELF file, with or without its source lines.
+def save(
+    program: Program,
+    path: FilePath,
+    *,
+    format: str = "elf",  # noqa: A002
+    lines: bool = True,
+    memory: str | None = None,
+) -> None:
+    """Write the program as an ELF file, or as an image of `asm.images.FORMATS`.
 
-    Raises `InputError` if it cannot be written.
+    `lines` tells whether source lines go into an ELF file; `memory`, a name in
+    `asm.images.MEMORIES`, has an image hold that one alone. Raises `InputError`
+    if the file cannot be written or there is no such image, `ElfError` for a
+    program that no ELF file can hold.
     """
-    from asm import elf
+    from asm import elf, images
 
-    write_bytes(path, elf.write(program, lines=lines))
+    if format == "elf":
+        if memory is not None:
+            raise InputError("an ELF file holds all memories", "leave the memory out")
+        write_bytes(path, elf.write(program, lines=lines))
+        return
+    if format not in images.FORMATS or memory not in (None, *images.MEMORIES):
+        raise InputError(f"no image is {format!r} of the memory {memory!r}")
+    try:
+        data = images.write(program, format, memory)
+    except images.ImageError as error:
+        raise InputError(error.message, error.hint) from None
+    write_bytes(path, data)
 
 
 def disassemble(program: Program | FilePath, *, core: str | None = None) -> str:

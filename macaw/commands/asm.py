@@ -1,4 +1,4 @@
-"""`macaw asm`: source to ELF."""
+"""`macaw asm`: source to executable or image."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _definitions(
 @click.command("asm", short_help="Assemble source files into an executable.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option(
-    "-o", "output", type=click.Path(), metavar="OUT", help="The executable; default FILE.elf."
+    "-o", "output", type=click.Path(), metavar="OUT", help="What to write; default FILE.FORMAT."
 )
 @click.option(
     "-I", "folders", multiple=True, type=click.Path(), metavar="DIR", help="Also read files below."
@@ -47,7 +47,18 @@ def _definitions(
     default=True,
     help="Put the source line of every address into the executable (the default), or leave it out.",
 )
-@click.option("--format", type=click.Choice(["elf"]), default="elf", show_default=True)
+@click.option(
+    "--format",
+    type=click.Choice(["elf", "bin", "hex"]),
+    default="elf",
+    show_default=True,
+    help="An executable, the raw bytes of one memory, or Intel HEX.",
+)
+@click.option(
+    "--memory",
+    type=click.Choice(["local", "external"]),
+    help="Put what is loaded into this memory alone into the image (bin and hex).",
+)
 @click.option(
     "--diagnostics",
     "style",
@@ -65,10 +76,11 @@ def command(
     device: str | None,
     lines: bool,
     format: str,  # noqa: A002
+    memory: str | None,
     style: str,
     strict: bool,
 ) -> int:
-    """Assemble FILEs together into one ELF executable.
+    """Assemble FILEs together into one ELF executable, or into an image for a loader.
 
     All errors are reported, each with its place; then nothing is written.
     """
@@ -76,7 +88,9 @@ def command(
     from macaw import api, console
     from macaw.files import keep_inputs
 
-    target = output or Path(files[0]).with_suffix(".elf")
+    if memory and format == "elf":
+        raise click.UsageError("--memory goes with --format bin or hex")
+    target = output or Path(files[0]).with_suffix(f".{format}")
     keep_inputs([target], [*files, *([device] if device else [])])
     try:
         program = api.assemble(*files, device=device, defines=defines, include_dirs=folders)
@@ -89,5 +103,5 @@ def command(
         console.diagnostics([console.as_error(item) for item in warnings], style)
         return WRONG
     console.diagnostics(warnings, style)
-    api.save(program, target, lines=lines)
+    api.save(program, target, format=format, lines=lines, memory=memory)
     return 0

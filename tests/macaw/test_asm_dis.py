@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from macaw import api
+from macaw.errors import InputError
 from tests.macaw.conftest import ROOT, Macaw
 
 Source = Callable[..., Path]
@@ -46,6 +48,40 @@ def test_lines_are_in_the_file_or_left_out(macaw: Macaw, layer: Path) -> None:
     assert b"layer.s" not in without
     back = macaw("dis", "a").stdout
     assert back == macaw("dis", "a-g0").stdout
+
+
+def test_images(macaw: Macaw, layer: Path) -> None:
+    folder = layer.parent
+    assert macaw("asm", "layer.s", "--format", "hex").stderr == ""
+    assert (folder / "layer.hex").read_bytes().startswith(b":020000040001F9\n")
+    for memory in ("local", "external"):
+        done = macaw("asm", "layer.s", "--format", "bin", "--memory", memory, "-o", memory)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (folder / memory).stat().st_size > 100
+    done = macaw("asm", "layer.s", "--format", "bin")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "macaw: error: a raw image holds one memory: .text.cp is loaded at 0x00010000,"
+        " .pe.0 at 0x80000000\n"
+        "hint: choose --memory local or --memory external, or --format hex\n"
+    )
+    assert not (folder / "layer.bin").exists()
+    done = macaw("asm", "layer.s", "--memory", "local")
+    assert done.returncode == 2
+    assert "--memory goes with --format bin or hex" in done.stderr
+
+
+def test_images_from_python(layer: Path) -> None:
+    program = api.assemble(layer)
+    path = layer.parent / "image"
+    api.save(program, path, format="hex", memory="local")
+    assert path.read_bytes().endswith(b":00000001FF\n")
+    with pytest.raises(InputError, match="an ELF file holds all memories"):
+        api.save(program, path, memory="local")
+    with pytest.raises(InputError, match="no image is 'srec' of the memory None"):
+        api.save(program, path, format="srec")
+    with pytest.raises(InputError, match="a raw image holds one memory"):
+        api.save(program, path, format="bin")
 
 
 def test_dis_of_one_core(macaw: Macaw, layer: Path) -> None:
