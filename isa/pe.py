@@ -384,7 +384,10 @@ FAULTS = (
     Fault("slice mismatch", "A sliced segment does not divide among its PEs."),
     Fault("queue overflow", "More entries than a queue or buffer holds."),
     Fault("queue underflow", "An instruction read an entry that nothing had written."),
-    Fault("index out of range", "A weight index plus its base lies past the loaded activations."),
+    Fault(
+        "index out of range",
+        "A weight index plus its base lies past the loaded activations, or a step has moved an operand out of its buffer.",
+    ),
     Fault("accumulator overflow", "A sum left the accumulator's range (pe.overflow = fault)."),
     Fault("store overflow", "A result does not fit the element type it is stored as."),
     Fault("malformed packet", "A packet, segment or sequence that cannot be."),

@@ -17,11 +17,9 @@ from emu.faults import Fault
 from emu.pe import timing
 from emu.pe.commands import command_of
 from emu.pe.parser import SequenceParser
-from emu.pe.sequence import (
-    MEMBERS,
-    Expansion,
-    block_mask,
-)
+from emu.pe.runs import LANES, Runs
+from emu.pe.scalar import ScalarUnit
+from emu.pe.sequence import MEMBERS, block_mask, takes_weights
 from emu.pe.state import (
     BUSY,
     COMPUTING,
@@ -30,6 +28,7 @@ from emu.pe.state import (
     IDLE,
     LOADER,
     MAC,
+    NO_UNIT,
     RUNNING,
     SFU,
     STORE,
@@ -39,14 +38,13 @@ from emu.pe.state import (
     Run,
     Segment,
 )
-from emu.pe.steps import Steps, takes_weights
-from isa.pe import INSTRUCTION_BYTES
+from emu.pe.steps import Steps
+from isa.pe import INSTRUCTION_BYTES, SHORT_PIPELINE
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
 
-_COUNT = MEMBERS.index("count")
-_LANES = (0, 1)
+_PIPELINE = MEMBERS.index("pipeline")
 _AFTER = {MAC: LOADER, SFU: MAC, STORE: SFU}  # a unit waits for earlier steps of this one
 
 
@@ -58,6 +56,8 @@ class Control:
         self.cluster = cluster
         self.parser = SequenceParser(row, cluster)
         self.steps = Steps(self)
+        self.loops = Runs(self)
+        self.scalar = ScalarUnit(self)
 
     # State of this cluster
 
@@ -77,6 +77,10 @@ class Control:
         """The run of an instruction buffer."""
         return next((run for run in self.runs if run["buffer"] == buffer), None)
 
+    def run_for(self, packet: Packet) -> Run:
+        """The run of an exe's packet, or of the buffer that it has triggered last."""
+        return next(run for run in self.runs if run["order"] == packet["order"])
+
     def wake(self, cycle: int) -> None:
         """Decide again in `cycle` at the latest."""
         due = self.state.due
@@ -90,61 +94,26 @@ class Control:
     # Selector 603: packets
 
     def accepts(self, packet: Packet) -> bool:
-        """Whether a packet's buffer (and the parser, if it is for that) is free."""
+        """Whether a packet's buffers (and the parser, if it is for that) are free."""
+        wanted = {packet["buffer"]}
         parser = self.state.parsers[self.cluster]
-        if parser is not None:
-            same = parser["buffer"] == packet["buffer"]
-            if same or command_of(packet).parses:
+        if parser is not None and (command_of(packet).parses or parser["buffer"] in wanted):
+            return False
+        if not command_of(packet).parses:
+            wanted.update(self.loops.chain(packet["buffer"]))
+            if parser is not None and parser["buffer"] in wanted:
                 return False
-        return self.run_of(packet["buffer"]) is None
+        return not any(wanted.intersection((run["buffer"], *run["chain"])) for run in self.runs)
 
     def open(self, packet: Packet, address: int) -> None:
         """Reserve the buffer for the run of a packet that is about to come. Raises `Fault`."""
-        c, buffer = self.cluster, packet["buffer"]
-        count = int(self.state.headers[c, buffer, _COUNT])
-        if not count:
-            raise Fault(
-                "uninitialised instruction buffer",
-                f"exe ib={buffer}: cluster {c} has no sequence in this buffer",
-                {"cluster": c, "buffer": buffer},
-                address=address,
-            )
-        out = packet["out"]
-        assert out is not None  # an exe has one
-        first = self.row.address(int(self.state.origins[c, buffer]))
-        expansion = Expansion(
-            self.shape,
-            self.state.words[c, buffer, :count].tolist(),
-            self.state.registers[c, buffer, :count, :, 0].tolist(),
-            (packet["shift"], packet["last"]),
-            packet["segments"],
-            out,
-            len(packet["clusters"]),
-            first,
-        )
-        self.state.segment_entries[c, buffer] = 0
-        run = Run(
-            buffer=buffer,
-            order=packet["order"],
-            command=(packet["shift"], packet["last"]),
-            live=False,
-            issue_at=[NEVER, NEVER],
-            out=out,
-            stored=0,
-            span=None,
-            reach=-1,
-            has_weights=any(takes_weights(op) for op in expansion.ops),
-            ops=expansion.ops,
-        )
-        run["span"] = self.row.results.span(c, run, address)
-        self.runs.append(run)
+        self.runs.append(self.loops.open(packet, address))
 
     def accept(self, packet: Packet, cycle: int) -> None:
         """The command byte of a run's packet was on the bus in `cycle`."""
-        run = self.run_of(packet["buffer"])
-        assert run is not None  # `open` made it
+        run = self.run_for(packet)
         run["live"] = True
-        run["issue_at"] = [timing.first_start(cycle)] * len(_LANES)
+        run["issue_at"] = [timing.first_start(cycle)] * len(LANES)
         if self.state.doing[self.cluster] == IDLE:
             self.do(BUSY, cycle + 1)
         self.wake(run["issue_at"][0])
@@ -171,8 +140,7 @@ class Control:
 
     def taker(self, packet: Packet, segment: int) -> tuple[Run, Op]:
         """The run and its ld that takes a segment of the packet on the bus."""
-        run = self.run_of(packet["buffer"])
-        assert run is not None  # `open` made it
+        run = self.run_for(packet)
         return run, next(op for op in run["ops"] if segment in op["segments"])
 
     def ready(self, packet: Packet, segment: int) -> bool:
@@ -180,6 +148,9 @@ class Control:
 
         Lds before it may still be at work: what counts is that their segments are through.
         """
+        run = self.run_for(packet)
+        if segment >= run["taken"]:
+            return False  # an iteration to come takes it
         run, op = self.taker(packet, segment)
         for other in run["ops"]:
             if other is op:
@@ -189,13 +160,13 @@ class Control:
                 return False
         if self.units[LOADER] not in (FREE, run["buffer"]):
             return False
-        if self._conflict(run, op):
+        if self._conflict(run, op) or not self.scalar.fetchable(run, op):
             return False
         return self.row.loading.has_room(self.cluster, run, op, packet, segment)
 
     def begin_segment(self, packet: Packet) -> None:
         """The first bytes of a segment are on the bus: the loader is taken."""
-        self.units[LOADER] = packet["buffer"]
+        self.units[LOADER] = self.run_for(packet)["buffer"]
 
     def segment_first(self, packet: Packet, segment: int, cycle: int) -> None:
         """The first beat of a segment was on the bus in `cycle`."""
@@ -216,13 +187,13 @@ class Control:
         if op["state"] == RUNNING:
             op["end"] = timing.ld_end(cycle, op["start"])
         if takes_weights(op):
-            self._find_reads(run)
+            self.find_reads(run)
 
-    def _find_reads(self, run: Run) -> None:
-        """The weights have come, so what the run's macs read is known."""
+    def find_reads(self, run: Run) -> None:
+        """Once the weights have come, what the run's macs read is known."""
         for op in run["ops"]:
             if op["unit"] == MAC and op["state"] == WAITING and run["reach"] >= 0:
-                base = int(self.steps.operands(run, op)[0].max())
+                base = op["base"]
                 end = min(base + run["reach"] + 1, self.shape.input_buffer)
                 op["reads"] = block_mask(base, end, self.shape.input_block)
 
@@ -233,65 +204,51 @@ class Control:
         for run in self.runs:
             for op in run["ops"]:
                 if op["state"] == RUNNING and op["end"] < now:
-                    self._finish(op)
+                    self._finish(run, op)
+            self.scalar.write_back(run, now)
         for run in list(self.runs):
             if run["live"]:
-                self._loop_back(run)
-                if all(op["state"] == DONE for op in run["ops"]) and not run["has_weights"]:
-                    self._leave(run, now)
+                self.loops.loop_back(run)
+                if self.loops.over(run) and self.scalar.done(run, now):
+                    self.loops.leave(run, now)
+        if self.state.doing[self.cluster] != IDLE and not any(run["live"] for run in self.runs):
+            self.do(IDLE, now)
         again = NEVER
         for run in sorted(self.runs, key=lambda run: run["buffer"]):
             if run["live"]:
-                for lane in _LANES:
+                for lane in LANES:
                     again = min(again, self._issue(run, lane, now))
-        self.state.due[self.cluster] = min(again, self._next_end())
+        writes = (self.scalar.next_act(run, now) for run in self.runs)
+        self.state.due[self.cluster] = min(again, self._next_end(), *writes)
 
     def _next_end(self) -> int:
         ends = [op["end"] for run in self.runs for op in run["ops"] if op["state"] == RUNNING]
         return min(min(ends, default=NEVER) + 1, NEVER)
 
-    def _finish(self, op: Op) -> None:
+    def _finish(self, run: Run, op: Op) -> None:
         op["state"] = DONE
-        if not op["segments"]:  # the loader is free when the last of them has come
+        if op["unit"] != NO_UNIT and not op["segments"]:
+            # The loader is free when the last of an ld's segments has come.
             self.units[op["unit"]] = FREE
         if op["implied"] is None:
             self.row.retired += 1
-
-    def _loop_back(self, run: Run) -> None:
-        """After the last mac of a run its segment leaves the weight queue (state sq, ¶122)."""
-        if not run["has_weights"] or not self._heads_queue(run):
-            return
-        if any(op["state"] != DONE for op in run["ops"] if op["unit"] in (LOADER, MAC)):
-            return
-        state, c = self.state, self.cluster
-        entries = state.segment_entries[c, run["buffer"]]
-        state.weight_head[c] = (state.weight_head[c] + entries) % self.shape.weight_queue
-        state.weight_count[c] -= entries
-        run["has_weights"] = False
-
-    def _heads_queue(self, run: Run) -> bool:
-        """Whether the run's segment is the first one in the weight queue."""
-        return next(other for other in self.runs if other["has_weights"]) is run
-
-    def _leave(self, run: Run, now: int) -> None:
-        """The run is over; its buffer is free from `now` on."""
-        self.runs.remove(run)
-        if not any(other["live"] for other in self.runs):
-            self.do(IDLE, now)
-        if self.row.listeners:
-            self.row.announce("end", cluster=self.cluster, buffer=run["buffer"])
+            if self.state.headers[self.cluster, run["buffer"], _PIPELINE] != SHORT_PIPELINE:
+                self.scalar.ended(run, op)
 
     def _issue(self, run: Run, lane: int, now: int) -> int:
         """Start the next step of a lane if it can; the next cycle in which to try, if known."""
         op = next((op for op in run["ops"] if op["lane"] == lane and op["state"] == WAITING), None)
         if op is None:
             return NEVER
-        if now < run["issue_at"][lane]:
-            return run["issue_at"][lane]
+        fetched = run["issue_at"][lane]
+        if op["implied"] is None:
+            fetched = max(fetched, self.scalar.next_start(run, op))
+        if now < fetched:
+            return fetched
         if op["segments"]:
             if op["first"] >= now:
                 return NEVER
-        elif (
+        elif op["unit"] != NO_UNIT and (
             self.units[op["unit"]] != FREE or not self._in_order(run, op) or self._conflict(run, op)
         ):
             return NEVER
@@ -303,13 +260,14 @@ class Control:
                 "instruction", address=where, cluster=self.cluster, buffer=run["buffer"]
             )
         op["state"], op["start"] = RUNNING, now
-        if not op["segments"]:
+        if op["unit"] != NO_UNIT and not op["segments"]:
             self.units[op["unit"]] = run["buffer"]
         try:
             self.steps.start(run, op, now)
         except Fault as fault:
             op["state"] = WAITING
-            self.units[op["unit"]] = FREE
+            if op["unit"] != NO_UNIT:
+                self.units[op["unit"]] = FREE
             fault.address = fault.address or self.address(run, op)
             raise
         run["issue_at"][lane] = now + 1
@@ -322,7 +280,7 @@ class Control:
                 break
             if other["unit"] == _AFTER.get(op["unit"]) and other["state"] != DONE:
                 return False
-        return op["unit"] != MAC or not run["has_weights"] or self._heads_queue(run)
+        return op["unit"] != MAC or not run["has_weights"] or self.loops.heads_queue(run)
 
     def _conflict(self, run: Run, op: Op) -> bool:
         """Whether a step that came before `op` still uses something that it needs."""
@@ -341,7 +299,25 @@ class Control:
                     return True
                 if op["unit"] == other["unit"] == STORE and _overlap(run, other_run):
                     return True
+            if other_run is not run and self._conflict_ahead(op, run, other_run):
+                return True
         return False
+
+    def _conflict_ahead(self, op: Op, run: Run, other: Run) -> bool:
+        """Whether iterations to come of an earlier run, or what it triggers, need the same."""
+        ahead = other["ahead"]
+        if ahead is None:
+            return False
+        reads = 0
+        if other["reach"] >= 0 and ahead["low"] <= ahead["high"]:
+            end = min(ahead["high"] + other["reach"] + 1, self.shape.input_buffer)
+            reads = block_mask(max(ahead["low"], 0), end, self.shape.input_block)
+        return bool(
+            op["sums"] & ahead["sums"]
+            or op["blocks"] & ahead["blocks"]
+            or op["writes"] & reads
+            or (op["unit"] == STORE and ahead["stores"] and _overlap(run, other))
+        )
 
     def computing_address(self) -> int | None:
         """The address of the mac at work."""
@@ -391,6 +367,7 @@ class Control:
             span = run["span"]
             touches = span is not None and span[0] < high and low < span[1]
             stores = any(op["unit"] == STORE and op["state"] != DONE for op in run["ops"])
+            stores |= run["ahead"] is not None and run["ahead"]["stores"]
             if touches and stores and run["order"] < order:
                 return True
         return False

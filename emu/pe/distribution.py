@@ -196,7 +196,9 @@ class Distribution:
         command = command_of(packet)
         if not command.loads:
             return False
-        if cluster not in packet["clusters"] or packet["buffer"] > buffer:
+        if cluster not in packet["clusters"]:
+            return False
+        if self.row.controls[cluster].run_for(packet)["buffer"] > buffer:
             return False
         number = packet["segment"]
         if packet["sent"] or number == len(packet["segments"]) or self.state.beat is not None:

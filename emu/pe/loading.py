@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from emu.faults import Fault
 from emu.pe.arithmetic import Adder
+from emu.pe.runs import WINDOW
 from emu.pe.sequence import (
     ACTIVATIONS_SEGMENT,
     BROADCAST,
     BY_CLUSTER,
+    MEMBERS,
     SLICED,
     WEIGHTS,
     slices,
@@ -28,6 +30,11 @@ from isa.pe import ACCUMULATORS, ENTRY, WEIGHTS_RECORD
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
+
+
+_STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")
+# By slice the first entry and the number of entries; all entries.
+Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
 
 
 class Loading:
@@ -50,19 +57,33 @@ class Loading:
         described = packet["segments"][segment]
         if described["type"] != WEIGHTS:
             return True
-        known = packet["entries"]
-        if segment not in known:
-            data = self.row.peek(described["offset"], described["length"])
-            known[segment] = [count for _, count in self._records(data, packet, segment)]
         # Segments before this one in the same beat are not in the queues yet.
         counts = np.zeros(self.shape.pes, np.int64)
         for number in range(packet["segment"], segment + 1):
-            if number in known:
-                counts += np.array(known[number])[self._of_cluster(cluster, packet, number)]
+            if packet["segments"][number]["type"] == WEIGHTS:
+                counts += self._entry_counts(cluster, run, packet, number)
         own = self.state.segment_entries[cluster, run["buffer"]] + counts
         if (own > self.shape.weight_queue).any():
             raise self._overflow(cluster, run, op, own)
         return bool((self.state.weight_count[cluster] + counts <= self.shape.weight_queue).all())
+
+    def _entry_counts(
+        self, cluster: int, run: Run, packet: Packet, segment: int
+    ) -> NDArray[np.int64]:
+        """Entries that a segment of weights brings to each PE of a cluster, (PEs,)."""
+        described, known = packet["segments"][segment], packet["entries"]
+        if self._sliding(cluster, run):
+            size = np.dtype(self.shape.value_type).itemsize
+            elements = described["length"] // size // self._count(packet, segment)
+            return np.full(self.shape.pes, elements)
+        if segment not in known:
+            data = self.row.peek(described["offset"], described["length"])
+            known[segment] = [count for _, count in self._records(data, packet, segment)]
+        return np.array(known[segment])[self._of_cluster(cluster, packet, segment)]
+
+    def _sliding(self, cluster: int, run: Run) -> bool:
+        """Whether a run's weight queue is a sliding window of dense data."""
+        return bool(self.state.headers[cluster, run["buffer"], _STATE] == WINDOW)
 
     def _overflow(self, cluster: int, run: Run, op: Op, entries: NDArray[np.int64]) -> Fault:
         pe, capacity = int(entries.argmax()), self.shape.weight_queue
@@ -80,7 +101,7 @@ class Loading:
         """Put the bytes of a segment where the lds of its clusters want them. Raises `Fault`."""
         kind = packet["segments"][segment]["type"]
         if kind == WEIGHTS:
-            self._fill_weights(packet, segment, data)
+            self._fill_queues(packet, segment, data)
             return
         dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type
         little = np.dtype(dense_type).newbyteorder("<")
@@ -134,39 +155,72 @@ class Loading:
         address = self.row.address(packet["address"])
         return Fault(kind, message, {"packet": packet["address"]}, address=address)
 
-    def _fill_weights(self, packet: Packet, segment: int, data: bytes) -> None:
-        """Append a segment to the weight queues 503."""
-        state, records = self.state, self._records(data, packet, segment)
-        starts = np.array([start for start, _ in records], np.int64)
-        counts = np.array([count for _, count in records], np.int64)
-        raw = np.frombuffer(data, np.uint8)
+    def _fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
+        """Append a segment to the weight queues 503; dense data if they are sliding windows."""
         for cluster in packet["clusters"]:
             run, op = self.row.controls[cluster].taker(packet, segment)
             mine = self._of_cluster(cluster, packet, segment)
-            held = state.weight_count[cluster] + counts[mine]
+            if self._sliding(cluster, run):
+                starts, counts, entries = self._dense_entries(data, packet, segment)
+            else:
+                starts, counts, entries = self._sparse_entries(data, packet, segment)
+            held = self.state.weight_count[cluster] + counts[mine]
             if (held > self.shape.weight_queue).any():  # somebody changed the bytes meanwhile
                 raise self._overflow(cluster, run, op, held)
-            pe, at, number = self._entries(starts[mine], counts[mine])
-            octets = raw[at[:, None] + np.arange(self.entry.itemsize)]
-            entries = np.ascontiguousarray(octets).view(self.entry).reshape(-1)
-            index = entries["index"]
-            tail = state.weight_head[cluster] + state.weight_count[cluster]
-            place = (tail[pe] + number) % self.shape.weight_queue
-            state.weight_index[cluster, pe, place] = index
-            state.weight_value[cluster, pe, place] = entries["value"]
-            state.weight_count[cluster] += counts[mine]
-            state.segment_entries[cluster, run["buffer"]] += counts[mine]
-            high = state.weights_high[cluster]
-            np.maximum(high, state.weight_count[cluster], out=high)
-            run["reach"] = max(run["reach"], int(index.max(initial=0)) if index.size else -1)
+            pe, which, number = self._numbered(starts[mine], counts[mine])
+            self._append(cluster, run, counts[mine], pe, number, entries[which])
 
-    def _entries(
+    def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
+        """Of each slice the first entry and how many, and all entries one behind the other."""
+        records = self._records(data, packet, segment)
+        counts = np.array([count for _, count in records], np.int64)
+        size = self.entry.itemsize
+        pieces = [data[start : start + count * size] for start, count in records]
+        entries = np.frombuffer(b"".join(pieces), self.entry)
+        return np.cumsum(counts) - counts, counts, entries
+
+    def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
+        """The same of dense data, whose indices are their places. Raises `Fault`."""
+        values = np.frombuffer(data, self.entry["value"])
+        slices_ = self._count(packet, segment)
+        elements = values.size // slices_
+        entries = np.zeros(values.size, self.entry)
+        entries["value"] = values
+        starts = np.arange(slices_, dtype=np.int64) * elements
+        return starts, np.full(slices_, elements, np.int64), entries
+
+    def _append(
+        self,
+        cluster: int,
+        run: Run,
+        counts: NDArray[np.int64],
+        pe: NDArray[np.intp],
+        number: NDArray[np.int64],
+        entries: NDArray[Any],
+    ) -> None:
+        """Put entries, the `number`-th new ones of PEs `pe`, at the tails of their queues."""
+        state = self.state
+        tail = state.weight_head[cluster] + state.weight_count[cluster]
+        place = (tail[pe] + number) % self.shape.weight_queue
+        index = entries["index"]
+        state.weight_index[cluster, pe, place] = index
+        state.weight_value[cluster, pe, place] = entries["value"]
+        state.weight_count[cluster] += counts
+        state.segment_entries[cluster, run["buffer"]] += counts
+        high = state.weights_high[cluster]
+        np.maximum(high, state.weight_count[cluster], out=high)
+        reach = int(index.max()) if index.size else -1
+        if self._sliding(cluster, run):
+            reach = int(state.headers[cluster, run["buffer"], _WINDOW]) - 1
+        run["reach"] = max(run["reach"], reach)
+
+    def _numbered(
         self, starts: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-        """Of all entries of a cluster: the PE, the first byte, the number within its PE."""
+        """Of all entries of a cluster: the PE, which entry it is, the number within its PE."""
         pe = np.repeat(np.arange(counts.size), counts)
         number = np.arange(pe.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        return pe, starts[pe] + number * self.entry.itemsize, number
+        return pe, starts[pe] + number, number
 
     # Activations
 
@@ -177,6 +231,7 @@ class Loading:
         """
         state, size = self.state, self.shape.input_block
         elements = values.shape[1]
+        self._check_joins(cluster, start)
         for first in np.unique(start).tolist():  # all PEs have one base unless 604 changed it
             pes = np.flatnonzero(start == first)
             end = first + elements
@@ -186,6 +241,17 @@ class Loading:
             state.bitmask[cluster, pes, end:whole] = False
             state.block_loaded[cluster, first // size : whole // size] = size
             state.block_loaded[cluster, whole // size - 1] -= whole - end
+
+    def _check_joins(self, cluster: int, start: NDArray[Any]) -> None:
+        """What begins inside of a block goes on behind what is loaded there. Raises `Fault`."""
+        block, inside = divmod(int(start[0]), self.shape.input_block)
+        if inside > self.state.block_loaded[cluster, block]:
+            raise Fault(
+                "queue underflow",
+                f"ld activations, base={int(start[0])}: the {inside} elements of its block"
+                f" before it are not all loaded in cluster {cluster}",
+                {"cluster": cluster, "base": int(start[0])},
+            )
 
     # Partial sums
 
@@ -203,7 +269,7 @@ class Loading:
         """Add what was written of the four elements of a block to accumulators 0 to 3."""
         state, pes = self.state, np.arange(self.shape.pes)
         first = int(start[0])
-        written = state.output_written[cluster, first : first + ACCUMULATORS]
+        written = state.output_written[cluster, :, first : first + ACCUMULATORS]
         if not written.any():
             block = first // self.shape.output_block
             raise Fault(
@@ -212,8 +278,9 @@ class Loading:
                 f" of cluster {cluster}",
                 {"cluster": cluster, "block": block},
             )
-        for number in np.flatnonzero(written).tolist():
-            self._add(cluster, number, state.output[cluster, pes, start + number])
+        for number in np.flatnonzero(written.any(axis=0)).tolist():
+            values = state.output[cluster, pes, start + number]
+            self._add(cluster, number, np.where(written[:, number], values, values.dtype.type(0)))
 
     def _add(self, cluster: int, number: int, values: NDArray[Any]) -> None:
         old = self.state.accumulators[cluster, :, number]

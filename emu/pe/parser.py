@@ -8,12 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from emu.faults import Fault
 from emu.pe import operands
 from emu.pe.sequence import MEMBERS, decoded, not_available
 from emu.pe.state import Parser, Segment, Shape
 from isa.codec import DecodeError, StructureError, unpack
-from isa.pe import ACTIVATIONS, INSTRUCTION_BYTES, SEQUENCE, SHORT_PIPELINE, STATES, STEP
+from isa.pe import (
+    ACTIVATIONS,
+    BUFFERS,
+    ENTRY_OF,
+    INSTRUCTION_BYTES,
+    SEQUENCE,
+    SEQUENCE_LENGTH,
+    SHORT_PIPELINE,
+    STATES,
+    STEP,
+    THEN,
+)
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
@@ -75,6 +89,7 @@ class SequenceParser:
         parser["parsed"] = parsed + 1
         if parser["parsed"] < header["count"]:
             return False
+        self.state.steps[c, buffer] = parse_steps(data, header, base)
         self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
         self.state.origins[c, buffer] = parser["address"] + start
         self.state.parsers[c] = None
@@ -98,19 +113,57 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
     except StructureError as error:
         values: dict[str, int | str] = {"length": len(data)}
         raise Fault("malformed packet", str(error), values, address=address) from None
+    then, sliding = header["then"], STATES[header["state"]] == "sw"
+    wrong = {
+        f"then is {then}, neither 0 nor {THEN} to {THEN + BUFFERS - 1}": (
+            then != 0 and not THEN <= then < THEN + BUFFERS
+        ),
+        f"{header['steps']} steps need the stages SU and WB, pipeline=4": (
+            header["steps"] != 0 and header["pipeline"] == SHORT_PIPELINE
+        ),
+        "a sliding window of no entries": sliding and not header["window"],
+    }
+    for what, found in wrong.items():
+        if found:
+            raise Fault("malformed packet", f"a sequence: {what}", {"then": then}, address=address)
     asked = {
-        f"state={STATES[header['state']]}": header["state"] != 0,
-        ".then": header["then"] != 0,
-        ".step": header["steps"] != 0,
-        f"pipeline={header['pipeline']}": header["pipeline"] != SHORT_PIPELINE,
-        f"inner={header['inner']}": header["inner"] != 1,
-        f"outer={header['outer']}": header["outer"] != 1,
         f"activation={ACTIVATIONS[header['activation']]}": header["activation"] > 1,
     }
     for what, wanted in asked.items():
         if wanted:
             raise not_available(f"a sequence with {what}", address)
     return header
+
+
+def parse_steps(data: bytes, header: dict[str, int], address: int) -> NDArray[np.int32]:
+    """By instruction and operand the inner and outer step of a sequence. Raises `Fault`."""
+    found = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
+    given = set()
+    start = instructions_offset(header)
+    for number in range(header["steps"]):
+        at = SEQUENCE.size + STEP.size * number
+        try:
+            step = unpack(STEP, data, at)
+        except StructureError as error:
+            values: dict[str, int | str] = {"step": number}
+            raise Fault("malformed packet", str(error), values, address=address + at) from None
+        place, operand = step["instruction"], step["operand"]
+        names: list[str] = []
+        if place < header["count"]:
+            where = start + INSTRUCTION_BYTES * place
+            row = decoded(int.from_bytes(data[where : where + INSTRUCTION_BYTES], "little")).row
+            names = [name for name in (x.name for x in row.operands) if name in ENTRY_OF]
+        why = ""
+        if operand not in {ENTRY_OF[name] for name in names}:
+            why = "there is no such operand"
+        elif (place, operand) in given:
+            why = "it has a step already"
+        if why:
+            message = f"step {number}, of operand {operand} of instruction {place}: {why}"
+            raise Fault("malformed packet", message, {"step": number}, address=address + at)
+        given.add((place, operand))
+        found[place, operand] = step["inner"], step["outer"]
+    return found
 
 
 def parse_instruction(shape: Shape, word: int, address: int) -> tuple[int, int]:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _RELU = ACTIVATIONS.index("relu")
 
+Pes = NDArray[np.intp] | slice
+EVERY_PE = slice(None)
+
 Beats = list[tuple[list[tuple[int, int]], bytes]]
 
 
@@ -33,23 +36,31 @@ class Results:
 
     # Output queue
 
-    def mark_written(self, cluster: int, start: int, count: int) -> None:
-        """Places from `start` on were written; the rest of the last block counts as not written."""
+    def mark_written(self, cluster: int, start: int, count: int, pes: Pes = EVERY_PE) -> None:
+        """Places of `pes` from `start` on were written; the rest of the last block was not."""
         size = self.shape.output_block
         written = self.state.output_written[cluster]
-        written[start : start + count] = True
-        written[start + count : -(-(start + count) // size) * size] = False
+        written[pes, start : start + count] = True
+        written[pes, start + count : -(-(start + count) // size) * size] = False
 
-    def _check_written(self, cluster: int, start: int, count: int, what: str) -> None:
-        written = self.state.output_written[cluster, start : start + count]
-        if not written.all():
-            place = start + int(np.flatnonzero(~written)[0])
+    def holders(self, cluster: int, start: int, count: int, what: str) -> NDArray[np.intp]:
+        """The PEs that hold `count` results from `start` on; the others hold none of them.
+
+        Raises `Fault` if nobody does, or if one holds a part of them.
+        """
+        written = self.state.output_written[cluster, :, start : start + count]
+        whole = written.all(axis=1)
+        torn = written.any(axis=1) & ~whole
+        if torn.any() or not whole.any():
+            pe = int(np.flatnonzero(torn)[0]) if torn.any() else 0
+            place = start + int(np.flatnonzero(~written[pe])[0])
             raise Fault(
                 "queue underflow",
                 f"{what}: nothing was written to place {place}"
                 f" (block {place // self.shape.output_block}) of cluster {cluster}'s output queue",
-                {"cluster": cluster, "place": place},
+                {"cluster": cluster, "pe": pe, "place": place},
             )
+        return np.flatnonzero(whole)
 
     def move(self, cluster: int, source: NDArray[Any], target: NDArray[Any]) -> None:
         """nonsf: an accumulator of each PE through buffer 508 to the output queue; it is cleared.
@@ -65,17 +76,17 @@ class Results:
 
     def bypass(self, cluster: int, source: NDArray[Any], target: NDArray[Any], count: int) -> None:
         """Raw partial sums go past the SFU, by selectors 514 and 515."""
-        self._check_written(cluster, int(source[0]), count, "spu")
+        pes = self.holders(cluster, int(source[0]), count, "spu")
         output, places = self.state.output[cluster], np.arange(count)
-        pes = self.pes[:, None]
-        output[pes, target[:, None] + places] = output[pes, source[:, None] + places]
-        self.mark_written(cluster, int(target[0]), count)
+        to, of = target[pes][:, None] + places, source[pes][:, None] + places
+        output[pes[:, None], to] = output[pes[:, None], of]
+        self.mark_written(cluster, int(target[0]), count, pes)
 
     # Special-function unit
 
     def begin_special(self, cluster: int, job: SfuJob) -> None:
         """Results of a block begin to enter the SFU. Raises `Fault` if one was never written."""
-        self._check_written(cluster, job["source"][0], job["count"], "spu")
+        self.holders(cluster, job["source"][0], job["count"], "spu")
         self.state.sfu_jobs[cluster] = job
 
     def special_cycle(self, now: int) -> None:
@@ -115,13 +126,11 @@ class Results:
 
     # Stores
 
-    def span(self, cluster: int, run: Run, address: int) -> tuple[int, int] | None:
-        """The bytes of the half between which all stores of a run lie, None if there are none.
+    def span(self, cluster: int, out: Out, stores: int, address: int) -> tuple[int, int] | None:
+        """The bytes of the half between which all stores of an exe lie, None if there are none.
 
         Raises `Fault`, at the packet's `address`, if they do not fit the half.
         """
-        out = run["out"]
-        stores = sum(op["unit"] == STORE for op in run["ops"])
         pes = self._writers(cluster, out)
         elements = stores * out["count"]
         if not elements or not pes.size:
@@ -155,7 +164,8 @@ class Results:
         count = out["count"]
         if not count or not writers.size:
             return []
-        self._check_written(cluster, int(source[0]), count, "st")
+        holders = self.holders(cluster, int(source[0]), count, "st")
+        writers = writers[np.isin(writers - cluster * self.shape.pes, holders)]
         local = writers - cluster * self.shape.pes
         number = np.arange(count)
         values = self.state.output[cluster, local[:, None], source[local][:, None] + number]

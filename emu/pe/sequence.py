@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from emu.core import NEVER
 from emu.faults import Fault
-from emu.pe.state import LOADER, MAC, SFU, STORE, WAITING, Op, Out, Segment, Shape
+from emu.pe.state import LOADER, MAC, NO_UNIT, SFU, STORE, WAITING, Op, Out, Segment, Shape
 from isa.codec import Decoded, decode
 from isa.pe import (
     ACCUMULATORS,
@@ -27,7 +28,11 @@ from isa.pe import (
     MODES,
     SEGMENT_TYPES,
     SEQUENCE,
+    STATES,
 )
+
+if TYPE_CHECKING:
+    from emu.pe.buffers import Buffer
 
 MEMBERS = tuple(member.name for member in SEQUENCE.members)
 WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS, _SEQUENCE = range(len(SEGMENT_TYPES))
@@ -58,6 +63,7 @@ def make_op(
     name: str,
     unit: int,
     *,
+    base: int = 0,
     function: int = -1,
     lane: int = 0,
     implied: tuple[int, int] | None = None,
@@ -71,6 +77,8 @@ def make_op(
         place=place,
         name=name,
         function=function,
+        iteration=0,
+        base=base,
         unit=unit,
         lane=lane,
         state=WAITING,
@@ -90,47 +98,56 @@ def make_op(
 
 
 class Expansion:
-    """The steps of one run: what its instructions are for these flags, payloads and results.
+    """The steps of an iteration: what its instructions are for these flags, payloads and results.
 
-    `words` are the buffer's instructions, `operands` their register-file entries of PE 0
-    (place, 2). `clusters` is how many clusters share the packet. Raises `Fault`, its address the
+    `operands` are the entries of its instructions in the register file (place, 2).
+    `clusters` is how many clusters share the packet, `taken` how many of its segments earlier
+    iterations took; in the `last` one none may be left over. Raises `Fault`, its address the
     instruction's (`address` is that of the first one).
     """
 
     def __init__(
         self,
         shape: Shape,
-        words: Sequence[int],
+        buffer: Buffer,
         operands: Sequence[Sequence[int]],
         flags: tuple[bool, bool],
         segments: Sequence[Segment],
         out: Out,
         clusters: int,
         address: int,
+        *,
+        taken: int = 0,
+        iteration: int = 0,
+        last: bool = True,
     ) -> None:
         self.shape = shape
-        self.rows = [decoded(word) for word in words]
+        self.rows, self.header = buffer.rows, buffer.header
         self.operands = operands
         self.segments, self.clusters = segments, clusters
         self.address = address
-        self.taken = 0  # segments that the lds so far take
-        shift, last = flags
+        self.taken = taken  # segments that the lds so far take
+        self.first = iteration == 0
+        shift, final = flags
         self.out_count = out["count"]
         self.results = max(out["count"], 1)  # places that a special function processes
         units = [UNIT_OF[row.row.mnemonic] for row in self.rows]
         self.last_mac = max((place for place, unit in enumerate(units) if unit == MAC), default=-1)
         self.moved = SFU in units  # by instructions of the sequence
-        self.raw = shift and not last
-        self.stream = shift and last
-        self.kept = not shift and not last
+        self.raw = shift and not final
+        self.stream = shift and final
+        self.kept = not shift and not final
         self.ops: list[Op] = []
-        self._expand()
+        self._expand(last)
+        for op in self.ops:
+            op["iteration"] = iteration
 
-    def _expand(self) -> None:
+    def _expand(self, last: bool) -> None:
         for place, row in enumerate(self.rows):
+            self._check_range(place, row)
             expand: Callable[[int, Decoded], None] = getattr(self, row.row.mnemonic)
             expand(place, row)
-        if self.taken < len(self.segments):
+        if last and self.taken < len(self.segments):
             name = SEGMENT_TYPES[self.segments[self.taken]["type"]]
             raise self._fault(
                 len(self.rows) - 1,
@@ -146,7 +163,8 @@ class Expansion:
         self.ops.append(self._load(place, row))
 
     def mac(self, place: int, row: Decoded) -> None:
-        self.ops.append(make_op(place, "mac", MAC, sums=1 << self.operands[place][1]))
+        base, number = self.operands[place]
+        self.ops.append(make_op(place, "mac", MAC, base=base, sums=1 << number))
         if place == self.last_mac and not self.moved and not self.kept:
             self._move_all(place)
 
@@ -163,6 +181,27 @@ class Expansion:
             kind, message, {"place": place}, address=self.address + INSTRUCTION_BYTES * place
         )
 
+    def _check_range(self, place: int, row: Decoded) -> None:
+        """Operands that a step has moved out of their buffer. Raises `Fault`."""
+        for operand, limit in zip(self.operands[place], self._limits(row), strict=True):
+            if limit and not 0 <= operand < limit:
+                message = (
+                    f"{row.row.mnemonic}: its operand has become {operand}, not 0 to {limit - 1}"
+                )
+                raise self._fault(place, "index out of range", message)
+
+    def _limits(self, row: Decoded) -> tuple[int, int]:
+        """The ends of what the two operands of an instruction may be; 0: it is not used."""
+        inputs, outputs = self.shape.input_buffer, self.shape.output_queue
+        unit = UNIT_OF[row.row.mnemonic]
+        if unit == MAC:
+            return inputs, ACCUMULATORS
+        if unit == LOADER:
+            return (outputs if row.values["destination"] == LD_PSUMS else inputs), 0
+        if unit == SFU:
+            return (ACCUMULATORS if row.values["function"] == NONSF else outputs), outputs
+        return outputs, 0
+
     # ld
 
     def _load(self, place: int, row: Decoded) -> Op:
@@ -170,7 +209,8 @@ class Expansion:
         destination = row.values["destination"]
         start = self.operands[place][0]
         if destination == LD_PSUMS:
-            block = 1 << start // self.shape.output_block
+            end = min(start + ACCUMULATORS, self.shape.output_queue)
+            block = block_mask(start, end, self.shape.output_block)
             if self._next_type() != PSUMS:
                 every = (1 << ACCUMULATORS) - 1
                 return make_op(
@@ -181,6 +221,7 @@ class Expansion:
                 message = f"{elements} partial sums a PE, a block takes {ACCUMULATORS}"
                 raise self._fault(place, "queue overflow", message)
             segments = [self._take(place, PSUMS)]
+            self._output_blocks(place, start, elements)
             sums = (1 << elements) - 1
             return make_op(
                 place,
@@ -192,13 +233,21 @@ class Expansion:
                 segments=segments,
             )
         segments, writes = [], 0
-        if destination in (LD_WEIGHTS, LD_BOTH):
+        if destination in (LD_WEIGHTS, LD_BOTH) and self._wants(WEIGHTS):
+            if STATES[self.header["state"]] == "sw" and self._next_type() == WEIGHTS:
+                self._elements(place, self.shape.value_type)  # dense: slices of one length
             segments.append(self._take(place, WEIGHTS))
-        if destination in (LD_ACTIVATIONS, LD_BOTH):
+        if destination in (LD_ACTIVATIONS, LD_BOTH) and self._wants(ACTIVATIONS_SEGMENT):
             if self._next_type() == ACTIVATIONS_SEGMENT:
                 writes = self._input_blocks(place, start)
             segments.append(self._take(place, ACTIVATIONS_SEGMENT))
+        if not segments:
+            return make_op(place, "skip", NO_UNIT)
         return make_op(place, "ld", LOADER, function=destination, writes=writes, segments=segments)
+
+    def _wants(self, wanted: int) -> bool:
+        """Whether an ld is to take a segment: after the first iteration only if it is its type."""
+        return self.first or self._next_type() == wanted
 
     def _next_type(self) -> int:
         return self.segments[self.taken]["type"] if self.taken < len(self.segments) else -1
@@ -275,11 +324,12 @@ class Expansion:
             place, "store", STORE, blocks=self._output_blocks(place, self.operands[place][0])
         )
 
-    def _output_blocks(self, place: int, start: int) -> int:
-        end = start + self.results
+    def _output_blocks(self, place: int, start: int, results: int = 0) -> int:
+        results = results or self.results
+        end = start + results
         if end > self.shape.output_queue:
             message = (
-                f"{self.results} results from place {start} on,"
+                f"{results} results from place {start} on,"
                 f" the output queue holds {self.shape.output_queue}"
             )
             raise self._fault(place, "queue overflow", message)
@@ -315,6 +365,11 @@ def block_mask(start: int, end: int, size: int) -> int:
     if end <= start:
         return 0
     return (1 << (end - 1) // size + 1) - (1 << start // size)
+
+
+def takes_weights(op: Op) -> bool:
+    """Whether a step is an ld that takes weights."""
+    return op["unit"] == LOADER and op["function"] in (LD_WEIGHTS, LD_BOTH)
 
 
 def slices(shape: Shape, mode: int, clusters: int) -> int:

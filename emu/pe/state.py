@@ -33,6 +33,9 @@ FREE = -1
 # An instruction of a run.
 WAITING, RUNNING, DONE = range(3)
 
+# The unit of a step that needs none.
+NO_UNIT = -1
+
 # What a cluster's PEs do as a whole; decides the class of their cycles.
 IDLE, BUSY, COMPUTING = range(3)
 
@@ -175,7 +178,9 @@ class Op(TypedDict):
     place: int  # in the sequence; of an implied step: of the instruction that it follows
     name: str  # what it does: one of the names in emu/pe/steps.py
     function: int  # of spu: place in isa.pe.FUNCTIONS; of ld: in DESTINATIONS
-    unit: int
+    iteration: int  # of the run
+    base: int  # of a mac: the element address that is added to indices
+    unit: int  # that does it, or NO_UNIT
     lane: int  # 0: in the order of the sequence; 1: streams, in their own order
     state: int
     start: int  # first cycle of work
@@ -192,11 +197,32 @@ class Op(TypedDict):
     beats: list[tuple[list[tuple[int, int]], bytes]]  # store: ranges (offset, bytes) and data
 
 
+class Ahead(TypedDict):
+    """What later iterations of a run, and the buffers that it triggers, may use."""
+
+    sums: int  # mask of accumulators
+    blocks: int  # mask of output-queue blocks
+    low: int  # the least and the greatest base of their macs; low > high: none
+    high: int
+    stores: bool  # whether they store
+
+
 class Run(TypedDict):
-    """An execution of an instruction buffer, from its exe to its last instruction."""
+    """An execution of an instruction buffer, from its exe or trigger to its last instruction."""
 
     buffer: int
     order: int  # of its packet
+    chain: list[int]  # buffers that are triggered afterwards, one by the other
+    iteration: int  # whose steps are in `ops`, from 0 on
+    iterations: int
+    looped: bool  # the last iteration's lds and macs have ended
+    initial: list[list[int]]  # operands of each instruction as config left them
+    written_back: dict[int, int]  # pipeline=4: by place, the cycle of WB of its last issue
+    unwritten: list[tuple[int, int]]  # pipeline=4: places before WB, and of which iteration
+    ahead: Ahead | None
+    segments: list[Segment]  # of the exe
+    taken: int  # segments that are for the iterations so far
+    sharers: int  # clusters that share the packet
     command: tuple[bool, bool]  # shift, last
     live: bool  # its command byte has been on the bus
     issue_at: list[int]  # by lane: the first cycle in which the next instruction may start
@@ -204,7 +230,8 @@ class Run(TypedDict):
     stored: int  # elements a PE that its stores have taken so far
     span: tuple[int, int] | None  # bytes of the half that its stores may touch
     reach: int  # the greatest index among its weights, -1: none
-    has_weights: bool  # it loads weights, and its segment is in the queue until the loopback
+    has_weights: bool  # it, or what it triggers, holds its place in the weight queue
+    held: bool  # weights of earlier iterations are in the queue
     ops: list[Op]
 
 
@@ -241,7 +268,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("accumulators", shape.sum_type, (*pe, ACCUMULATORS), "5063: accumulation buffers"),
         StateField("buffer", shape.sum_type, pe, "508: the result that went to the output queue last"),
         StateField("output", shape.sum_type, (*pe, shape.output_queue), "513: results"),
-        StateField("output_written", "bool_", (c, shape.output_queue), "513: which places have been written"),
+        StateField("output_written", "bool_", (*pe, shape.output_queue), "513: which places have been written"),
         StateField("sfu_jobs", "object", meaning="510: by cluster: what it works on, or None", initial=[None] * c),
         StateField("sfu_pipe", shape.sum_type, (c, shape.sfu_latency, shape.sfu_rate), "510: results under way; those that entered in its n-th cycle stand at n modulo sfu.latency"),
         *(StateField(row.name, "int64", pe, row.meaning) for row in PE_COUNTERS),
@@ -250,6 +277,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("headers", "int32", (c, BUFFERS, len(SEQUENCE.members)), "instruction buffers: members of the sequence's header; count 0: nothing configured"),
         StateField("origins", "int64", (c, BUFFERS), "instruction buffers: offset of the first instruction in the half", -1),
         StateField("registers", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, k), "605: operands of each instruction by PE, full element addresses or accumulators"),
+        StateField("steps", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, 2), "604: what each operand changes by at an inner and, besides, at an outer loopback"),
         StateField("segment_entries", "int64", (c, BUFFERS, k), "503: entries that the buffer's run has loaded"),
         StateField("computing", "bool_", (c,), "607: a mac is at work"),
         StateField("doing", "int64", (c,), "607: 0 idle, 1 a sequence runs, 2 a mac is at work"),

@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 from emu.core import NEVER
 from emu.faults import Fault
 from emu.pe import timing
-from emu.pe.sequence import LD_BOTH, LD_WEIGHTS, MEMBERS
-from emu.pe.state import COMPUTING, LOADER, Op, Run, SfuJob
+from emu.pe.runs import WINDOW
+from emu.pe.sequence import MEMBERS, takes_weights
+from emu.pe.state import COMPUTING, Op, Run, SfuJob
 from isa.pe import BLOCKS
 
 if TYPE_CHECKING:
     from emu.pe.control import Control
+
+
+_STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")
 
 
 class Steps:
@@ -29,6 +33,7 @@ class Steps:
         self.control, self.state, self.shape = control, control.state, control.shape
         self.cluster = control.cluster
         self._by_name = {
+            "skip": self._start_skip,
             "ld": self._start_ld,
             "ld_queue": self._start_ld_queue,
             "mac": self._start_mac,
@@ -55,6 +60,9 @@ class Steps:
         if op["last"] < NEVER:
             op["end"] = timing.ld_end(op["last"], now)
 
+    def _start_skip(self, run: Run, op: Op, now: int) -> None:
+        op["end"] = now
+
     def _start_ld_queue(self, run: Run, op: Op, now: int) -> None:
         source, _ = self.operands(run, op)
         self.control.row.loading.psums_from_queue(self.cluster, source)
@@ -63,15 +71,34 @@ class Steps:
     def _start_mac(self, run: Run, op: Op, now: int) -> None:
         c = self.cluster
         ops = run["ops"]
-        if not any(takes_weights(other) for other in ops[: ops.index(op)]):
+        loaded = any(takes_weights(other) for other in ops[: ops.index(op)])
+        if not loaded and not run["held"]:
             message = "mac without weights: no ld of its sequence has loaded any"
             raise Fault("queue underflow", message, {"cluster": c, "buffer": run["buffer"]})
         base, total = self.operands(run, op)
         limits = {int(value): self._limit(int(value)) for value in np.unique(base)}
         limit = np.array([limits[int(value)] for value in base])
         self.control.do(COMPUTING, now)
-        self.state.mac_left[c] = self.state.segment_entries[c, run["buffer"]]
+        self.state.mac_left[c] = self._entries(run)
         self.control.row.datapath.start(c, base, total, limit)
+
+    def _entries(self, run: Run) -> NDArray[Any]:
+        """How many entries of 503 each PE's mac examines, (PEs,). Raises `Fault`.
+
+        In a sliding window an entry's index is its place in the window.
+        """
+        state, c = self.state, self.cluster
+        entries: NDArray[Any] = state.segment_entries[c, run["buffer"]]
+        if state.headers[c, run["buffer"], _STATE] != WINDOW:
+            return entries
+        window = int(state.headers[c, run["buffer"], _WINDOW])
+        if (entries < window).any():
+            held = int(entries.min())
+            message = f"cluster {c}: a window of {window} entries, the weight queue holds {held}"
+            raise Fault("queue underflow", message, {"cluster": c, "entries": held})
+        places = (state.weight_head[c][:, None] + np.arange(window)) % self.shape.weight_queue
+        state.weight_index[c, np.arange(self.shape.pes)[:, None], places] = np.arange(window)
+        return np.full_like(entries, window)
 
     def _limit(self, base: int) -> int:
         """The end of the activations that are loaded from `base` on without a gap."""
@@ -116,7 +143,3 @@ class Steps:
         run["stored"] += run["out"]["count"]
         if not op["beats"]:
             op["end"] = now
-
-
-def takes_weights(op: Op) -> bool:
-    return op["unit"] == LOADER and op["function"] in (LD_WEIGHTS, LD_BOTH)

@@ -11,6 +11,8 @@ from isa.pe import ACCUMULATORS
 
 ID = 1  # decoding takes a cycle
 FO = 1  # fetching operands takes a cycle
+SU = 1  # the scalar unit takes a cycle
+WB = 1  # and writing operands back another one
 
 
 def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int) -> int:
@@ -24,6 +26,16 @@ def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int
 def first_start(accepted: int) -> int:
     """The first instruction of a run whose command byte was on the bus at `accepted`."""
     return accepted + ID + FO + 1
+
+
+def write_back(end: int) -> int:
+    """The cycle of WB of an instruction that ended at `end`, with four stages."""
+    return end + SU + WB
+
+
+def next_start(written: int) -> int:
+    """The next issue of an instruction: it fetches after WB, without forwarding."""
+    return written + FO + 1
 
 
 def ld_end(last_beat: int, start: int) -> int:

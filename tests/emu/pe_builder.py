@@ -27,6 +27,7 @@ from isa.pe import (
     SEGMENT,
     SEGMENT_TYPES,
     SEQUENCE,
+    STEP,
 )
 
 TINY = {"pe.rows": 1, "pe.clusters": 2, "pe.pes": 4}
@@ -60,10 +61,18 @@ def instruction(text: str) -> int:
     return codec.encode(row, values)
 
 
-def sequence(*lines: str, words: Sequence[int] | None = None, **header: int) -> bytes:
+# A step: instruction, operand, inner, outer.
+Steps = Sequence[tuple[int, int, int, int]]
+
+
+def sequence(
+    *lines: str, words: Sequence[int] | None = None, steps: Steps = (), **header: int
+) -> bytes:
     """The bytes of a sequence; `header` gives members that differ from the defaults."""
     found = [instruction(line) for line in lines] if words is None else list(words)
-    head = codec.pack(SEQUENCE, {"count": len(found), **header})
+    head = codec.pack(SEQUENCE, {"count": len(found), "steps": len(steps), **header})
+    names = ("instruction", "operand", "inner", "outer")
+    head += b"".join(codec.pack(STEP, dict(zip(names, step, strict=True))) for step in steps)
     return head + b"".join(word.to_bytes(2, "little") for word in found)
 
 
@@ -109,10 +118,15 @@ class Unit:
         return self.put(bytes(size), 8)
 
     def config_packet(
-        self, ib: int, *lines: str, clusters: int | None = None, **header: int
+        self,
+        ib: int,
+        *lines: str,
+        clusters: int | None = None,
+        steps: Steps = (),
+        **header: int,
     ) -> None:
         """A config of a sequence."""
-        self.config_bytes(ib, sequence(*lines, **header), clusters)
+        self.config_bytes(ib, sequence(*lines, steps=steps, **header), clusters)
 
     def config_bytes(self, ib: int, data: bytes, clusters: int | None = None) -> None:
         """A config of the bytes of a sequence."""

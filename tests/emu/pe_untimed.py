@@ -1,7 +1,7 @@
 """What a packet list does, without time: packet after packet, instruction after instruction.
 
-Written from pe.md alone, for integers; the engine, however many buffers it runs at
-once, must leave the same memory, accumulators and output queues.
+Written from pe.md and docs/timing-pe.md alone, for integers, in plain Python; the engine, however
+many buffers it runs at once, must leave the same memory, accumulators and output queues.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 BLOCKS = 16
+Entry = tuple[int, int]
+Operand = tuple[str, list[list[list[Entry] | list[int]]] | tuple[int, int]]
 
 
 class Refused(Exception):
@@ -17,21 +19,30 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
+class Program:
+    """A sequence: instructions as texts, members of its header, steps by (instruction, operand)."""
+
+    lines: tuple[str, ...]
+    header: dict[str, int]
+    steps: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+
+    def of(self, name: str) -> int:
+        return self.header.get(name, 1 if name in ("inner", "outer") else 0)
+
+
+@dataclass(frozen=True)
 class Exe:
-    """One exe: the sequence (instructions as texts), flags, operands by cluster and PE, its results.
+    """One exe: the sequences that trigger each other, flags, operands, where results go.
 
     An operand is ("weights", [(index, value), ...] by PE) and so on, by cluster; or the
     place in memory from which all PEs of all clusters get the same activations.
     """
 
-    lines: tuple[str, ...]
-    header: dict[str, int]
+    chain: tuple[Program, ...]
     shift: int
     last: int
     clusters: tuple[int, ...]
-    operands: tuple[
-        tuple[str, list[list[list[tuple[int, int]] | list[int]]] | tuple[int, int]], ...
-    ]
+    operands: tuple[Operand, ...]
     offset: int
     stride: int
     step: int
@@ -56,6 +67,7 @@ class Model:
     pes: int
     inputs: int
     outputs: int
+    weights: int  # entries of a weight queue
     memory: dict[int, bytes] = field(default_factory=dict)  # 8 bytes at an offset
 
     def __post_init__(self) -> None:
@@ -65,151 +77,294 @@ class Model:
         }
         self.sums = {at: [0] * 4 for at in every}
         self.output = {at: [0] * self.outputs for at in every}
-        self.written = {c: [False] * self.outputs for c in range(self.clusters)}
+        self.written = {at: [False] * self.outputs for at in every}
 
     def run(self, exe: Exe) -> None:
         """Raises `Refused` (the model is then of no more use)."""
         for cluster in exe.clusters:
-            self._run(cluster, exe)
+            One(self, cluster, exe).run()
 
-    def _run(self, c: int, exe: Exe) -> None:
-        queue = list(exe.operands)
-        weights: list[list[tuple[int, int]]] | None = None
-        words = [line.split() for line in exe.lines]
-        last_mac = max((i for i, word in enumerate(words) if word[0] == "mac"), default=-1)
-        rank = exe.clusters.index(c)
-        stored = 0
 
-        def store(place: int) -> None:
-            nonlocal stored
-            for k in range(self.pes):
-                for n in range(exe.count):
-                    if not self.written[c][place + n]:
+class One:
+    """An exe in one cluster."""
+
+    def __init__(self, model: Model, cluster: int, exe: Exe) -> None:
+        self.m, self.c, self.exe = model, cluster, exe
+        self.rank = exe.clusters.index(cluster)
+        self.pes = range(model.pes)
+        self.segments = list(exe.operands)
+        self.queue: list[list[Entry]] = [[] for _ in self.pes]
+        self.loaded = False  # weights of this run are in the queue
+        self.stored = 0
+        self.kept = not exe.shift and not exe.last
+        self.raw = bool(exe.shift and not exe.last)
+        self.streams = bool(exe.shift and exe.last)
+
+    def run(self) -> None:
+        for number, program in enumerate(self.exe.chain):
+            total = program.of("inner") * program.of("outer")
+            for n in range(total):
+                self.iteration(program, n)
+                state, ends_inner = program.of("state"), (n + 1) % program.of("inner") == 0
+                following = self.exe.chain[number + 1 :]
+                stay = n + 1 < total or (following and following[0].of("state") == state)
+                if state == 0 or not stay:
+                    self.queue, self.loaded = [[] for _ in self.pes], False
+                elif state == 2 and n + 1 < total and self.loaded:
+                    amount = program.of("window" if ends_inner else "pop")
+                    if any(len(entries) < amount for entries in self.queue):
                         raise Refused
-                    at = exe.offset + (c * self.pes + k) * exe.stride + (stored + n) * exe.step
-                    self.memory[at] = self.output[c, k][place + n].to_bytes(
-                        8, "little", signed=True
-                    )
-            stored += exe.count
+                    self.queue = [entries[amount:] for entries in self.queue]
+        if self.segments:
+            raise Refused
 
-        def move(a: int, place: int) -> None:
-            for k in range(self.pes):
-                self.output[c, k][place] = self.sums[c, k][a]
-                self.sums[c, k][a] = 0
-            self._mark(c, place, 1)
+    def operand(self, program: Program, n: int, i: int, which: int, first: int) -> int:
+        inner, outer = program.steps.get((i, which), (0, 0))
+        return first + n * inner + n // program.of("inner") * outer
 
-        def stream(i: int, place: int) -> None:
-            """The result of instruction i goes out at once, unless a later function reads it."""
-            readers = [
-                w[2]
-                for w in words[i + 1 :]
-                if w[:2] in (["spu", "activation"], ["spu", "requantise"])
-            ]
-            sources = [int(text[4:]) * (self.outputs // BLOCKS) for text in readers]
-            if exe.shift and exe.last and i >= last_mac and place not in sources:
-                store(place)
-
+    def iteration(self, program: Program, n: int) -> None:
+        m = self.m
+        words = [line.split() for line in program.lines]
+        last_mac = max((i for i, word in enumerate(words) if word[0] == "mac"), default=-1)
+        moves = any(word[0] == "spu" for word in words)
+        inputs, outputs = m.inputs // BLOCKS, m.outputs // BLOCKS
+        line: list[int] = []  # chained accumulators
+        where: list[tuple[int, int]] = []
         for i, word in enumerate(words):
-            arguments = dict(part.split("=") for part in word[1:] if "=" in part)
-            base = int(arguments.get("base", 0))
+            given = {k: int(v) for k, _, v in (part.partition("=") for part in word[1:]) if v}
+            a, b = given.get("base", given.get("src", 0)), given.get("acc", given.get("dst", 0))
+            ends = (m.outputs, m.outputs)
+            scale = (outputs, outputs)
+            if word[0] == "mac" or (word[0] == "ld" and word[1] != "psums"):
+                ends, scale = (m.inputs, 4), (inputs, 1)
+            if word[0] == "spu" and word[1] == "nonsf":
+                ends, scale = (4, m.outputs), (1, outputs)
+            first = self.operand(program, n, i, 0, a * scale[0])
+            second = self.operand(program, n, i, 1, b * scale[1])
+            if not 0 <= first < ends[0] or not 0 <= second < ends[1]:
+                raise Refused
+            where.append((first, second))
+        for i, word in enumerate(words):
+            first, second = where[i]
             after = i > last_mac
             if word[0] == "ld":
-                block = base * (self.inputs // BLOCKS)
-                if word[1] in ("weights", "both"):
-                    fresh = queue.pop(0)[1][rank]
-                    weights = (
-                        fresh
-                        if weights is None
-                        else [a + b for a, b in zip(weights, fresh, strict=True)]
-                    )
-                if word[1] in ("activations", "both"):
-                    self._load(c, rank, block, queue.pop(0)[1])
-                if word[1] == "psums":
-                    self._psums(c, rank, base * (self.outputs // BLOCKS), queue)
+                self.load(program, word[1], first, n == 0)
             elif word[0] == "mac":
-                if weights is None:
-                    raise Refused
-                self._mac(c, base * (self.inputs // BLOCKS), int(arguments["acc"]), weights)
-                if (
-                    i == last_mac
-                    and (exe.shift or exe.last)
-                    and not any(w[0] == "spu" for w in words)
-                ):
-                    used = {int(w[2][4:]) for w in words if w[0] == "mac"}
-                    for a in sorted(used):
-                        move(a, a * (self.outputs // BLOCKS))
-                        stream(i, a * (self.outputs // BLOCKS))
-            elif after and not exe.shift and not exe.last:
+                self.mac(program, first, second)
+                if "sfu" in word and second not in line:
+                    line.append(second)
+                if i == last_mac and not moves and not self.kept:
+                    for acc in sorted({where[j][1] for j, w in enumerate(words) if w[0] == "mac"}):
+                        if acc in line and not self.raw:
+                            self.chained(program, "activation", acc, acc * outputs)
+                        else:
+                            self.move(acc, acc * outputs)
+                        self.stream(words, where, i, last_mac, acc * outputs)
+            elif after and self.kept:
                 continue
             elif word[0] == "spu":
-                place = int(arguments["dst"]) * (self.outputs // BLOCKS)
+                raw = after and self.raw
                 if word[1] == "nonsf":
-                    move(int(arguments["src"]), place)
+                    if first in line:
+                        line.remove(first)
+                    self.move(first, second)
+                elif line:
+                    acc = line.pop(0)
+                    if raw:
+                        self.move(acc, second)
+                    else:
+                        self.chained(program, word[1], acc, second)
                 else:
-                    source = int(arguments["src"]) * (self.outputs // BLOCKS)
-                    raw = after and exe.shift and not exe.last
-                    self._special(c, "" if raw else word[1], exe, source, place)
-                stream(i, place)
-            elif not (after and exe.shift and exe.last):
-                store(base * (self.outputs // BLOCKS))
+                    self.special(program, "" if raw else word[1], first, second)
+                self.stream(words, where, i, last_mac, second)
+            elif not (after and self.streams):
+                self.store(first)
 
-    def _mark(self, c: int, place: int, count: int) -> None:
-        size = self.outputs // BLOCKS
-        for n in range(place, -(-(place + count) // size) * size):
-            self.written[c][n] = n < place + count
+    def stream(
+        self,
+        words: list[list[str]],
+        where: list[tuple[int, int]],
+        i: int,
+        last_mac: int,
+        place: int,
+    ) -> None:
+        """The result of instruction i goes out at once, unless a later function reads it."""
+        if not self.streams or i < last_mac:
+            return
+        line = {where[j][1] for j, w in enumerate(words[: i + 1]) if w[0] == "mac" and "sfu" in w}
+        chained = sum(1 for w in words[: i + 1] if w[0] == "spu" and w[1] != "nonsf")
+        waiting = max(len(line) - chained, 0)
+        later = [j for j in range(i + 1, len(words)) if words[j][0] == "spu"]
+        readers = [where[j][0] for j in later if words[j][1] != "nonsf"][waiting:]
+        if place not in readers:
+            self.store(place)
 
-    def _load(self, c: int, rank: int, start: int, operand: object) -> None:
+    def store(self, place: int) -> None:
+        m, exe = self.m, self.exe
+        members = self.members(place, exe.count) if exe.count else []
+        for k in members:
+            for x in range(exe.count):
+                at = exe.offset + (self.c * m.pes + k) * exe.stride + (self.stored + x) * exe.step
+                value = m.output[self.c, k][place + x]
+                m.memory[at] = value.to_bytes(8, "little", signed=True)
+        self.stored += exe.count
+
+    def members(self, place: int, count: int) -> list[int]:
+        """The PEs that hold something there: all that was asked for, or nothing."""
+        if place + count > self.m.outputs:
+            raise Refused
+        found = []
+        for k in self.pes:
+            held = self.m.written[self.c, k][place : place + count]
+            if any(held) and not all(held):
+                raise Refused
+            if all(held):
+                found.append(k)
+        if not found:
+            raise Refused
+        return found
+
+    def mark(self, k: int, place: int, count: int) -> None:
+        size = self.m.outputs // BLOCKS
+        if place + count > self.m.outputs:
+            raise Refused
+        for x in range(place, -(-(place + count) // size) * size):
+            self.m.written[self.c, k][x] = x < place + count
+
+    def move(self, acc: int, place: int) -> None:
+        for k in self.pes:
+            self.m.output[self.c, k][place] = self.m.sums[self.c, k][acc]
+            self.m.sums[self.c, k][acc] = 0
+            self.mark(k, place, 1)
+
+    def load(self, program: Program, kind: str, start: int, first: bool) -> None:
+        if kind == "psums":
+            self.psums(start)
+            return
+        for what in ("weights", "activations"):
+            if kind not in (what, "both"):
+                continue
+            if not self.segments or self.segments[0][0] != what:
+                if first:
+                    raise Refused
+                continue
+            operand = self.segments.pop(0)[1]
+            if what == "activations":
+                self.activations(start, operand)
+                continue
+            assert isinstance(operand, list)
+            for k in self.pes:
+                fresh = operand[self.rank][k]
+                dense = bool(fresh) and not isinstance(fresh[0], tuple)
+                if fresh and dense != (program.of("state") == 2):
+                    raise Refused  # or rather: nobody knows what these bytes would mean
+                if program.of("state") == 2:  # dense values
+                    self.queue[k] += [(0, x) for x in fresh]  # type: ignore[misc]
+                else:
+                    self.queue[k] += fresh  # type: ignore[arg-type]
+            if any(len(entries) > self.m.weights for entries in self.queue):
+                raise Refused
+            self.loaded = True
+
+    def activations(self, start: int, operand: object) -> None:
+        m = self.m
         if isinstance(operand, tuple):  # place in memory, bytes
-            data = b"".join(self.memory[at] for at in range(operand[0], operand[0] + operand[1], 8))
+            data = b"".join(m.memory[at] for at in range(operand[0], operand[0] + operand[1], 8))
             same = [x - 256 if x > 127 else x for x in data]
-            values = [same] * self.pes
+            values = [same] * m.pes
         else:
             assert isinstance(operand, list)
-            values = operand[rank]
-        size = self.inputs // BLOCKS
-        for k in range(self.pes):
+            values = operand[self.rank]
+        size = m.inputs // BLOCKS
+        for k in self.pes:
+            held = m.input[self.c, k]
             end = start + len(values[k])
-            if end > self.inputs:
+            if end > m.inputs or None in held[start // size * size : start]:
                 raise Refused
             whole = -(-end // size) * size
-            self.input[c, k][start:whole] = values[k] + [None] * (whole - end)
+            held[start:whole] = values[k] + [None] * (whole - end)
 
-    def _psums(self, c: int, rank: int, place: int, queue: list[tuple[str, object]]) -> None:
-        if queue and queue[0][0] == "psums":
-            operand = queue.pop(0)[1]
+    def psums(self, place: int) -> None:
+        m = self.m
+        members: Sequence[int] = self.pes
+        if self.segments and self.segments[0][0] == "psums":
+            operand = self.segments.pop(0)[1]
             assert isinstance(operand, list)
-            count = len(operand[rank][0])
-            for k in range(self.pes):
-                self.output[c, k][place : place + count] = operand[rank][k]
-            self._mark(c, place, count)
+            count = len(operand[self.rank][0])
+            for k in self.pes:
+                self.mark(k, place, count)
+                m.output[self.c, k][place : place + count] = operand[self.rank][k]  # type: ignore[assignment]
             numbers: Sequence[int] = range(count)
         else:
-            numbers = [n for n in range(4) if self.written[c][place + n]]
+            places = range(place, min(place + 4, m.outputs))
+            numbers = [x - place for x in places if any(m.written[self.c, k][x] for k in self.pes)]
             if not numbers:
                 raise Refused
-        for k in range(self.pes):
-            for n in numbers:
-                self.sums[c, k][n] = wrapped(self.sums[c, k][n] + self.output[c, k][place + n])
+        for k in members:
+            for x in numbers:
+                if m.written[self.c, k][place + x]:
+                    total = m.sums[self.c, k][x] + m.output[self.c, k][place + x]
+                    m.sums[self.c, k][x] = wrapped(total)
 
-    def _mac(self, c: int, base: int, a: int, weights: list[list[tuple[int, int]]]) -> None:
-        for k in range(self.pes):
-            held = self.input[c, k]
-            for index, value in weights[k]:
-                if None in held[base : base + index + 1] or base + index >= self.inputs:
+    def mac(self, program: Program, base: int, a: int) -> None:
+        m = self.m
+        if not self.loaded:
+            raise Refused
+        for k in self.pes:
+            held, entries = m.input[self.c, k], self.queue[k]
+            if program.of("state") == 2:
+                window = program.of("window")
+                if len(entries) < window:
+                    raise Refused
+                entries = [(x, value) for x, (_, value) in enumerate(entries[:window])]
+            for index, value in entries:
+                if None in held[base : base + index + 1] or base + index >= m.inputs:
                     raise Refused
                 activation = held[base + index]
                 assert activation is not None
-                self.sums[c, k][a] = wrapped(self.sums[c, k][a] + value * activation)
+                m.sums[self.c, k][a] = wrapped(m.sums[self.c, k][a] + value * activation)
 
-    def _special(self, c: int, function: str, exe: Exe, source: int, place: int) -> None:
-        count = max(exe.count, 1)
-        if place + count > self.outputs or not all(self.written[c][source : source + count]):
+    def function(self, program: Program, name: str, x: int) -> int:
+        if name == "activation" and program.of("activation"):
+            return max(x, 0)
+        if name == "requantise":
+            return min(max(half_even(x, program.of("shift")), -128), 127)
+        return x
+
+    def chained(self, program: Program, name: str, acc: int, place: int) -> None:
+        """The accumulators go through the special function, one result a PE."""
+        m, values = self.m, []
+        for k in self.pes:
+            values.append(m.sums[self.c, k][acc])
+            m.sums[self.c, k][acc] = 0
+        self.finish(program, name, list(self.pes), [[x] for x in values], place)
+
+    def special(self, program: Program, name: str, source: int, place: int) -> None:
+        count = max(self.exe.count, 1)
+        members = self.members(source, count)
+        values = [self.m.output[self.c, k][source : source + count] for k in members]
+        self.finish(program, name, members, values, place)
+
+    def finish(
+        self, program: Program, name: str, members: list[int], values: list[list[int]], place: int
+    ) -> None:
+        m, count = self.m, len(values[0])
+        if place + count > m.outputs:
             raise Refused
-        for k in range(self.pes):
-            values = self.output[c, k][source : source + count]
-            if function == "activation" and exe.header["activation"]:
-                values = [max(x, 0) for x in values]
-            if function == "requantise":
-                values = [min(max(half_even(x, exe.header["shift"]), -128), 127) for x in values]
-            self.output[c, k][place : place + count] = values
-        self._mark(c, place, count)
+        if name == "reduce":
+            add = program.of("reduction") == 1
+            columns = list(zip(*values, strict=True))
+            results = [wrapped(sum(column)) if add else max(column) for column in columns]
+            m.output[self.c, 0][place : place + count] = results
+            size = m.outputs // BLOCKS
+            for k in self.pes:
+                self.mark(k, place, count)
+                if k:
+                    end = -(-(place + count) // size) * size
+                    m.written[self.c, k][place:end] = [False] * (end - place)
+            return
+        for k, mine in zip(members, values, strict=True):
+            m.output[self.c, k][place : place + count] = [
+                self.function(program, name, x) for x in mine
+            ]
+            self.mark(k, place, count)

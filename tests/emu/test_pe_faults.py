@@ -10,7 +10,7 @@ import pytest
 from emu.faults import Fault
 from isa.common import FAULTS as COMMON
 from isa.pe import FAULTS
-from tests.emu.pe_builder import Unit, record, sequence
+from tests.emu.pe_builder import Steps, Unit, record, sequence
 
 LAYER = (
     "ld activations base=0",
@@ -35,10 +35,12 @@ def fault_of(unit: Unit) -> Fault:
     return stop.fault
 
 
-def layer(config: dict[str, object] | None = None, *lines: str, **header: int) -> Unit:
+def layer(
+    config: dict[str, object] | None = None, *lines: str, steps: Steps = (), **header: int
+) -> Unit:
     """A unit with LAYER, or other lines, in buffer 0."""
     unit = Unit(dict(config or {}))
-    unit.config_packet(0, *(lines or LAYER), **header)
+    unit.config_packet(0, *(lines or LAYER), steps=steps, **header)
     return unit
 
 
@@ -232,37 +234,46 @@ bad_sequence(
     bytes(16),
 )
 bad_sequence(
-    "rotation_queue",
-    "not available",
+    "window_of_nothing",
+    "malformed packet",
     SEQ,
-    "a sequence with state=rq",
-    sequence("ld weights", state=1),
-)
-bad_sequence(
-    "sliding_window",
-    "not available",
-    SEQ,
-    "a sequence with state=sw",
+    "a sliding window of no entries",
     sequence("ld weights", state=2),
 )
 bad_sequence(
-    "pipeline_of_four",
-    "not available",
+    "trigger_of_no_buffer",
+    "malformed packet",
     SEQ,
-    "a sequence with pipeline=4",
-    sequence("ld weights", pipeline=4),
+    "then is 160, neither 0 nor 128 to 159",
+    sequence("ld weights", then=160),
 )
 bad_sequence(
-    "trigger", "not available", SEQ, "a sequence with .then", sequence("ld weights", then=129)
+    "steps_of_two_stages",
+    "malformed packet",
+    SEQ,
+    "1 steps need the stages SU and WB, pipeline=4",
+    sequence("mac base=0 acc=0", steps=[(0, 0, 1, 0)]),
 )
 bad_sequence(
-    "steps", "not available", SEQ, "a sequence with .step", sequence("ld weights", steps=1)
+    "step_of_no_operand",
+    "malformed packet",
+    SEQ + 16 + 8,
+    "step 1, of operand 1 of instruction 0: there is no such operand",
+    sequence("st base=0", steps=[(0, 0, 1, 0), (0, 1, 1, 0)], pipeline=4),
 )
 bad_sequence(
-    "inner_loop", "not available", SEQ, "a sequence with inner=2", sequence("ld weights", inner=2)
+    "step_of_no_instruction",
+    "malformed packet",
+    SEQ + 16,
+    "step 0, of operand 0 of instruction 1: there is no such operand",
+    sequence("st base=0", steps=[(1, 0, 1, 0)], pipeline=4),
 )
 bad_sequence(
-    "outer_loop", "not available", SEQ, "a sequence with outer=3", sequence("ld weights", outer=3)
+    "two_steps_of_an_operand",
+    "malformed packet",
+    SEQ + 16 + 8,
+    "step 1, of operand 0 of instruction 0: it has a step already",
+    sequence("st base=0", steps=[(0, 0, 1, 0)] * 2, pipeline=4),
 )
 bad_sequence(
     "sigmoid",
@@ -495,6 +506,68 @@ def result_that_does_not_fit() -> Unit:
     unit = layer()
     rows = np.array([[1], [2], [0], [0], [0], [0], [0], [0]])
     unit.exe(0, unit.dense([100]), unit.weights(rows), out=unit.out(8, "int8"), last=1)
+    return unit
+
+
+# Loops and triggers
+
+
+@case("index out of range", WORDS + 8 + 2, "mac: its operand has become 4, not 0 to 3")
+def step_that_leaves_the_accumulators() -> Unit:
+    lines = ("ld both base=0", "mac base=0 acc=2")
+    unit = layer(None, *lines, pipeline=4, inner=3, state=1, steps=[(1, 1, 1, 0)])
+    unit.exe(0, unit.weights(EIGHT), unit.dense([1]))
+    return unit
+
+
+@case("queue underflow", WORDS + 2, "the loopback pops 2 entries of the sliding window, 1 are left")
+def window_that_runs_out_at_a_loopback() -> Unit:
+    lines = ("ld both base=0", "mac base=0 acc=0")
+    unit = layer(None, *lines, state=2, window=1, pop=2, inner=2)
+    unit.exe(0, ("weights", "broadcast", b"\1"), unit.dense([1]))
+    return unit
+
+
+@case("queue underflow", WORDS + 2, "a window of 3 entries, the weight queue holds 2")
+def window_that_is_not_full() -> Unit:
+    unit = layer(None, "ld both base=0", "mac base=0 acc=0", state=2, window=3)
+    unit.exe(0, ("weights", "broadcast", b"\1\2"), unit.dense([1, 2, 3]))
+    return unit
+
+
+@case("queue underflow", WORDS + 2, "mac without weights")
+def weights_that_left_at_the_loopback() -> Unit:
+    unit = layer(None, "ld both base=0", "mac base=0 acc=0", inner=2)
+    unit.exe(0, unit.weights(EIGHT), unit.dense([1]))
+    return unit
+
+
+@case("malformed packet", BASE + 40, "the buffers 0, 1 trigger each other without end")
+def triggers_without_end() -> Unit:
+    unit = layer(None, "mac base=0 acc=0", then=129)
+    unit.config_packet(1, "mac base=0 acc=0", then=128)
+    unit.exe(0)
+    return unit
+
+
+@case("uninitialised instruction buffer", SECOND, "exe ib=0, then ib=1: cluster 0 has no sequence")
+def trigger_of_an_empty_buffer() -> Unit:
+    unit = layer(None, "mac base=0 acc=0", then=129)
+    unit.exe(0)
+    return unit
+
+
+@case("segment mismatch", WORDS, "no ld takes segment 2 (activations) of the exe")
+def segment_that_no_iteration_takes() -> Unit:
+    unit = layer(None, "ld weights", inner=2, state=1)
+    unit.exe(0, unit.weights(EIGHT), unit.weights(EIGHT), unit.dense([1]))
+    return unit
+
+
+@case("queue underflow", WORDS + 8, "the 3 elements of its block before it are not all loaded")
+def activations_behind_a_gap() -> Unit:
+    unit = layer(None, "ld activations base=0", pipeline=4, inner=2, steps=[(0, 0, 3, 0)])
+    unit.exe(0, unit.dense([1, 2]), unit.dense([3]))
     return unit
 
 

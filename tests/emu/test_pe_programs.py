@@ -13,17 +13,19 @@ from hypothesis import strategies as st
 from emu.device import Device
 from emu.pe import build
 from isa import codec, common
-from isa.pe import ELEMENTS, FAULTS, MODES, SEGMENT, SEGMENT_TYPES
+from isa.pe import ELEMENTS, FAULTS, MODES, SEGMENT, SEGMENT_TYPES, THEN
 from tests.emu.pe_builder import Machine, Unit, record
-from tests.emu.pe_untimed import BLOCKS, Exe, Model, Refused
+from tests.emu.pe_untimed import BLOCKS, Exe, Model, Program, Refused
 from tests.fuzzing import fuzz
 
-CLUSTERS, PES, INPUTS, OUTPUTS = 2, 3, 256, 64
+CLUSTERS, PES, INPUTS, OUTPUTS, WEIGHTS = 2, 3, 256, 64, 130
 BLOCK = INPUTS // BLOCKS
 PLACES = OUTPUTS // BLOCKS
 KINDS = {row.name for row in (*FAULTS, *common.FAULTS)}
 REGIONS = 3  # places for results, which later segments may read
-WIDTH = CLUSTERS * PES * 8 * 12  # bytes of a region: 12 results of 8 bytes a PE
+MOST = 80  # results of 8 bytes a PE in a region
+WIDTH = CLUSTERS * PES * 8 * MOST  # bytes of a region
+BUFFERS = (0, 1, 8, 30)
 
 
 class Generator:
@@ -38,7 +40,7 @@ class Generator:
                 "pe.pes": PES,
                 "pe.input_buffer": INPUTS,
                 "pe.output_queue": OUTPUTS,
-                "pe.weight_queue": 130,
+                "pe.weight_queue": WEIGHTS,
                 "pe.overflow": "wrap",
                 "pe.design": pick(["5a", "5b"]),
                 "pe.divider": pick([1, 1, 3]),
@@ -48,18 +50,18 @@ class Generator:
             },
             data_at=0x4000,
         )
-        self.model = Model(CLUSTERS, PES, INPUTS, OUTPUTS)
+        self.model = Model(CLUSTERS, PES, INPUTS, OUTPUTS, WEIGHTS)
         self.regions = [self.unit.space(WIDTH) for _ in range(REGIONS)]
         for region in self.regions:
             for at in range(region, region + WIDTH, 8):
                 self.model.memory[at] = bytes(8)
-        self.sequences: dict[int, tuple[tuple[str, ...], dict[str, int]]] = {}
+        self.sequences: dict[int, Program] = {}
         self._fill_everything()
 
     def _fill_everything(self) -> None:
         """Load the whole input buffer and all blocks of the output queue, so that little faults."""
         lines = ("ld activations base=0", "ld psums base=0", "ld psums base=5", "ld psums base=9")
-        self.sequences[31] = (lines, {"activation": 0, "shift": 0})
+        self.sequences[31] = Program(lines, {})
         self.unit.config_packet(31, *lines)
         operands = [
             self._activations(CLUSTERS, INPUTS),
@@ -75,6 +77,10 @@ class Generator:
             [[entry() for _ in range(self.random.choice([0, 3, 25]))] for _ in range(PES)]
             for _ in range(clusters)
         ]
+
+    def _window(self, clusters: int) -> Any:
+        count = self.random.randrange(1, 30)
+        return "weights", self._activations(clusters, count)[1]
 
     def _activations(self, clusters: int, count: int) -> Any:
         def value() -> int:
@@ -92,10 +98,13 @@ class Generator:
 
     def sequence(self) -> None:
         """A config of a random sequence."""
-        pick, ib = self.random.choice, self.random.choice([0, 1, 8, 30])
+        pick, ib = self.random.choice, self.random.choice(BUFFERS)
         block = lambda: self.random.randrange(BLOCKS)  # noqa: E731
+        layer = pick([True, False])
         lines = [pick(["ld weights", f"ld both base={block()}", f"ld activations base={block()}"])]
-        for _ in range(self.random.randrange(1, 8)):
+        if layer:  # one that seldom faults, whatever loops and steps it gets
+            lines = self._layer()
+        for _ in range(0 if layer else self.random.randrange(1, 8)):
             a, b = self.random.randrange(4), block()
             lines.append(
                 pick(
@@ -113,27 +122,81 @@ class Generator:
                 )
             )
         header = {"activation": self.random.randrange(2), "shift": self.random.randrange(6)}
-        self.sequences[ib] = (tuple(lines), header)
-        self.unit.config_packet(ib, *lines, **header)
+        header |= {"state": pick([0, 0, 1, 2]), "window": self.random.randrange(1, 9)}
+        header["pop"] = self.random.randrange(4)
+        steps: dict[tuple[int, int], tuple[int, int]] = {}
+        if layer or pick([False, True]):
+            header |= {"inner": self.random.randrange(1, 4), "outer": pick([1, 1, 2])}
+            header["pipeline"] = pick([2, 4, 4])
+            if header["pipeline"] == 4:
+                steps = self._steps(lines)
+        others = [other for other in BUFFERS if other > ib and other in self.sequences]
+        if others and pick([False, True, False]):
+            header["then"] = THEN + pick(others)
+        self.sequences[ib] = Program(tuple(lines), header, steps)
+        given = [(*at, *step) for at, step in steps.items()]
+        self.unit.config_packet(ib, *lines, steps=given, **header)
+
+    def _layer(self) -> list[str]:
+        """Loads, macs, results, stores, in this order."""
+        pick, base, block = self.random.choice, self.random.randrange(1, 12), self.random.randrange
+        accs = self.random.sample(range(4), pick([1, 2]))
+        lines = ["ld weights", f"ld activations base={base}"] if pick([True, False]) else []
+        lines = lines or [f"ld both base={base}"]
+        lines += [f"mac base={base} acc={a}" for a in accs]
+        lines += [f"spu nonsf src={a} dst={block(BLOCKS - 1)}" for a in accs] * pick([0, 1])
+        lines += [f"st base={line[-1]}" for line in lines if "dst=" in line and line[-2] == "="]
+        return lines
+
+    def _steps(self, lines: list[str]) -> dict[tuple[int, int], tuple[int, int]]:
+        """Steps of some operands, most of them small enough not to fault."""
+        steps = {}
+        for number, line in enumerate(lines):
+            for operand in range(2 if line.startswith(("mac", "spu")) else 1):
+                if self.random.random() < 0.3:
+                    counts_sums = line.startswith("mac") and operand
+                    counts_sums = counts_sums or (line.startswith("spu nonsf") and not operand)
+                    most = 1 if counts_sums else 3
+                    steps[number, operand] = (
+                        self.random.randrange(-most, most + 1),
+                        self.random.randrange(-most, most + 1),
+                    )
+        return steps
+
+    def _chain(self, ib: int) -> tuple[Program, ...]:
+        chain = [self.sequences[ib]]
+        while "then" in chain[-1].header:
+            chain.append(self.sequences[chain[-1].header["then"] - THEN])
+        return tuple(chain)
 
     def exe(self) -> None:
         """An exe of a random buffer; none if it would fault."""
         ib = self.random.choice([ib for ib in self.sequences if ib != 31])
-        lines, _ = self.sequences[ib]
         clusters = self.random.choice([(0,), (1,), (0, 1), (0, 1)])
         region = self.random.randrange(REGIONS)
         operands: list[Any] = []
-        for line in lines:
+        loads = []
+        for number, part in enumerate(self._chain(ib)):
+            mine = [(part, line) for line in part.lines if line.startswith("ld")]
+            loads += mine
+            if part.of("inner") * part.of("outer") > 1:  # what later iterations take
+                more = self.random.randrange(3) if number == 0 else 0
+                loads += [item for item in mine if "psums" not in item[1]] * more
+        for part, line in loads:
             kind = line.split()[1]
             if kind in ("weights", "both") and line.startswith("ld"):
-                operands.append(self._weights(len(clusters)))
+                dense = part.of("state") == 2
+                operands.append(
+                    self._window(len(clusters)) if dense else self._weights(len(clusters))
+                )
             if kind in ("activations", "both"):
                 if line.startswith("ld") and self.random.random() < 0.4:
                     source = self.random.choice([r for r in range(REGIONS) if r != region])
                     start = self.random.randrange(0, WIDTH - 16, 8)
                     operands.append(("activations", (self.regions[source] + start, 16)))
                 elif line.startswith("ld"):
-                    count = self.random.randrange(1, 3 * BLOCK)
+                    whole = "both" in line or ("base=" in line and part.lines[0] == "ld weights")
+                    count = 4 * BLOCK if whole else self.random.randrange(1, 3 * BLOCK)
                     operands.append(self._activations(len(clusters), count))
             if line.startswith("ld psums") and self.random.random() < 0.5:
                 operands.append(self._psums(len(clusters), self.random.randrange(1, 5)))
@@ -156,16 +219,14 @@ class Generator:
         shift: int,
         last: int,
     ) -> Exe:
-        lines, header = self.sequences[ib]
         return Exe(
-            lines,
-            header,
+            self._chain(ib),
             shift,
             last,
             clusters,
             tuple(operands),
             offset=self.regions[region],
-            stride=12 * 8,
+            stride=MOST * 8,
             step=8,
             count=self.random.choice([0, 1, 1, 2]),
         )
@@ -179,12 +240,12 @@ class Generator:
                 fixed[number] = operand[0]
                 continue
             slices = [part for cluster in operand for part in cluster]
-            if kind == "weights":
+            if kind == "weights" and number not in exe_dense(exe):
                 data = b"".join(
                     record([i for i, _ in s], [v for _, v in s], "int8") for s in slices
                 )
             else:
-                data = np.array(slices, "int8" if kind == "activations" else "int32").tobytes()
+                data = np.array(slices, "int32" if kind == "psums" else "int8").tobytes()
             segments.append((kind, "sliced", data))
         out = {"offset": exe.offset, "stride": exe.stride, "step": exe.step, "count": exe.count}
         out["element"] = ELEMENTS.index("int64")
@@ -197,6 +258,18 @@ class Generator:
             assert MODES[described["mode"]] == "broadcast"
             place = at + SEGMENT.size * number + SEGMENT.offsets["offset"]
             self.unit.packets[place : place + 4] = offset.to_bytes(4, "little")
+
+
+def exe_dense(exe: Exe) -> set[int]:
+    """Which operands of weights are dense: their slices hold numbers, not pairs."""
+    found = set()
+    for number, (_, operand) in enumerate(exe.operands):
+        parts = (
+            [part for cluster in operand for part in cluster] if isinstance(operand, list) else []
+        )
+        if any(part and not isinstance(part[0], tuple) for part in parts):
+            found.add(number)
+    return found
 
 
 def program(seed: int) -> Generator:
@@ -216,8 +289,8 @@ def check(machine: Machine, model: Model) -> None:
     for (c, k), sums in model.sums.items():
         assert state.accumulators[c, k].tolist() == sums
         for place, value in enumerate(model.output[c, k]):
-            assert state.output_written[c, place] == model.written[c][place]
-            if model.written[c][place]:
+            assert state.output_written[c, k, place] == model.written[c, k][place]
+            if model.written[c, k][place]:
                 assert state.output[c, k, place] == value
         for place, value in enumerate(model.input[c, k]):
             assert state.bitmask[c, k, place] == bool(value)

@@ -33,6 +33,7 @@ from isa.pe import (
     SEQUENCE_ALIGN,
     SEQUENCE_LENGTH,
     SHORT_PIPELINE,
+    STATES,
     STEP,
     THEN,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
 _STEP_MEMBERS = {member.name: member for member in STEP.members}
+_WINDOW = STATES.index("sw")
 _LOOP = ("inner", "outer")
 _HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "steps", *_LOOP))
 
@@ -121,6 +123,12 @@ class OpenSequence:
             kind = _MEMBERS[key].legal
             if kind.by_name:
                 given.value(key, kind)  # a wrong word is known at once
+        state = self._header.get("state")
+        sliding = state and state.value("state", _MEMBERS["state"].legal) == _WINDOW
+        if state and sliding and "window" not in named:
+            site.warn(
+                "state=sw without window=: the array refuses a window of no entries", state.node
+            )
 
     def unfinished(self) -> Mistake:
         """What to say if no `.endseq` comes."""

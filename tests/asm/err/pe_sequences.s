@@ -27,6 +27,9 @@
         .seq    ranges4, pipeline=3       #! error 35-36: pipeline: '3' is not one of 2, 4
           mac
         .endseq
+        .seq    slides, state=sw          #! warning 31-33: state=sw without window=: the array refuses a window of no entries
+          mac
+        .endseq
         .seq    steps
         .step   mac.base, inner=1         #! error 9-14: .step needs the stages SU and WB | say pipeline=4 in the .seq line
           mac
@@ -69,7 +72,7 @@
         .seq    twice
           mac
         .endseq
-        .seq    twice                     #! error 17-22: 'twice' is defined twice | the first is at tests/asm/err/pe_sequences.s:69
+        .seq    twice                     #! error 17-22: 'twice' is defined twice | the first is at tests/asm/err/pe_sequences.s:72
           mac
         .endseq
         .seq    full

@@ -1,0 +1,139 @@
+"""What stands in an instruction buffer: header, instructions, operands, steps; what they may use.
+
+The scalar unit 604 changes operands by a fixed step at each loopback (seed 000 ¶104, ¶112),
+so an operand's value in any iteration follows from its first one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from emu.pe.sequence import (
+    LD_PSUMS,
+    MEMBERS,
+    NONSF,
+    UNIT_OF,
+    block_mask,
+    decoded,
+)
+from emu.pe.state import LOADER, MAC, SFU, STORE, Ahead, Shape
+from emu.state import State
+from isa.codec import Decoded
+from isa.pe import ACCUMULATORS, THEN
+
+Pairs = list[list[int]]  # by instruction: its two operands
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A configured instruction buffer of a cluster, as it is when nothing runs in it."""
+
+    header: dict[str, int]
+    words: list[int]
+    steps: list[list[list[int]]]  # by instruction and operand: inner, outer
+
+    @property
+    def rows(self) -> list[Decoded]:
+        """The instructions."""
+        return [decoded(word) for word in self.words]
+
+    @property
+    def iterations(self) -> int:
+        """How often the sequence runs."""
+        return self.header["inner"] * self.header["outer"]
+
+    @property
+    def then(self) -> int | None:
+        """The buffer that it triggers."""
+        return self.header["then"] - THEN if self.header["then"] else None
+
+    def operands(self, initial: Pairs, iteration: int) -> Pairs:
+        """The operands of an iteration: `n` inner steps and an outer one for each inner loop."""
+        outer = iteration // self.header["inner"]
+        return [
+            [
+                first + iteration * inner_step + outer * outer_step
+                for first, (inner_step, outer_step) in zip(pair, steps, strict=True)
+            ]
+            for pair, steps in zip(initial, self.steps, strict=True)
+        ]
+
+    def ranges(self, initial: Pairs) -> list[list[tuple[int, int]]]:
+        """The least and the greatest value of each operand over all iterations."""
+        inner = self.header["inner"]
+        corners = [
+            self.operands(initial, n)
+            for n in (0, inner - 1, self.iterations - inner, self.iterations - 1)
+        ]
+        return [
+            [(min(values), max(values)) for values in zip(*pairs, strict=True)]
+            for pairs in zip(*corners, strict=True)
+        ]
+
+
+def buffer_of(state: State, cluster: int, number: int) -> Buffer:
+    """The contents of an instruction buffer; count 0: nothing is configured."""
+    header = dict(zip(MEMBERS, state.headers[cluster, number].tolist(), strict=True))
+    count = header["count"]
+    return Buffer(
+        header,
+        state.words[cluster, number, :count].tolist(),
+        state.steps[cluster, number, :count].tolist(),
+    )
+
+
+def entries_of(state: State, cluster: int, number: int) -> Pairs:
+    """The operands of a buffer as they stand in the register file, of PE 0 (all have the same)."""
+    count = int(state.headers[cluster, number, MEMBERS.index("count")])
+    pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
+    return pairs
+
+
+def uses(shape: Shape, buffer: Buffer, initial: Pairs, results: int) -> Ahead:
+    """What the iterations of a buffer may use at most, for `results` of a PE in a store."""
+    found = Ahead(sums=0, blocks=0, low=shape.input_buffer, high=-1, stores=False)
+    rows = buffer.rows
+    units = [UNIT_OF[row.row.mnemonic] for row in rows]
+    for row, unit, (first, second) in zip(rows, units, buffer.ranges(initial), strict=True):
+        if unit == MAC:
+            found["low"], found["high"] = min(found["low"], first[0]), max(found["high"], first[1])
+            found["sums"] |= _mask(second, 1, ACCUMULATORS)
+            if SFU not in units:  # results leave to the block of the accumulator's number
+                found["blocks"] |= _mask(second, 1, ACCUMULATORS)
+        elif unit == STORE:
+            found["blocks"] |= _blocks(shape, first, results)
+            found["stores"] = True
+        elif unit == SFU:
+            found["blocks"] |= _blocks(shape, second, results)
+            if row.values["function"] == NONSF:
+                found["sums"] |= _mask(first, 1, ACCUMULATORS)
+            else:
+                found["sums"] |= (1 << ACCUMULATORS) - 1  # if it is chained
+                found["blocks"] |= _blocks(shape, first, results)
+        elif unit == LOADER and row.values["destination"] == LD_PSUMS:
+            found["sums"] |= (1 << ACCUMULATORS) - 1
+            found["blocks"] |= _blocks(shape, first, ACCUMULATORS)
+    found["stores"] |= SFU in units or MAC in units  # streams
+    return found
+
+
+def joined(left: Ahead | None, right: Ahead) -> Ahead:
+    """What either may use."""
+    if left is None:
+        return right
+    return Ahead(
+        sums=left["sums"] | right["sums"],
+        blocks=left["blocks"] | right["blocks"],
+        low=min(left["low"], right["low"]),
+        high=max(left["high"], right["high"]),
+        stores=left["stores"] or right["stores"],
+    )
+
+
+def _mask(span: tuple[int, int], count: int, places: int) -> int:
+    return block_mask(max(span[0], 0), min(span[1] + count, places), 1)
+
+
+def _blocks(shape: Shape, span: tuple[int, int], count: int) -> int:
+    low, high = max(span[0], 0), min(span[1] + count, shape.output_queue)
+    return block_mask(low, high, shape.output_block)

@@ -1,0 +1,280 @@
+"""Runs of a cluster: how they open, loop back, trigger each other and end.
+
+A run is an instruction buffer at work for an exe. Each instruction buffer has its own,
+implicitly looping program counter, and they may trigger each other (seed 000 ¶104). At a
+loopback the scalar pipeline state says what leaves the weight queue 503 (¶122-123).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from emu.core import NEVER
+from emu.faults import Fault
+from emu.pe import timing
+from emu.pe.buffers import Buffer, Pairs, buffer_of, entries_of, joined, uses
+from emu.pe.sequence import LD_BOTH, LD_WEIGHTS, UNIT_OF, Expansion, takes_weights
+from emu.pe.state import DONE, LOADER, MAC, STORE, WAITING, Ahead, Packet, Run
+from isa.codec import Decoded
+from isa.pe import STATES
+
+if TYPE_CHECKING:
+    from emu.pe.control import Control
+
+LANES = (0, 1)
+FIFO, ROTATION, WINDOW = range(len(STATES))
+
+
+class Runs:
+    """The runs of one cluster; `control` is its control unit."""
+
+    def __init__(self, control: Control) -> None:
+        self.control, self.row = control, control.row
+        self.state, self.shape = control.state, control.shape
+        self.cluster = control.cluster
+
+    def buffer(self, number: int) -> Buffer:
+        """The contents of an instruction buffer of the cluster."""
+        return buffer_of(self.state, self.cluster, number)
+
+    # Opening
+
+    def chain(self, number: int) -> list[int]:
+        """A buffer and those that are triggered from it on, as far as they are configured."""
+        found = [number]
+        while (then := self.buffer(found[-1]).then) is not None and then not in found:
+            found.append(then)
+        return found
+
+    def _checked_chain(self, number: int, address: int) -> list[int]:
+        """The same. Raises `Fault` if a buffer has no sequence, or if it never ends."""
+        found = self.chain(number)
+        empty = next((one for one in found if not self.buffer(one).words), None)
+        c = self.cluster
+        if empty is not None:
+            why = "exe" if empty == number else f"exe ib={number}, then"
+            raise Fault(
+                "uninitialised instruction buffer",
+                f"{why} ib={empty}: cluster {c} has no sequence in this buffer",
+                {"cluster": c, "buffer": empty},
+                address=address,
+            )
+        then = self.buffer(found[-1]).then
+        if then is not None:
+            raise Fault(
+                "malformed packet",
+                f"exe ib={number}: the buffers {', '.join(map(str, found))} trigger each other"
+                " without end",
+                {"cluster": c, "buffer": number},
+                address=address,
+            )
+        return found
+
+    def open(self, packet: Packet, address: int) -> Run:
+        """The run of an exe's packet that is about to come. Raises `Fault`."""
+        c, number = self.cluster, packet["buffer"]
+        chain = self._checked_chain(number, address)
+        out = packet["out"]
+        assert out is not None  # an exe has one
+        self.state.segment_entries[c, number] = 0
+        run = Run(
+            buffer=number,
+            order=packet["order"],
+            chain=chain[1:],
+            iteration=0,
+            iterations=1,
+            looped=False,
+            initial=[],
+            written_back={},
+            unwritten=[],
+            ahead=None,
+            segments=packet["segments"],
+            taken=0,
+            sharers=len(packet["clusters"]),
+            command=(packet["shift"], packet["last"]),
+            live=False,
+            issue_at=[NEVER] * len(LANES),
+            out=out,
+            stored=0,
+            span=None,
+            reach=-1,
+            has_weights=False,
+            held=False,
+            ops=[],
+        )
+        self._rewind(run)
+        buffers = [self.buffer(one) for one in chain]
+        run["has_weights"] = any(_takes_weights(row) for one in buffers for row in one.rows)
+        self._expand(run)
+        run["ahead"] = self._ahead(run)
+        stores = [self._stores(run, one) for one in chain]
+        run["span"] = self.row.results.span(c, out, sum(stores), address)
+        return run
+
+    def _rewind(self, run: Run) -> None:
+        """Let a run be at the beginning of its buffer."""
+        run["iteration"], run["looped"] = 0, False
+        run["iterations"] = self.buffer(run["buffer"]).iterations
+        run["initial"] = entries_of(self.state, self.cluster, run["buffer"])
+        run["written_back"], run["unwritten"], run["ops"] = {}, [], []
+
+    def _expansion(
+        self, run: Run, number: int, operands: Pairs, iteration: int, taken: int, last: bool
+    ) -> Expansion:
+        """The steps of an iteration of a buffer. Raises `Fault`."""
+        buffer = self.buffer(number)
+        return Expansion(
+            self.shape,
+            buffer,
+            operands,
+            run["command"],
+            run["segments"],
+            run["out"],
+            run["sharers"],
+            self.row.address(int(self.state.origins[self.cluster, number])),
+            taken=taken,
+            iteration=iteration,
+            last=last,
+        )
+
+    def _expand(self, run: Run) -> None:
+        """Append the steps of the run's iteration. Raises `Fault`."""
+        iteration = run["iteration"]
+        operands = self.buffer(run["buffer"]).operands(run["initial"], iteration)
+        last = iteration + 1 == run["iterations"]
+        last &= not run["chain"]
+        expansion = self._expansion(run, run["buffer"], operands, iteration, run["taken"], last)
+        run["taken"] = expansion.taken
+        run["ops"] += expansion.ops
+        self.control.find_reads(run)
+        if last:
+            run["ahead"] = None
+
+    def _ahead(self, run: Run) -> Ahead | None:
+        """What comes behind the steps that the run has: nothing, or all that its buffers may do."""
+        if run["iterations"] == 1 and not run["chain"]:
+            return None
+        found = None
+        for number in (run["buffer"], *run["chain"]):
+            initial = entries_of(self.state, self.cluster, number)
+            results = max(run["out"]["count"], 1)
+            found = joined(found, uses(self.shape, self.buffer(number), initial, results))
+        return found
+
+    def _stores(self, run: Run, number: int) -> int:
+        """How many stores and streams all iterations of a buffer of a run make. Raises `Fault`."""
+        if number == run["buffer"]:
+            ops = run["ops"]
+        else:  # any iteration but the first asks for no segments
+            initial = entries_of(self.state, self.cluster, number)
+            taken = len(run["segments"])
+            ops = self._expansion(run, number, initial, 1, taken, False).ops
+        stores = sum(op["unit"] == STORE for op in ops)
+        return stores * self.buffer(number).iterations
+
+    # The loopback
+
+    def loop_back(self, run: Run) -> None:
+        """After the last mac of an iteration: what leaves the queue, and the next steps.
+
+        Behind the last iteration nothing more is to start; raises `Fault`.
+        """
+        if run["looped"] or (run["has_weights"] and not self.heads_queue(run)):
+            return
+        ops = run["ops"]
+        if any(op["state"] != DONE for op in ops if op["unit"] in (LOADER, MAC)):
+            return
+        last = run["iteration"] + 1 == run["iterations"]
+        if not last and any(op["state"] == WAITING for op in ops):
+            return
+        run["held"] |= any(takes_weights(op) for op in ops)
+        header = self.buffer(run["buffer"]).header
+        if header["state"] == FIFO or (last and not self._hands_on(run, header["state"])):
+            self._leave_queue(run, self._entries(run))
+            run["held"], run["reach"] = False, -1
+        elif header["state"] == WINDOW and not last:
+            self._slide(run, header)
+        if last:
+            run["looped"] = True
+            run["has_weights"] &= bool(run["chain"])
+            return
+        run["iteration"] += 1
+        run["ops"] = [op for op in ops if op["state"] != DONE]
+        self._expand(run)
+
+    def _entries(self, run: Run) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+        entries: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+        entries = self.state.segment_entries[self.cluster, run["buffer"]]
+        return entries
+
+    def _hands_on(self, run: Run, state: int) -> bool:
+        """Whether the weights stay for the buffer that is triggered: it takes them as they are."""
+        chain = run["chain"]
+        return bool(chain) and self.buffer(chain[0]).header["state"] == state
+
+    def _slide(self, run: Run, header: dict[str, int]) -> None:
+        """The window moves on; behind an inner loop nothing of it is left. Raises `Fault`."""
+        if not run["held"]:
+            return
+        ends_inner = (run["iteration"] + 1) % header["inner"] == 0
+        amount = header["window" if ends_inner else "pop"]
+        entries = self._entries(run)
+        if (entries < amount).any():
+            held = int(entries.min())
+            raise Fault(
+                "queue underflow",
+                f"cluster {self.cluster}: the loopback pops {amount} entries of the sliding"
+                f" window, {held} are left",
+                {"cluster": self.cluster, "buffer": run["buffer"], "entries": held},
+                address=self.control.address(run, run["ops"][-1]),
+            )
+        self._leave_queue(run, np.full_like(entries, amount))
+
+    def _leave_queue(
+        self, run: Run, entries: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    ) -> None:
+        """`entries` of each PE leave the weight queue, from its head on."""
+        state, c = self.state, self.cluster
+        state.weight_head[c] = (state.weight_head[c] + entries) % self.shape.weight_queue
+        state.weight_count[c] -= entries
+        state.segment_entries[c, run["buffer"]] = state.segment_entries[c, run["buffer"]] - entries
+
+    def heads_queue(self, run: Run) -> bool:
+        """Whether the run's segment is the first one in the weight queue."""
+        return next(other for other in self.control.runs if other["has_weights"]) is run
+
+    # The end
+
+    def over(self, run: Run) -> bool:
+        """Whether nothing of a run is left to do."""
+        return run["looped"] and all(op["state"] == DONE for op in run["ops"])
+
+    def leave(self, run: Run, now: int) -> None:
+        """The run is over; its buffer is free from `now` on, and the next of its chain begins."""
+        runs, c = self.control.runs, self.cluster
+        at = runs.index(run)
+        if self.row.listeners:
+            self.row.announce("end", cluster=c, buffer=run["buffer"])
+        if not run["chain"]:
+            del runs[at]
+            return
+        number = run["chain"][0]
+        follower = run.copy()  # the same exe, and what it has taken and stored so far
+        follower["buffer"], follower["chain"] = number, run["chain"][1:]
+        follower["issue_at"] = [timing.first_start(now - 1)] * len(LANES)
+        self._rewind(follower)
+        entries = self.state.segment_entries
+        entries[c, number] = entries[c, run["buffer"]]
+        runs[at] = follower
+        if self.row.listeners:
+            self.row.announce("begin", cluster=c, buffer=number)
+        self._expand(follower)
+        self.control.wake(follower["issue_at"][0])
+
+
+def _takes_weights(row: Decoded) -> bool:
+    if UNIT_OF[row.row.mnemonic] != LOADER:
+        return False
+    return row.values["destination"] in (LD_WEIGHTS, LD_BOTH)

@@ -1,0 +1,72 @@
+"""The scalar unit 604 of a cluster: operands of the next iteration, written back to 605.
+
+Seed 000 ¶112: after the PEs have finished an instruction, stage SU computes its next operands
+and stage WB writes them to the register file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu.core import NEVER
+from emu.pe import timing
+from emu.pe.buffers import buffer_of
+from emu.pe.state import DONE, NO_UNIT, Op, Run
+
+if TYPE_CHECKING:
+    from emu.pe.control import Control
+
+
+class ScalarUnit:
+    """The scalar unit of one cluster; `control` is its control unit."""
+
+    def __init__(self, control: Control) -> None:
+        self.state, self.cluster = control.state, control.cluster
+
+    def ended(self, run: Run, op: Op) -> None:
+        """An instruction of a run with four stages has ended: SU and WB come next."""
+        run["written_back"][op["place"]] = timing.write_back(op["end"])
+        run["unwritten"].append((op["place"], op["iteration"]))
+
+    def write_back(self, run: Run, now: int) -> None:
+        """Stage WB of each instruction whose turn it is in cycle `now`."""
+        if not run["unwritten"]:
+            return
+        c, number = self.cluster, run["buffer"]
+        buffer = buffer_of(self.state, c, number)
+        left = []
+        for place, iteration in run["unwritten"]:
+            if run["written_back"][place] > now:
+                left.append((place, iteration))
+                continue
+            again = iteration + 1 < run["iterations"]
+            operands = buffer.operands(run["initial"], iteration + 1 if again else 0)[place]
+            for operand, value in enumerate(operands):
+                self.state.registers[c, number, place, operand] = value
+        run["unwritten"] = left
+
+    def next_start(self, run: Run, op: Op) -> int:
+        """The first cycle in which `op` may start, NEVER if its last issue has not ended."""
+        place = op["place"]
+        for other in run["ops"]:
+            if other is op:
+                break
+            if other["place"] == place and other["implied"] is None and other["state"] != DONE:
+                return NEVER
+        written = run["written_back"].get(place)
+        return 0 if written is None else timing.next_start(written)
+
+    def next_act(self, run: Run, now: int) -> int:
+        """The cycle of the next WB after `now`, or the one after the last of a run."""
+        places = (run["written_back"][place] for place, _ in run["unwritten"])
+        return min(places, default=NEVER if self.done(run, now) else now + 1)
+
+    def done(self, run: Run, now: int) -> bool:
+        """Whether the last WB was before cycle `now`."""
+        return all(cycle < now for cycle in run["written_back"].values())
+
+    def fetchable(self, run: Run, op: Op) -> bool:
+        """Whether the operands of an ld stand in the register file, so that its data may come."""
+        return op["unit"] == NO_UNIT or not any(
+            place == op["place"] for place, _ in run["unwritten"]
+        )
