@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 
 ERROR, WARNING = "error", "warning"
 
@@ -135,7 +136,12 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     # Long words are no typing mistakes, and comparing them takes quadratic time.
     if not word or len(word) > 64:
         return ""
-    known = sorted(set(candidates))
+    return _nearest(word, frozenset(candidates))
+
+
+@lru_cache(maxsize=256)  # an editor has the same mistake assembled again and again
+def _nearest(word: str, candidates: frozenset[str]) -> str:
+    known = sorted(candidates)
     folded = {name.lower(): name for name in reversed(known)}
     found = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
     return f"did you mean '{folded[found[0]]}'?" if found and folded[found[0]] != word else ""

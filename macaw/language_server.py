@@ -21,7 +21,7 @@ from asm.diagnostics import ERROR, Diagnostic, Span
 from asm.editing import Document, Entry, Suggestion
 from macaw import __version__
 
-_PATIENCE = 0.05  # seconds; a source that takes longer is assembled when typing pauses
+_PATIENCE = 0.2  # seconds; a source that takes longer is assembled when typing pauses
 _PAUSE = 0.4  # seconds, the longest pause that is waited for
 _SUGGESTED = {
     "instruction": types.CompletionItemKind.Function,
