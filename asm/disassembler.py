@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from asm.disassembly import code, data
 from asm.disassembly.forms import form
 from asm.disassembly.labels import Labels, Names, directive, numbers
+from asm.disassembly.raw import dump
 from asm.program import TENSORS, Program, Section, Tensor
 from isa import config, registry
 from isa.model import Core
@@ -24,8 +25,11 @@ class DisassemblyError(ValueError):
     """What was asked for is not in the program."""
 
 
-def disassemble(program: Program, core: str | None = None) -> str:
-    """Source of the program, or of the parts of `core` alone. Raises `DisassemblyError`."""
+def disassemble(program: Program, core: str | None = None, *, raw: bool = False) -> str:
+    """Source of the program, or of the parts of `core` alone; with `raw`, a dump.
+
+    Raises `DisassemblyError`.
+    """
     sections = [item for item in program.sections if core is None or item.core == core]
     if core is not None and not sections:
         cores = dict.fromkeys(item.core for item in program.sections if item.core)
@@ -35,6 +39,8 @@ def disassemble(program: Program, core: str | None = None) -> str:
     names = Names(program.symbols)
     labels = {section.name: Labels(section, program, names) for section in program.sections}
     tables = {item.core: registry.core(item.core) for item in sections if item.core is not None}
+    if raw:
+        return dump(program, sections, tables, labels)
     for section in sections:
         if section.flags == "ax" and section.core is not None:
             code.make_targets(section, tables[section.core], labels[section.name])

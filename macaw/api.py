@@ -110,13 +110,14 @@ def save(
     write_bytes(path, data)
 
 
-def disassemble(program: Program | FilePath, *, core: str | None = None) -> str:
+def disassemble(program: Program | FilePath, *, core: str | None = None, raw: bool = False) -> str:
     """Source that assembles to the same bytes; with `core`, the text of its parts alone.
 
-    Raises `DisassemblyError`, and for a path what `load_object` raises.
+    With `raw` no source: addresses, bytes and what each is. Raises `DisassemblyError`,
+    and for a path what `load_object` raises.
     """
     from asm import disassembler
 
     if not isinstance(program, Program):
         program = load_object(Path(program))
-    return disassembler.disassemble(program, core)
+    return disassembler.disassemble(program, core, raw=raw)

@@ -3,42 +3,68 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
+from asm.columns import commented, statement
 from asm.disassembly.data import chunk
 from asm.disassembly.forms import Naming, form
-from asm.disassembly.labels import Labels, directive
+from asm.disassembly.labels import INDENT, Labels
 from asm.program import Section
 from isa import codec
 from isa.model import Core
 
 WORD = 4  # bytes of an instruction
+_TOP = 0xFFFF_FFFF
 
 
-@lru_cache(maxsize=1 << 16)  # each word is asked for twice, and many stand more than once
-def _decoded(core: Core, word: int) -> codec.Decoded | str:
-    """The instruction, or why there is none that gives this word again."""
+class Word(NamedTuple):
+    """A word of code."""
+
+    found: codec.Decoded | None
+    text: str  # in columns; of an instruction that names an address empty; of none, a `.word`
+    distances: tuple[int, ...] = ()  # from the instruction to the addresses that it names
+    reason: str = ""  # why there is no instruction that gives this word again
+
+    def text_at(self, address: int, name: Naming | None = None) -> str:
+        """The source text at `address`, in columns; `name` names the addresses in it."""
+        if self.text or self.found is None:
+            return self.text
+        return statement(codec.describe(self.found, address, name))
+
+
+@lru_cache(maxsize=1 << 17)  # each word is asked for twice, and many stand more than once
+def word(core: Core, value: int) -> Word:
+    """What the word `value` is."""
     try:
-        found = codec.decode(core, word, 8 * WORD)
+        found = codec.decode(core, value, 8 * WORD)
     except codec.DecodeError as error:
-        return str(error)
-    if codec.encode(found.row, found.values) != word:
-        return f"{core.name}: {word:#x} is {found.row.mnemonic} with bits that it does not name"
-    return found
+        return Word(None, statement(f".word {value:#010x}"), reason=str(error))
+    if codec.encode(found.row, found.values) != value:
+        reason = f"{core.name}: {value:#x} is {found.row.mnemonic} with bits that it does not name"
+        return Word(None, statement(f".word {value:#010x}"), reason=reason)
+    relative = [operand.name for operand in found.row.operands if operand.kind.relative]
+    if relative:
+        return Word(found, "", tuple(found.values[name] for name in relative))
+    return Word(found, statement(codec.describe(found)))
+
+
+def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
+    """Address, value and meaning of the section's whole words."""
+    address = section.address
+    for (value,) in struct.iter_unpack("<I", _whole(section)):
+        yield address, value, word(core, value)
+        address += WORD
 
 
 def make_targets(section: Section, core: Core, labels: Labels) -> None:
     """Give every address in the section that an instruction of it names a label."""
-    for place, (word,) in enumerate(struct.iter_unpack("<I", _whole(section))):
-        address = section.address + WORD * place
-        found = _decoded(core, word)
-        if isinstance(found, str):
-            continue
-        for operand in found.row.operands:
-            if operand.kind.relative:
-                target = address + found.values[operand.name] & 0xFFFF_FFFF
-                if section.holds(target) and target % WORD == 0:
-                    labels.make(target)
+    for address, _, found in words(section, core):
+        for distance in found.distances:
+            target = address + distance & _TOP
+            if section.holds(target) and target % WORD == 0:
+                labels.make(target)
 
 
 def section_lines(
@@ -50,25 +76,25 @@ def section_lines(
     """
     meant = form(core.name)
     lines = labels.first()
-    whole = _whole(section)
-    for place, (word,) in enumerate(struct.iter_unpack("<I", whole)):
-        address = section.address + WORD * place
-        lines += labels.lines(address, WORD)
-        if labels.at(address) is not None:
-            meant.forget()
-        found = _decoded(core, word)
-        if isinstance(found, str):
-            lines.append(directive(f".word {word:#010x}  # {found}"))
+    start = section.address
+    named = {start + (place - start) // WORD * WORD for place in labels.addresses()}
+    for address, _, found in words(section, core):
+        if address in named:
+            lines += labels.lines(address, WORD)
+            if labels.at(address) is not None:
+                meant.forget()
+        line = INDENT + (found.text or found.text_at(address, exact))
+        if found.found is None:
+            lines.append(commented(line, f"# {found.reason}"))
             meant.forget()
             continue
-        text = codec.describe(found, address, exact)
-        target = meant.see(found, address)
+        target = meant.see(found.found, address)
         name = None if target is None else near(target)
-        lines.append(directive(text if name is None else f"{text}  # {name}"))
-    rest = section.address + len(whole)
+        lines.append(line if name is None else commented(line, f"# {name}"))
+    rest = start + len(_whole(section))
     for address in range(rest, section.end):
         lines += labels.lines(address)
-        lines += chunk(section.data[address - section.address :][:1], address, words=False)
+        lines += chunk(section.data[address - start :][:1], address, words=False)
     return lines + labels.lines(section.end)
 
 

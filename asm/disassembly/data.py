@@ -10,6 +10,8 @@ from asm.program import Section
 
 _ZEROS = 16  # a run of at least so many zero bytes is a `.space`
 _STRING = re.compile(rb"[\t\n\r\x20-\x7e]{3,200}\0")
+_TEXT = re.compile(rb"[\t\n\r\x20-\x7e]{6,}")  # what may be text without a zero byte at its end
+_LINE = re.compile(rb"[^\n]{1,64}\n?|\n")  # of such a text, a `.ascii` each
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\", '"': '\\"'}
 _RUN = re.compile(rb"\0{%d,}" % _ZEROS)
 
@@ -53,6 +55,9 @@ def _units(data: bytes, address: int, *, words: bool) -> list[str]:
     if words and address % 4 == 0 and len(data) % 4 == 0:
         numbers = [f"{word:#010x}" for (word,) in struct.iter_unpack("<I", data)]
         return _rows(".word", numbers, 6)
+    if words and address % 2 == 0 and len(data) % 2 == 0:
+        numbers = [f"{half:#06x}" for (half,) in struct.iter_unpack("<H", data)]
+        return _rows(".half", numbers, 8)
     return _rows(".byte", [f"{byte:#04x}" for byte in data], 12)
 
 
@@ -64,16 +69,18 @@ def _rows(name: str, numbers: list[str], width: int) -> list[str]:
 
 
 def _strings(data: bytes) -> list[str]:
-    """The bytes as `.asciz` lines, or nothing if they are no texts from end to end."""
+    """The bytes as `.asciz` and `.ascii` lines, or nothing if they are no texts from end to end."""
     lines, place = [], 0
-    while place < len(data):
-        match = _STRING.match(data, place)
-        if match is None:
-            break
-        text = match[0][:-1].decode("ascii")
-        lines.append(directive(f'.asciz "{"".join(_ESCAPES.get(x, x) for x in text)}"'))
+    while (match := _STRING.match(data, place)) is not None:
+        lines.append(directive(f".asciz {_quoted(match[0][:-1])}"))
         place = match.end()
     rest = data[place:]
+    if _TEXT.fullmatch(rest):
+        return lines + [directive(f".ascii {_quoted(line)}") for line in _LINE.findall(rest)]
     if not lines or any(rest):
         return []
     return lines + ([directive(f".space {len(rest)}")] if rest else [])
+
+
+def _quoted(text: bytes) -> str:
+    return f'"{"".join(_ESCAPES.get(x, x) for x in text.decode("ascii"))}"'

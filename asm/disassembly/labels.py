@@ -6,12 +6,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 
+from asm import columns
 from asm.program import Program, Section, Symbol, natural_sizes
 
 # What the grammar takes as a name; local symbols are those that the assembler leaves out.
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
 _TYPES = {"func": "function", "object": "object", "notype": "notype"}  # as GNU as has them
-INDENT = "        "
+INDENT = " " * columns.STATEMENT
 
 
 def default_kind(section: Section | None) -> str:
@@ -22,8 +23,13 @@ def default_kind(section: Section | None) -> str:
 
 
 def directive(text: str) -> str:
-    """A line that is no label."""
-    return INDENT + text
+    """A directive's line."""
+    return INDENT + columns.statement(text)
+
+
+def in_body(text: str) -> str:
+    """The line of an instruction in the body of a directive."""
+    return " " * columns.BODY + columns.statement(text, columns.BODY)
 
 
 class Names:

@@ -8,7 +8,8 @@ import click
 @click.command("dis", short_help="Disassemble an executable into source.")
 @click.argument("file", type=click.Path(), metavar="FILE")
 @click.option("--core", metavar="C", help="Only the parts of this core.")
-def command(file: str, core: str | None) -> int:
+@click.option("--raw", is_flag=True, help="Addresses and bytes, each with what it is; no source.")
+def command(file: str, core: str | None, raw: bool) -> int:
     """Print source that assembles to the same bytes as FILE, an ELF executable.
 
     With --core the text of that core's parts alone, which is not the whole program.
@@ -16,5 +17,5 @@ def command(file: str, core: str | None) -> int:
     """
     from macaw import api
 
-    click.echo(api.disassemble(file, core=core), nl=False)
+    click.echo(api.disassemble(file, core=core, raw=raw), nl=False)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from asm import elf
 from asm.assembler import assemble
 from asm.disassembler import disassemble
+from asm.formatter import formatted
 from asm.source import Source
 from isa import config
 from tests.asm import sources
@@ -26,7 +28,10 @@ PRESET = defaultdict(
 
 
 def there_and_back(source: str, folder: Path | None = None) -> str:
-    """The disassembly of a source; assembled again it must give the same file but for its lines."""
+    """The disassembly of a source, blanks as one.
+
+    Assembled again it must give the same file but for its lines.
+    """
     assembled = assemble(Source(source, "first.s", folder))
     program = elf.read(elf.write(assembled))
     assert program.lines == assembled.lines
@@ -40,7 +45,8 @@ def there_and_back(source: str, folder: Path | None = None) -> str:
     assert again.symbols == program.symbols, text
     assert again.tensors == program.tensors, text
     assert elf.write(again, lines=False) == first, text
-    return text
+    assert formatted(text) == text
+    return re.sub(r"(?<=\S) +", " ", text)
 
 
 @fuzz

@@ -88,11 +88,24 @@ def test_dis_of_one_core(macaw: Macaw, layer: Path) -> None:
     macaw("asm", "layer.s", "-o", "a.elf")
     done = macaw("dis", "a.elf", "--core", "pe")
     assert done.returncode == 0
-    assert ".core pe, row=0" in done.stdout
-    assert ".core cp" not in done.stdout
+    assert ".core   pe, row=0" in done.stdout
+    assert ".core   cp" not in done.stdout
     done = macaw("dis", "a.elf", "--core", "vc")
     assert done.returncode == 2
     assert done.stderr.startswith("macaw: error: the program has no part of a core 'vc'")
+
+
+def test_raw(macaw: Macaw, layer: Path) -> None:
+    macaw("asm", "layer.s", "-o", "a.elf")
+    done = macaw("dis", "a.elf", "--raw")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\n   10000:  00000417  auipc   s0, 0x0\n" in done.stdout
+    assert "\n10000000:  00010000 03000000  packet  config ib=0, segments=1" in done.stdout
+    one = macaw("dis", "a.elf", "--raw", "--core", "pe").stdout
+    assert one.startswith(".pe.0: ")
+    assert one in done.stdout
+    done = macaw("dis", "a.elf", "--raw", "--core", "vc")
+    assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_dis_of_a_source(macaw: Macaw, layer: Path) -> None:

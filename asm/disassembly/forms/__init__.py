@@ -6,9 +6,10 @@ assembler needs the grammar, and disassembling must not load it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from typing import NamedTuple
 
 from asm.disassembly.labels import Labels
 from asm.program import Program, Section
@@ -17,12 +18,25 @@ from isa.codec import Decoded
 Naming = Callable[[int], str | None]  # the name of an address, if it has one
 
 
+class Record(NamedTuple):
+    """A piece of a part that is not fetched, as it lies in memory."""
+
+    address: int
+    size: int  # bytes
+    text: str  # what it is, in columns
+    target: int | None = None  # the address that it means
+
+
 class Form:
     """A section of a core's part. This base suits a core that has nothing but words."""
 
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
         """The lines of a part that is not fetched; None if directives do not give its bytes."""
         return None
+
+    def records(self, section: Section, labels: Labels) -> Iterator[Record]:
+        """What the bytes of such a part are, ascending; what lies between is data."""
+        return iter(())
 
     def see(self, found: Decoded, address: int) -> int | None:
         """The address that an instruction means without naming it. Asked in the code's order."""

@@ -1,0 +1,182 @@
+"""Source of a pe part from its image: packet lists, sequences, data.
+
+Every list and sequence is encoded again as it is read; only if the directives
+would give the image's bytes is the part printed with them (`asm/forms/pe`
+is the other direction). `image` reads, `records` is for `macaw dis --raw`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from asm.columns import commented
+from asm.disassembly.data import chunk, section_lines
+from asm.disassembly.forms import Form, Record
+from asm.disassembly.forms.pe.image import Image, Packet, Sequence, Unlike, aligned, carried, read
+from asm.disassembly.forms.pe.records import records
+from asm.disassembly.labels import Labels, directive, in_body
+from asm.program import Program, Section
+from isa import codec, config, pe
+
+
+class CoreForm(Form):
+    """A row's image."""
+
+    def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
+        if section.nobits:
+            return None
+        try:
+            image = read(section, labels)
+            return _lines(image, section, labels, _Row.of(program))
+        except (Unlike, codec.StructureError, codec.DecodeError):
+            return _alignment(section) + section_lines(section, labels, words=False)
+
+    def records(self, section: Section, labels: Labels) -> Iterator[Record]:
+        return records(section, labels)
+
+
+def _alignment(section: Section) -> list[str]:
+    """What the first bytes of an image say for its alignment, if that is not the usual one."""
+    return [directive(f".balign {section.align}")] if section.align > pe.SLOT_ALIGN else []
+
+
+class _Row(NamedTuple):
+    """What a row of the program's device has; the most there can be if the program does not say."""
+
+    clusters: int
+    pes: int  # of all clusters
+    half: int  # bytes of half of its memory unit
+
+    @classmethod
+    def of(cls, program: Program) -> _Row:
+        try:
+            found = config.parse(program.config_toml)
+        except config.ConfigError:
+            return cls(pe.CLUSTERS, 1 << 16, 1 << 19)
+        clusters = found["pe.clusters"]
+        return cls(clusters, clusters * found["pe.pes"], found["mem.unit_half_bytes"])
+
+
+# --- printing -----------------------------------------------------------------------------
+
+
+def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[str]:
+    start = section.address
+    ends = {start + item.offset: start + item.offset + item.size for item in image.sequences}
+    for offset, packets in image.lists:
+        last = packets[-1].end if packets else offset
+        ends[start + offset] = start + aligned(last, pe.PACKET_ALIGN) + 1
+    for address in ends:
+        labels.make(address)
+    lines = labels.first()
+    for sequence in image.sequences:
+        lines += ["", *_named(start + sequence.offset, labels, sequence.size)]
+        lines += _sequence_lines(sequence, start, labels)
+    for offset, packets in image.lists:
+        address = start + offset
+        lines += ["", *_named(address, labels, ends[address] - address)]
+        lines.append(directive(f".list {labels.at(address)}"))
+        lines += _alignment(section) if offset == 0 else []
+        for packet in packets:
+            line = directive(_packet_text(packet, start, labels, row))
+            names = [labels.covering(start + item["offset"]) for item in packet.segments]
+            if packet.out is not None and any(names):
+                line = commented(line, f"# {', '.join(filter(None, names))}")
+            lines.append(line)
+        lines.append(directive(".endlist"))
+    # Other names among lists and sequences hang on the one before them.
+    places = labels.addresses()
+    for place in places[: bisect_left(places, start + image.data)]:
+        base = max(address for address in ends if address <= place)
+        for symbol in labels.symbols_at(place)[place in ends :]:
+            lines += labels.derived(symbol, base)
+    lines.append("")
+    cuts = sorted({start + image.data, *places[bisect_left(places, start + image.data) :]})
+    for low, high in zip(cuts, [*cuts[1:], section.end], strict=True):
+        lines += labels.lines(low)
+        lines += chunk(section.data[low - start : high - start], low, words=False)
+    return lines if lines[-1] else lines[:-1]
+
+
+def _named(address: int, labels: Labels, size: int) -> list[str]:
+    """Lines about the symbol that a directive defines with `size`, the first of its address."""
+    symbols = labels.symbols_at(address)[:1]
+    return [line for symbol in symbols for line in labels.about(symbol, size)]
+
+
+def _sequence_lines(sequence: Sequence, start: int, labels: Labels) -> list[str]:
+    header = sequence.header
+    address = start + sequence.offset
+    words = [f".seq {labels.at(address)}"]
+    for member in pe.SEQUENCE.members:
+        if member.name in _IN_SEQ and (value := header[member.name]) != member.default:
+            text = member.kind.format(value) if member.kind is not None else str(value)
+            words.append(f"{member.name}={text}")
+    lines = [directive(", ".join(words))]
+    if (header["inner"], header["outer"]) != (1, 1):
+        lines.append(directive(f".loop inner={header['inner']}, outer={header['outer']}"))
+    for step in sequence.steps:
+        lines.append(directive(_step_text(step, sequence)))
+    if header["then"]:
+        lines.append(directive(f".then ib={header['then'] - pe.THEN}"))
+    lines += [in_body(codec.describe(found)) for found in sequence.instructions]
+    return [*lines, directive(".endseq")]
+
+
+_IN_SEQ = ("state", "pipeline", "activation", "reduction", "shift", "window", "pop")
+
+
+def _step_text(step: Mapping[str, int], sequence: Sequence) -> str:
+    """`.step mac[0].base, inner=1, outer=2`; the number counts instructions of that mnemonic."""
+    row = sequence.instructions[step["instruction"]].row
+    before = sequence.instructions[: step["instruction"]]
+    number = sum(found.row is row for found in before)
+    names = [operand.name for operand in row.operands]
+    places = {pe.ENTRY_OF[name]: name for name in names if name in pe.ENTRY_OF}
+    if step["operand"] not in places:
+        raise Unlike
+    operand = places[step["operand"]]
+    return f".step {row.mnemonic}[{number}].{operand}, inner={step['inner']}, outer={step['outer']}"
+
+
+def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:
+    text = codec.describe(packet.command)
+    if packet.out is not None:
+        text += _exe_text(packet.segments, packet.out, row)
+    for segment in carried(packet):
+        text += f", {labels.at(start + segment['offset'])}"
+    mask = packet.clusters
+    if mask == (1 << row.clusters) - 1:
+        return text
+    if mask == 0 or mask >> row.clusters:
+        raise Unlike
+    chosen = [str(cluster) for cluster in range(row.clusters) if mask >> cluster & 1]
+    return f"{text}, to=({', '.join(chosen)})" if len(chosen) > 1 else f"{text}, to={chosen[0]}"
+
+
+def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], row: _Row) -> str:
+    """The operands of an exe behind its flags, every one in its explicit form."""
+    text = ""
+    ends = [segment["offset"] + segment["length"] for segment in segments]
+    if max(*ends, out["offset"], 0) > row.half or out["pes"] > row.pes:
+        raise Unlike
+    if segments:
+        items = []
+        for segment in segments:
+            low, high = segment["offset"], segment["offset"] + segment["length"]
+            words = [
+                pe.SEGMENT_TYPES[segment["type"]],
+                f"unit[{low:#x}:{high:#x}]",
+                pe.MODES[segment["mode"]],
+                *(["compress"] if segment["compress"] else []),
+            ]
+            items.append(" ".join(words))
+        text += f", data=({', '.join(items)})"
+    if any(out.values()):
+        text += (
+            f", out=(unit[{out['offset']:#x}], stride={out['stride']}, step={out['step']},"
+            f" count={out['count']}, pes={out['pes']}, type={pe.ELEMENTS[out['element']]})"
+        )
+    return text

@@ -1,0 +1,220 @@
+"""What an image of a row holds: packet lists, then sequences, then data.
+
+`read` takes bytes apart, `written` puts them together again as the directives would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from asm.disassembly.labels import Labels
+from asm.program import Section
+from isa import codec, pe
+
+
+class Unlike(Exception):
+    """Bytes that no directive of ours gives."""
+
+
+class Packet(NamedTuple):
+    """A packet of a list. `out` only if the command is an exe."""
+
+    offset: int
+    command: codec.Decoded
+    clusters: int
+    segments: tuple[Mapping[str, int], ...]
+    out: Mapping[str, int] | None
+    end: int
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A sequence in the image; `size` bytes."""
+
+    offset: int
+    size: int
+    header: Mapping[str, int]
+    steps: tuple[Mapping[str, int], ...]
+    instructions: tuple[codec.Decoded, ...]
+
+
+class Image(NamedTuple):
+    """What the image holds; data begin at `data`."""
+
+    lists: tuple[tuple[int, tuple[Packet, ...]], ...]  # offset and packets
+    sequences: tuple[Sequence, ...]
+    data: int
+
+
+def aligned(offset: int, align: int) -> int:
+    """The first multiple of `align` at or behind `offset`."""
+    return offset + -offset % align
+
+
+# --- reading ------------------------------------------------------------------------------
+
+
+def read(section: Section, labels: Labels) -> Image:
+    """What the image holds. Raises `Unlike` and the codec's errors."""
+    data, start = section.data, section.address
+    lists: list[tuple[int, tuple[Packet, ...]]] = []
+    wanted: set[int] = set()  # offsets of the sequences that configs carry
+    place = end_of_lists = 0
+    while place < len(data) and not (wanted and place >= min(wanted)):
+        if not wanted and lists and not labels.symbols_at(start + place):
+            break
+        try:
+            packets, end = _read_list(data, place)
+        except (Unlike, codec.StructureError, codec.DecodeError):
+            break  # a sequence or data
+        lists.append((place, packets))
+        wanted |= {segment["offset"] for packet in packets for segment in carried(packet)}
+        end_of_lists = end
+        place = aligned(end, pe.PACKET_ALIGN)
+    sequences, end = _read_sequences(data, end_of_lists, wanted, labels, start)
+    at = min(aligned(end, pe.DATA_ALIGN), len(data))
+    image = Image(tuple(lists), tuple(sequences), at)
+    if written(image, data) != data[:at]:
+        raise Unlike
+    if section.align > pe.SLOT_ALIGN and not lists:
+        raise Unlike  # nothing stands at the image's begin that could be aligned
+    return image
+
+
+def carried(packet: Packet) -> tuple[Mapping[str, int], ...]:
+    """The segment of a config: its sequence."""
+    return packet.segments if packet.out is None else ()
+
+
+def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
+    """The packets from `place` on, and the offset behind the end mark."""
+    packets: list[Packet] = []
+    while True:
+        if place >= len(data):
+            raise Unlike
+        if data[place] == pe.END_OF_LIST:
+            return tuple(packets), place + 1
+        packet, end = read_packet(data, place)
+        packets.append(packet)
+        place = aligned(end, pe.PACKET_ALIGN)
+
+
+def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
+    """The packet at `place`, and the offset behind it. Raises as `read` does."""
+    head = codec.unpack(pe.PACKET, data, place)
+    command = codec.decode(pe.CORE, head["command"], pe.COMMAND_BITS, place)
+    end = place + pe.PACKET.size
+    segments = []
+    for _ in range(head["segments"]):
+        segments.append(codec.unpack(pe.SEGMENT, data, end))
+        end += pe.SEGMENT.size
+    out = None
+    payload = pe.PAYLOADS[command.row.mnemonic]
+    if payload.out:
+        out = codec.unpack(pe.OUT, data, end)
+        end += pe.OUT.size
+    if not payload.fits([segment["type"] for segment in segments]):
+        raise Unlike
+    if not payload.out and any(segment["mode"] or segment["compress"] for segment in segments):
+        raise Unlike
+    return Packet(place, command, head["clusters"], tuple(segments), out, end), end
+
+
+def _read_sequences(
+    data: bytes, end: int, wanted: set[int], labels: Labels, start: int
+) -> tuple[list[Sequence], int]:
+    """The sequences behind the lists, which end at `end`, and where they end themselves.
+
+    All that a config carries must be among them; behind those, whatever has a
+    name and reads as a sequence is one.
+    """
+    found: list[Sequence] = []
+    last = max(wanted, default=-1)
+    while True:
+        place = aligned(end, pe.SEQUENCE_ALIGN)
+        if place > last and not labels.symbols_at(start + place):
+            break
+        try:
+            sequence = read_sequence(data, place)
+        except (Unlike, codec.StructureError, codec.DecodeError):
+            if place <= last:
+                raise
+            break
+        found.append(sequence)
+        end = place + sequence.size
+    if not wanted <= {sequence.offset for sequence in found}:
+        raise Unlike
+    return found, end
+
+
+def read_sequence(data: bytes, place: int) -> Sequence:
+    """The sequence at `place`. Raises as `read` does."""
+    header = codec.unpack(pe.SEQUENCE, data, place)
+    end = place + pe.SEQUENCE.size
+    steps, instructions = [], []
+    for _ in range(header["steps"]):
+        steps.append(codec.unpack(pe.STEP, data, end))
+        end += pe.STEP.size
+    for _ in range(header["count"]):
+        word = int.from_bytes(data[end : end + pe.INSTRUCTION_BYTES], "little")
+        if end + pe.INSTRUCTION_BYTES > len(data):
+            raise Unlike
+        instructions.append(codec.decode(pe.CORE, word, pe.INSTRUCTION_BITS, end))
+        end += pe.INSTRUCTION_BYTES
+    if header["then"] and not pe.THEN <= header["then"] < pe.THEN + pe.BUFFERS:
+        raise Unlike
+    if any(step["instruction"] >= header["count"] for step in steps):
+        raise Unlike
+    if steps and header["pipeline"] == pe.SHORT_PIPELINE:
+        raise Unlike
+    return Sequence(place, end - place, header, tuple(steps), tuple(instructions))
+
+
+# --- writing, to compare ------------------------------------------------------------------
+
+
+def written(image: Image, data: bytes) -> bytes:
+    """What the directives give for lists and sequences, up to where data begin."""
+    written = bytearray()
+    for offset, packets in image.lists:
+        written += bytes(offset - len(written))
+        for packet in packets:
+            written += bytes(packet.offset - len(written))
+            written += _packet_bytes(packet)
+        written += bytes(-len(written) % pe.PACKET_ALIGN)
+        written.append(pe.END_OF_LIST)
+    sizes = {}
+    for sequence in image.sequences:
+        written += bytes(sequence.offset - len(written))
+        written += _sequence_bytes(sequence)
+        sizes[sequence.offset] = sequence.size
+    for _, packets in image.lists:
+        for packet in packets:
+            for segment in carried(packet):
+                if segment["length"] != sizes[segment["offset"]]:
+                    raise Unlike
+    written += bytes(image.data - len(written))
+    return bytes(written)
+
+
+def _packet_bytes(packet: Packet) -> bytes:
+    head = {
+        "command": codec.encode(packet.command.row, packet.command.values),
+        "segments": len(packet.segments),
+        "clusters": packet.clusters,
+    }
+    written = codec.pack(pe.PACKET, head)
+    for segment in packet.segments:
+        written += codec.pack(pe.SEGMENT, segment)
+    return written + (codec.pack(pe.OUT, packet.out) if packet.out is not None else b"")
+
+
+def _sequence_bytes(sequence: Sequence) -> bytes:
+    written = codec.pack(pe.SEQUENCE, sequence.header)
+    for step in sequence.steps:
+        written += codec.pack(pe.STEP, step)
+    for found in sequence.instructions:
+        written += codec.encode(found.row, found.values).to_bytes(pe.INSTRUCTION_BYTES, "little")
+    return written

@@ -1,0 +1,83 @@
+"""The records of a row's image, each by itself: what `macaw dis --raw` shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from asm.columns import statement
+from asm.disassembly.forms import Record
+from asm.disassembly.forms.pe.image import Unlike, aligned, carried, read_packet, read_sequence
+from asm.disassembly.labels import Labels
+from asm.program import Section
+from isa import codec, pe
+from isa.model import Structure
+
+_ERRORS = (Unlike, codec.StructureError, codec.DecodeError)
+
+
+def records(section: Section, labels: Labels) -> Iterator[Record]:
+    """Packets as long as bytes read as packets, then the sequences that they and names point to."""
+    data, start = section.data, section.address
+    wanted: set[int] = set()
+    place = end = 0
+    while place < len(data) and not (wanted and place >= min(wanted)):
+        if data[place] == pe.END_OF_LIST:
+            yield Record(start + place, 1, "end of list")
+            end = place + 1
+            place = aligned(end, pe.PACKET_ALIGN)
+            if not wanted and not labels.symbols_at(start + place):
+                break
+            continue
+        try:
+            packet, end = read_packet(data, place)
+        except _ERRORS:
+            break
+        head = codec.unpack(pe.PACKET, data, place)
+        rest = _members(pe.PACKET, head, but=("command",))
+        text = statement(f"packet {codec.describe(packet.command)}, {rest}")
+        yield Record(start + place, pe.PACKET.size, text)
+        place += pe.PACKET.size
+        for segment in packet.segments:
+            target = start + segment["offset"]
+            yield Record(start + place, pe.SEGMENT.size, _text(pe.SEGMENT, segment), target)
+            place += pe.SEGMENT.size
+        if packet.out is not None:
+            target = start + packet.out["offset"]
+            yield Record(start + place, pe.OUT.size, _text(pe.OUT, packet.out), target)
+        wanted |= {segment["offset"] for segment in carried(packet)}
+        place = aligned(end, pe.PACKET_ALIGN)
+    yield from _sequences(section, labels, end, wanted)
+
+
+def _sequences(section: Section, labels: Labels, end: int, wanted: set[int]) -> Iterator[Record]:
+    """Those that a packet carries, and those with a name that follow at once; from `end` on."""
+    data, start = section.data, section.address
+    for offset in sorted({address - start for address in labels.addresses()} | wanted):
+        follows = offset == aligned(end, pe.SEQUENCE_ALIGN)
+        if offset < end or not (follows or offset in wanted):
+            continue
+        try:
+            sequence = read_sequence(data, offset)
+        except _ERRORS:
+            continue
+        yield Record(start + offset, pe.SEQUENCE.size, _text(pe.SEQUENCE, sequence.header))
+        end = offset + pe.SEQUENCE.size
+        for step in sequence.steps:
+            yield Record(start + end, pe.STEP.size, _text(pe.STEP, step))
+            end += pe.STEP.size
+        for found in sequence.instructions:
+            yield Record(start + end, pe.INSTRUCTION_BYTES, statement(codec.describe(found)))
+            end += pe.INSTRUCTION_BYTES
+
+
+def _text(structure: Structure, values: Mapping[str, int]) -> str:
+    return statement(f"{structure.name} {_members(structure, values)}")
+
+
+def _members(structure: Structure, values: Mapping[str, int], but: tuple[str, ...] = ()) -> str:
+    """The members as `name=value`, reserved ones and those of `but` left out."""
+    shown = [
+        x for x in structure.members if x.name not in but and not x.name.startswith("reserved")
+    ]
+    texts = [x.kind.format(values[x.name]) if x.kind else str(values[x.name]) for x in shown]
+    return ", ".join(f"{x.name}={text}" for x, text in zip(shown, texts, strict=True))

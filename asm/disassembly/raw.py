@@ -1,0 +1,154 @@
+"""The bytes of a program as they lie in memory, each with what it is: `macaw dis --raw`.
+
+Nothing is made up: instructions stand as they are, addresses are numbers, names stand in
+comments, and what is no instruction or record of a core is bytes and characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from asm.columns import commented
+from asm.disassembly import code
+from asm.disassembly.forms import Naming, Record, form
+from asm.disassembly.labels import Labels
+from asm.program import Program, Section
+from isa.model import Core
+
+_ROW = 16  # bytes of a line of data
+_PIECE = 8  # bytes of a record in a line
+_ZEROS = " " * 11 + "..."
+_COMMENT = 48  # the column of a name behind an instruction; as wide as the bytes in front need
+
+
+def dump(
+    program: Program,
+    sections: Sequence[Section],
+    tables: Mapping[str, Core],
+    labels: Mapping[str, Labels],
+) -> str:
+    """The text of the sections."""
+
+    def name(address: int) -> str | None:
+        found = program.symbol_at(address)
+        if found is None:
+            return None
+        symbol, distance = found
+        return f"<{symbol.name}{f'+{distance:#x}' if distance else ''}>"
+
+    lines: list[str] = []
+    for section in sections:
+        lines += ["", _heading(section)]
+        table = tables.get(section.core) if section.core is not None else None
+        own = labels[section.name]
+        if section.nobits:
+            lines += _data(section, own, section.address, section.end)
+        elif table is not None and section.flags == "ax":
+            lines += _code(section, table, own, name)
+        elif table is not None and section.name == table.section.format(section.index):
+            lines += _records(section, own, form(table.name).records(section, own), name)
+        else:
+            lines += _data(section, own, section.address, section.end)
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _heading(section: Section) -> str:
+    text = f"{section.name}: {section.size} bytes at {section.address:#010x}"
+    if section.load_address != section.address:
+        text += f", loaded at {section.load_address:#010x}"
+    return f"{text}, zeros" if section.nobits else text
+
+
+def _names(labels: Labels, address: int, reach: int = 1) -> list[str]:
+    """The lines of the names from `address` to before `address + reach`."""
+    return [
+        line
+        for place in range(address, address + reach)
+        for symbol in labels.symbols_at(place)
+        for line in ("", f"{place:08x} <{symbol.name}>:")
+    ]
+
+
+def _line(address: int, data: str, text: str, width: int, comment: str | None) -> str:
+    line = f"{address:8x}:  {data:{width}}  {text}".rstrip()
+    return commented(line, f"# {comment}", _COMMENT + width - 8) if comment else line
+
+
+def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[str]:
+    """A section of instructions."""
+    meant = form(core.name)
+    named = {place - (place - section.address) % code.WORD for place in labels.addresses()}
+    lines = []
+    for address, value, found in code.words(section, core):
+        if address in named:
+            lines += _names(labels, address, code.WORD)
+            meant.forget()
+        comment = None
+        if found.found is None:
+            comment = found.reason
+            meant.forget()
+        elif found.distances:
+            comment = name(address + found.distances[0] & 0xFFFF_FFFF)
+            meant.see(found.found, address)
+        elif (target := meant.see(found.found, address)) is not None and (said := name(target)):
+            comment = f"{target:x} {said}"
+        text = found.text or found.text_at(address)
+        if comment is None:
+            lines.append(f"{address:8x}:  {value:08x}  {text}")
+        else:
+            lines.append(_line(address, f"{value:08x}", text, 8, comment))
+    rest = section.address + len(section.data) // code.WORD * code.WORD
+    return lines + _data(section, labels, rest, section.end)
+
+
+def _records(section: Section, labels: Labels, found: Iterable[Record], name: Naming) -> list[str]:
+    """The records of a part that is not fetched, and the bytes between them and behind."""
+    lines, end = [], section.address
+    for record in found:
+        lines += _data(section, labels, end, record.address)
+        lines += _names(labels, record.address, record.size)
+        end = record.address + record.size
+        data = section.data[record.address - section.address : end - section.address]
+        width = 2 * _PIECE + 1
+        for place in range(0, len(data), _PIECE):
+            piece = _groups(data[place : place + _PIECE])
+            comment = name(record.target) if record.target is not None and not place else None
+            text = record.text if not place else ""
+            lines.append(_line(record.address + place, piece, text, width, comment))
+    return lines + _data(section, labels, end, section.end)
+
+
+def _data(section: Section, labels: Labels, start: int, end: int) -> list[str]:
+    """Bytes as hexadecimal numbers and characters; what is only zeros is left out as `...`."""
+    inside = [place for place in labels.addresses() if start <= place < end]
+    lines: list[str] = []
+    for low, high in pairwise(sorted({start, *inside, end})):
+        lines += _names(labels, low)
+        lines += _rows(section, low, high)
+    return lines
+
+
+def _rows(section: Section, low: int, high: int) -> Iterator[str]:
+    """The lines of the bytes from `low` to `high`; two lines of zeros or more are one."""
+    zeros: list[str] = []
+    for place in range(low, high, _ROW):
+        data = section.data[place - section.address : min(place + _ROW, high) - section.address]
+        text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in data)
+        line = f"{place:8x}:  {_groups(data):35}  |{text}|"
+        if not any(data):
+            zeros = [*zeros[:1], line]
+            continue
+        yield from _shortened(zeros)
+        zeros = []
+        yield line
+    yield from [_ZEROS] if section.nobits and high > low else _shortened(zeros)
+
+
+def _shortened(zeros: list[str]) -> list[str]:
+    return [_ZEROS] if len(zeros) > 1 else zeros
+
+
+def _groups(data: bytes) -> str:
+    """Hexadecimal numbers, four bytes together, in the order of memory."""
+    return data.hex(" ", -4)
