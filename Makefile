@@ -7,14 +7,15 @@ READY  := $(VENV)/.ready
 PYTEST_ARGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check docs picture clean
+.PHONY: help setup demo test test-extras lint check docs picture clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
 	@echo "make test     all tests (PYTEST_ARGS=... to choose)"
 	@echo "make lint     ruff, mypy --strict, import-linter"
 	@echo "make check    what CI does: lint and test"
-	@echo "make docs     docs/isa from the tables"
+	@echo "make docs     docs/isa and editors from the tables"
+	@echo "make test-extras  VS Code's engine on the grammar (needs npm)"
 	@echo "make picture  the README's picture, from a real run"
 	@echo "PYTHON=python3.13 chooses another Python"
 
@@ -31,6 +32,10 @@ demo: $(READY)
 
 test: $(READY)
 	@$(RUN)/python -m pytest $(PYTEST_ARGS)
+
+test-extras: $(READY)
+	@npm install --silent --no-save --prefix build/vscode vscode-textmate@9 vscode-oniguruma@2
+	@$(RUN)/python -m tests.editors build/vscode
 
 lint: $(READY)
 	@$(RUN)/ruff check .

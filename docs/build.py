@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("docs/isa",)  # hold nothing else
+FOLDERS = ("docs/isa", "editors")  # hold nothing else
 
 
 def made() -> Mapping[str, str]:
     """Every file that is made, by its path below the root of the tree."""
-    return _reference()
+    return {**_reference(), **_editors()}
 
 
 def _reference() -> dict[str, str]:
@@ -30,6 +30,15 @@ def _reference() -> dict[str, str]:
     files["docs/isa/device.md"] = markdown.device_file()
     files["docs/isa/README.md"] = markdown.index_file(cores, anchors)
     return files
+
+
+def _editors() -> dict[str, str]:
+    from asm.editors import textmate, vim
+
+    return {
+        **{f"editors/vscode/{name}": text for name, text in textmate.files().items()},
+        **{f"editors/vim/{name}": text for name, text in vim.files().items()},
+    }
 
 
 def main() -> None:

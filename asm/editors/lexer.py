@@ -1,0 +1,214 @@
+"""A Pygments lexer: `pygmentize -l macaw`, Sphinx, and our own listings on a terminal.
+
+It follows the source from statement to statement and knows which core's part it is in,
+so a word is coloured as what it is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from pygments.lexer import Lexer
+from pygments.token import (
+    Comment,
+    Error,
+    Keyword,
+    Name,
+    Number,
+    Operator,
+    Punctuation,
+    String,
+    Whitespace,
+    _TokenType,
+)
+
+from asm import source
+from asm.editors import words
+
+Token = tuple[int, _TokenType, str]
+
+MNEMONIC, MACRO = Name.Function, Name.Function.Magic
+DIRECTIVE, REGISTER, WORD = Name.Attribute, Name.Variable, Keyword.Constant
+NAMED, FUNCTION, LABEL, SYMBOL = Name.Property, Name.Builtin, Name.Label, Name
+ARGUMENT = Name.Variable.Instance  # \x in the body of a macro
+
+_NAME = words.terminal("NAME")
+_LABEL = re.compile(rf"({_NAME}|[0-9]+)(\s*)(:)")
+_HEAD = re.compile(_NAME)
+_ASSIGNED = re.compile(r"[ \t]*=(?!=)")
+_OPERAND = re.compile(
+    "|".join(
+        f"(?P<{group}>{pattern})"
+        for group, pattern in (
+            ("string", source.STRING),
+            ("character", source.CHARACTER),
+            ("argument", r"\\(?:[A-Za-z_.$][\w.$]*|@|\(\)|\+)"),
+            ("function", words.terminal("FUNCTION")),
+            ("local", words.terminal("LOCAL")),
+            ("integer", words.terminal("INTEGER")),
+            ("real", words.terminal("REAL")),
+            ("bad", r"[0-9][\w.$]*"),
+            ("name", _NAME),
+            ("here", r"\."),
+            ("operator", r"\|\||&&|[=!]=|<>|<=|>=|<<|>>|[-+*/%~!&|^<>=]"),
+            ("mark", r"[,()\[\]:]"),
+        )
+    )
+)
+_COMMENT = re.compile(source.COMMENT)
+_BLANKS = re.compile(r"[^\S\n]+")
+_PLAIN = {
+    "character": String.Char,
+    "argument": ARGUMENT,
+    "function": FUNCTION,
+    "local": LABEL,
+    "real": Number.Float,
+    "here": Name.Builtin.Pseudo,
+    "operator": Operator,
+    "mark": Punctuation,
+    "bad": Error,
+}
+
+
+class MacawLexer(Lexer):
+    """Assembly of Macaw. Option `core`: whose part an extract of a source is from."""
+
+    name = "Macaw assembly"
+    aliases: ClassVar[list[str]] = ["macaw"]
+    filenames: ClassVar[list[str]] = ["*.s"]
+    priority = -0.1  # of a .s file that says nothing of itself, others think first
+    mimetypes: ClassVar[list[str]] = ["text/x-macaw"]
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.core: str | None = options.get("core")
+
+    def get_tokens_unprocessed(self, text: str) -> Iterator[Token]:
+        """Offset, type and text of each token; together they are `text`."""
+        return _Scan(text, self.core).tokens()
+
+    @staticmethod
+    def analyse_text(text: str) -> float:
+        """How sure it is that a text is one of ours: parts of our cores."""
+        cores = "|".join(words.every())
+        return 0.9 if re.search(rf"^\s*\.core\s+({cores})\b", text, re.MULTILINE) else 0.0
+
+
+class _Scan:
+    """One pass over a text."""
+
+    def __init__(self, text: str, core: str | None) -> None:
+        self.text, self.core = text, core
+        self.head: str | None = None  # the mnemonic or directive whose operands come; None: not yet
+        self.depth = 0  # of brackets in the statement
+        self.named = ""  # `data=` while its value comes
+
+    def tokens(self) -> Iterator[Token]:
+        text, at = self.text, 0
+        while at < len(text):
+            for token in self._next(at):
+                yield token
+                at = token[0] + len(token[2])
+
+    def _next(self, at: int) -> Iterator[Token]:
+        """The next token or tokens."""
+        char = self.text[at]
+        if char in "\n;":
+            self.head, self.depth, self.named = None, 0, ""
+            yield at, Whitespace if char == "\n" else Punctuation, char
+        elif found := _BLANKS.match(self.text, at):
+            yield at, Whitespace, found[0]
+        elif found := _COMMENT.match(self.text, at):
+            kind = Comment.Multiline if found[0].startswith("/*") else Comment.Single
+            yield at, kind, found[0]
+        elif self.head is None:
+            yield from self._begin(at)
+        else:
+            yield self._operand(at)
+
+    def _begin(self, at: int) -> Iterator[Token]:
+        """A label, or what a statement begins with."""
+        if label := _LABEL.match(self.text, at):
+            yield at, LABEL, label[1]
+            if label[2]:
+                yield label.start(2), Whitespace, label[2]
+            yield label.start(3), Punctuation, ":"
+            return
+        found = _HEAD.match(self.text, at)
+        if found is None:
+            self.head = ""
+            yield self._operand(at)
+            return
+        word = found[0]
+        if _ASSIGNED.match(self.text, found.end()):
+            self.head = "="
+            yield at, SYMBOL, word
+            return
+        self.head = word
+        yield at, self._head_kind(word), word
+
+    def _known(self) -> list[words.CoreWords]:
+        """The words of the part, or of every core where no part has begun."""
+        every = words.every()
+        mine = every.get(self.core or "")
+        return [mine] if mine else list(every.values())
+
+    def _head_kind(self, word: str) -> _TokenType:
+        known = self._known()
+        if word in words.directives() or any(word in core.directives for core in known):
+            return DIRECTIVE
+        return MNEMONIC if any(word in core.mnemonics for core in known) else MACRO
+
+    def _operand(self, at: int) -> Token:
+        found = _OPERAND.match(self.text, at)
+        if found is None:
+            return at, Error, self.text[at]
+        kind, word = str(found.lastgroup), found[0]
+        if kind == "mark":
+            self._bracket(word)
+        if kind == "name":
+            return at, self._name_kind(word, found.end()), word
+        if kind == "integer":
+            return at, _integer_kind(word), word
+        if kind == "string":
+            closed = len(word) > 1 and word.endswith('"')
+            return at, String.Double if closed else Error, word
+        return at, _PLAIN[kind], word
+
+    def _bracket(self, mark: str) -> None:
+        """Know where an operand ends."""
+        self.depth += (mark in "([") - (mark in ")]")
+        if mark == "," and self.depth <= 0:
+            self.named = ""
+
+    def _name_kind(self, word: str, end: int) -> _TokenType:
+        head = self.head or ""
+        if _ASSIGNED.match(self.text, end):
+            self.named = self.named if self.depth > 0 else f"{word}="
+            return NAMED
+        if word in words.of_directive().get(head, ()):
+            if head == words.CORE:
+                self.core = word
+            return WORD
+        for core in self._known():
+            if self.named and self.named in core.carried.get(head, ()):
+                return WORD if word in core.records else SYMBOL
+            if head in core.mnemonics and word in core.of_mnemonic[head]:
+                return WORD
+            if head in core.mnemonics and word in core.registers:
+                return REGISTER
+            if head in core.directives and word in core.records:
+                return WORD
+            if self._head_kind(head) is MACRO and word in core.registers:
+                return REGISTER
+        return SYMBOL
+
+
+def _integer_kind(word: str) -> _TokenType:
+    if word[:2] in ("0x", "0X"):
+        return Number.Hex
+    if word[:2] in ("0b", "0B"):
+        return Number.Bin
+    return Number.Oct if word.startswith("0") and word != "0" else Number.Integer

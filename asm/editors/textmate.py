@@ -1,0 +1,143 @@
+"""A TextMate grammar and the folder of a Visual Studio Code extension around it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from asm.editors import words
+
+SCOPE = "source.macaw"
+_END_OF_WORD = r"(?![\w.$])"
+_NAME = words.terminal("NAME")
+_LABEL = "entity.name.function.label"
+
+
+def grammar() -> Mapping[str, Any]:
+    """The grammar: statements by their first word, operands inside of them."""
+    return {
+        "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
+        "name": "Macaw assembly",
+        "comment": "Made from the tables by `make docs`; what is changed here is lost.",
+        "scopeName": SCOPE,
+        "patterns": [
+            {"include": "#comment"},
+            _rule(rf"({_NAME}|[0-9]+)\s*(:)", _LABEL, "punctuation.separator"),
+            *_heads(),
+        ],
+        "repository": {"comment": {"patterns": _comments()}, "operand": {"patterns": _operands()}},
+    }
+
+
+def _rule(match: str, *scopes: str) -> dict[str, Any]:
+    """A pattern whose groups have these scopes; the whole has the one if it is alone."""
+    if len(scopes) == 1:
+        return {"match": match, "name": f"{scopes[0]}.macaw"}
+    captures = {str(place): {"name": f"{scope}.macaw"} for place, scope in enumerate(scopes, 1)}
+    return {"match": match, "captures": captures}
+
+
+def _statement(begin: str, scope: str) -> dict[str, Any]:
+    """A statement from its first word to its end; a comment does not end it."""
+    return {
+        "begin": begin,
+        "beginCaptures": {"1": {"name": f"{scope}.macaw"}},
+        "end": r"(?=;)|$",
+        "patterns": [{"include": "#comment"}, {"include": "#operand"}],
+    }
+
+
+def _heads() -> list[dict[str, Any]]:
+    """What a statement may begin with."""
+    mnemonics = [
+        _statement(_one_of(core.mnemonics), f"keyword.mnemonic.{name}")
+        for name, core in words.every().items()
+        if core.mnemonics
+    ]
+    directives = words.directives().union(*(core.directives for core in words.every().values()))
+    return [
+        _statement(rf"({_NAME})(?=\s*=(?!=))", "variable.other.constant"),
+        _statement(_one_of(directives), "keyword.control.directive"),
+        *mnemonics,
+        _statement(rf"({_NAME})", "entity.name.function.macro"),
+    ]
+
+
+def _one_of(known: Iterable[str]) -> str:
+    return rf"({words.alternatives(known)}){_END_OF_WORD}"
+
+
+def _comments() -> list[dict[str, Any]]:
+    return [
+        {"begin": r"/\*", "end": r"\*/", "name": "comment.block.macaw"},
+        {"match": r"(#|//).*$", "name": "comment.line.macaw"},
+    ]
+
+
+def _operands() -> list[dict[str, Any]]:
+    return [
+        {
+            "begin": '"',
+            "end": '"|$',
+            "name": "string.quoted.double.macaw",
+            "patterns": [_rule(r"\\(x[0-9A-Fa-f]+|[0-7]{1,3}|.)", "constant.character.escape")],
+        },
+        _rule(words.terminal("CHARACTER"), "string.quoted.single"),
+        _rule(r"\\(?:[A-Za-z_.$][\w.$]*|@|\(\)|\+)", "variable.parameter"),
+        _rule(words.terminal("FUNCTION"), "support.function"),
+        _rule(words.terminal("LOCAL"), _LABEL),
+        _rule(words.terminal("INTEGER"), "constant.numeric.integer"),
+        _rule(words.terminal("REAL"), "constant.numeric.float"),
+        _rule(rf"({_NAME})(?=[ \t]*=(?!=))", "entity.other.attribute-name"),
+        _rule(_word(words.registers()), "variable.language.register"),
+        _rule(_word(words.operand_words()), "constant.language"),
+        _rule(_NAME, "variable.other"),
+        _rule(r"\|\||&&|[=!]=|<>|<=|>=|<<|>>|[-+*/%~!&|^<>=]", "keyword.operator"),
+    ]
+
+
+def _word(known: frozenset[str]) -> str:
+    return rf"(?<![\w.$]){_one_of(known)}"
+
+
+def files() -> Mapping[str, str]:
+    """The extension's files by their path in its folder."""
+    package = {
+        "name": "macaw",
+        "displayName": "Macaw assembly",
+        "description": "Colours for Macaw's assembly sources, made from its instruction tables.",
+        "version": "0.1.0",
+        "publisher": "macaw",
+        "license": "Apache-2.0",
+        "engines": {"vscode": "^1.75.0"},
+        "categories": ["Programming Languages"],
+        "contributes": {
+            "languages": [
+                {
+                    "id": "macaw",
+                    "aliases": ["Macaw assembly", "macaw"],
+                    "extensions": [".s"],
+                    "configuration": "./language-configuration.json",
+                }
+            ],
+            "grammars": [
+                {"language": "macaw", "scopeName": SCOPE, "path": "./macaw.tmLanguage.json"}
+            ],
+        },
+    }
+    configuration = {
+        "comments": {"lineComment": "#", "blockComment": ["/*", "*/"]},
+        "brackets": [["(", ")"], ["[", "]"]],
+        "autoClosingPairs": [["(", ")"], ["[", "]"], ['"', '"']],
+        "wordPattern": r"%?[A-Za-z_.$][\w.$]*|[0-9]\w*",
+    }
+    return {
+        "package.json": _json(package),
+        "language-configuration.json": _json(configuration),
+        "macaw.tmLanguage.json": _json(grammar()),
+    }
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,115 @@
+"""The words of the language and how its tokens look, for every editor alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from asm import reference
+from asm.program import DTYPE_SIZES, SYMBOL_KINDS
+from isa import config, registry
+from isa.kinds import Kind
+from isa.model import Core
+
+CORE = ".core"  # the directive that says whose mnemonics follow
+_PLACES = ("all", "compress")  # words of packets that no kind knows
+
+
+@dataclass(frozen=True)
+class CoreWords:
+    """The words of the parts of one core."""
+
+    mnemonics: frozenset[str]
+    directives: frozenset[str]
+    registers: frozenset[str]
+    of_mnemonic: Mapping[str, frozenset[str]]  # flags and choices of its operands
+    carried: Mapping[str, frozenset[str]]  # what a mnemonic names beside its operands: `data=`
+    records: frozenset[str]  # choices in structures: packets, sequences
+
+
+def _kind_words(kinds: Iterable[Kind | None]) -> frozenset[str]:
+    return frozenset(word for kind in kinds if kind is not None for word in kind.words())
+
+
+@cache
+def of_core(core: Core) -> CoreWords:
+    """The words of a core's parts."""
+    registers = {name for file in core.files for names in file.names for name in names}
+    registers |= {special.name for special in core.specials}
+    records = _kind_words(member.kind for item in core.structures for member in item.members)
+    of_mnemonic = {
+        name: _kind_words(operand.kind for row in rows for operand in row.operands) - registers
+        for name, rows in core.rows.items()
+    }
+    carried = {
+        row.mnemonic: frozenset(form for form, _ in row.carries) for row in core.instructions
+    }
+    return CoreWords(
+        frozenset(core.rows),
+        frozenset(row.name for row in core.directives),
+        # A register that no operand takes by name is a word like any other.
+        frozenset(registers & _kind_words(
+            operand.kind for rows in core.rows.values() for row in rows for operand in row.operands
+        )),
+        of_mnemonic,
+        carried,
+        records.union(_PLACES) if any(carried.values()) else records,
+    )  # fmt: skip
+
+
+@cache
+def every() -> Mapping[str, CoreWords]:
+    """The words of each core by its name."""
+    return {core.name: of_core(core) for core in registry.cores()}
+
+
+@cache
+def directives() -> frozenset[str]:
+    """The directives that every part takes; `=` is none to look at."""
+    return frozenset(row.name for row in reference.directives() if row.name.startswith("."))
+
+
+@cache
+def of_directive() -> Mapping[str, frozenset[str]]:
+    """What may stand behind a directive of every part, where that is one of some words."""
+    found = {
+        row.name: frozenset(DTYPE_SIZES)
+        for row in reference.directives()
+        if "dtype" in row.syntax.split(", ") or " dtype" in row.syntax
+    }
+    found[CORE] = frozenset(registry.names())
+    found[".device"] = frozenset(config.presets())
+    found[".type"] = frozenset((*SYMBOL_KINDS, "function"))
+    return found
+
+
+@cache
+def operand_words() -> frozenset[str]:
+    """Every word that may be an operand somewhere, registers aside."""
+    found: set[str] = set()
+    for core in every().values():
+        found |= core.records.union(*core.of_mnemonic.values())
+    return frozenset(found.union(*of_directive().values()))
+
+
+@cache
+def registers() -> frozenset[str]:
+    """Every register of every core."""
+    return frozenset(name for core in every().values() for name in core.registers)
+
+
+@cache
+def terminal(name: str) -> str:
+    """The regular expression of a terminal of the grammar."""
+    text = (files("asm") / "grammar.lark").read_text("utf-8")
+    found = re.search(rf"^{name}(?:\.\d+)?:\s*/(.*)/\s*$", text, re.MULTILINE)
+    assert found is not None, name
+    return found[1]
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """The words as a regular expression, longer ones first."""
+    return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))

@@ -1,0 +1,81 @@
+" Made from the tables by `make docs`; what is changed here is lost.
+if exists('b:current_syntax')
+  finish
+endif
+syntax case match
+syntax iskeyword @,48-57,_,.,$
+
+syntax match macawMacro /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)/ contains=macawMnemonic,macawDirective nextgroup=macawOperands
+syntax match macawAssigned /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*=\%(=\)\@!/ nextgroup=macawOperands
+syntax match macawLabel /\%(\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\|[0-9]\+\)\s*:/
+syntax region macawOperands start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained contains=@macawOperand,macawComment
+syntax keyword macawDirective contained .2byte .4byte .8byte .align .array .ascii .asciz .balign
+syntax keyword macawDirective contained .bss .byte .core .data .device .double .dword .endlist
+syntax keyword macawDirective contained .endseq .equ .equiv .fill .float .float16 .global .globl
+syntax keyword macawDirective contained .half .hint .input .list .long .loop .npy .output .p2align
+syntax keyword macawDirective contained .quad .section .seq .set .short .size .skip .space .sparse
+syntax keyword macawDirective contained .step .string .text .then .type .word .zero
+syntax keyword macawMnemonic contained add addi and andi auipc beq beqz bge bgeu bgez bgt bgtu bgtz
+syntax keyword macawMnemonic contained ble bleu blez blt bltu bltz bne bnez call core.start
+syntax keyword macawMnemonic contained core.wait csrc csrci csrr csrrc csrrci csrrs csrrsi csrrw
+syntax keyword macawMnemonic contained csrrwi csrs csrsi csrw csrwi dispatch div divu dma.copy
+syntax keyword macawMnemonic contained dma.wait ebreak ecall fence fence.tso j jal jalr jr jump la
+syntax keyword macawMnemonic contained lb lbu lh lhu li lla lui lw mem.swap move mul mulh mulhsu
+syntax keyword macawMnemonic contained mulhu mv neg nop not or ori rdcycle rdcycleh rdinstret
+syntax keyword macawMnemonic contained rdinstreth rdtime rdtimeh rem remu ret sb sbreak scall seqz
+syntax keyword macawMnemonic contained sext.b sext.h sgt sgtu sgtz sh sll slli slt slti sltiu sltu
+syntax keyword macawMnemonic contained sltz snez sra srai srl srli sub sw tail trace_begin trace_end
+syntax keyword macawMnemonic contained unimp xor xori zext.b zext.h
+syntax keyword macawMnemonic contained config exe ld mac spu st trace_begin trace_end
+
+syntax cluster macawOperand contains=macawSymbol,macawNamed,macawFunction,macawNumber,macawFloat,macawLocal,macawString,macawCharacter,macawArgument,macawOperator
+syntax match macawOperator /[-+*/%~!&|^<>=]/ contained
+syntax match macawSymbol /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)/ contained contains=macawRegister,macawWord
+syntax match macawNamed /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*=\%(=\)\@!/ contained
+syntax match macawFunction /%[A-Za-z_][A-Za-z0-9_]*\ze\s*(/ contained
+syntax match macawFunction /\%(sizeof\|load_address\|slot\)\ze\s*(/ contained
+syntax match macawFloat /\%([0-9]\+\.[0-9]*\|\.[0-9]\+\|[0-9]\+[eE]\@=\)\%([eE][+-]\?[0-9]\+\)\?\%([A-Za-z0-9_.$]\)\@!/ contained
+syntax match macawNumber /\%(0[xX]\x\+\|0[bB][01]\+\|[0-9]\+\)\%([A-Za-z0-9_.$]\)\@!/ contained
+syntax match macawLocal /[0-9]\+[bf]\%([A-Za-z0-9_.$]\)\@!/ contained
+syntax match macawArgument /\\\%([A-Za-z_.$][A-Za-z0-9_.$]*\|@\|()\|+\)/ contained
+syntax match macawCharacter /'\%(\\\%(x\x\+\|[0-7]\{1,3}\|.\)\|[^\\]\)'\?/ contained
+syntax match macawString /"\%(\\.\|[^"\\]\)*"\?/ contained contains=macawEscape
+syntax match macawEscape /\\\%(x\x\+\|[0-7]\{1,3}\|.\)/ contained
+syntax keyword macawRegister contained a0 a1 a2 a3 a4 a5 a6 a7 cycle cycleh fp gp gr0 gr1 gr10 gr11
+syntax keyword macawRegister contained gr12 gr13 gr14 gr15 gr16 gr17 gr18 gr19 gr2 gr20 gr21 gr22
+syntax keyword macawRegister contained gr23 gr24 gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31 gr4 gr5 gr6
+syntax keyword macawRegister contained gr7 gr8 gr9 instret instreth mhartid ra s0 s1 s10 s11 s2 s3
+syntax keyword macawRegister contained s4 s5 s6 s7 s8 s9 sp t0 t1 t2 t3 t4 t5 t6 time timeh tp x0 x1
+syntax keyword macawRegister contained x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20 x21 x22 x23
+syntax keyword macawRegister contained x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
+syntax keyword macawWord contained 2 4 activation activations add all balance base both broadcast
+syntax keyword macawWord contained by_cluster by_pe compress cp dma float16 float32 float64 fp16
+syntax keyword macawWord contained fp32 func function int16 int32 int64 int8 large last max none
+syntax keyword macawWord contained nonsf notype object pe psums reduce relu requantise rq scalar_add
+syntax keyword macawWord contained scalar_max sequence sfu shift sigmoid sliced sq sw tanh tiny
+syntax keyword macawWord contained uint16 uint32 uint8 weights
+
+syntax match macawComment +\%(#\|//\).*+
+syntax region macawComment start=+/\*+ end=+\*/+
+syntax sync ccomment macawComment
+
+highlight default link macawComment Comment
+highlight default link macawLabel Label
+highlight default link macawDirective PreProc
+highlight default link macawMnemonic Statement
+highlight default link macawMacro Function
+highlight default link macawAssigned Identifier
+highlight default link macawRegister Identifier
+highlight default link macawWord Constant
+highlight default link macawNamed Type
+highlight default link macawFunction Function
+highlight default link macawNumber Number
+highlight default link macawFloat Float
+highlight default link macawLocal Label
+highlight default link macawString String
+highlight default link macawEscape SpecialChar
+highlight default link macawCharacter Character
+highlight default link macawArgument Special
+highlight default link macawOperator Operator
+
+let b:current_syntax = 'macaw'

@@ -1,0 +1,194 @@
+"""The grammars for editors, each in a real engine, against the assembler's view of the words.
+
+They know no parts: what is a plain symbol in one place may have the colour of a word or register.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from asm.editors import textmate, vim, words
+from isa import registry
+from tests.editors.textmate import Engine
+from tests.editors.view import ROOT, kinds, samples
+
+GRAMMAR = textmate.grammar()
+SCOPES = {
+    "entity.name.function.label": "label", "keyword.mnemonic": "mnemonic",
+    "keyword.control.directive": "directive", "entity.name.function.macro": "macro",
+    "variable.language.register": "register", "constant.language": "word",
+    "entity.other.attribute-name": "named", "support.function": "function", "constant.numeric": "number",
+    "string.quoted.double": "string", "string.quoted.single": "number", "variable.other": "symbol",
+}  # fmt: skip
+GROUPS = {
+    "Label": "label", "Local": "label", "Mnemonic": "mnemonic", "Directive": "directive", "Macro": "macro",
+    "Register": "register", "Word": "word", "Named": "named", "Function": "function", "Number": "number",
+    "Float": "number", "String": "string", "Escape": "string", "Character": "number", "Symbol": "symbol",
+    "Assigned": "symbol",
+}  # fmt: skip
+EXTRA = """\
+        .core   cp
+a: b: 1: add a0, sp, x3; beq a0, a1, 1b # comment; no statement
+x = 5 + 0x10 /* two
+ lines add */ * 3
+        .byte 'a', '\\n', "s;#\\"tr", 010
+        .double 1.5e3, .5, 1e9
+        unknown a0, 1
+        .word 1 /* a comment up to
+ the end of a line */
+next: .ascii "x"
+last: .word 2 /* once more */
+and:  nop
+        lw a0, %lo(x - . + 4)(a1) // comment
+        .word sizeof(x), x == 3, -1
+        fence rw, rw;; nop
+"""
+
+
+def compared(text: str, mine: dict[tuple[int, int], str]) -> list[object]:
+    """Where an editor's view differs from the assembler's."""
+    return [
+        (text[slice(*span)], mine.get(span), kind)
+        for span, kind in kinds(text).items()
+        if mine.get(span) != kind
+        and not (kind == "symbol" and mine.get(span) in ("word", "register"))
+    ]
+
+
+def in_textmate(text: str) -> dict[tuple[int, int], str]:
+    engine, found, offset = Engine(GRAMMAR), {}, 0
+    for line in text.split("\n"):
+        begun = None
+        for start, end, scope in engine.line(line):
+            kind = next((x for s, x in SCOPES.items() if scope.startswith(s)), scope)
+            # Quotes, escapes and what lies between them are pieces of one string.
+            if scope.startswith(("string.quoted.double", "constant.character")):
+                begun = start if begun is None else begun
+                found[offset + begun, offset + end] = "string"
+            else:
+                begun = None
+                found[offset + start, offset + end] = kind
+        offset += len(line) + 1
+    return found
+
+
+@pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
+def test_textmate_says_what_the_assembler_says(path: Path) -> None:
+    text = path.read_bytes().decode("utf-8")
+    assert not compared(text, in_textmate(text))
+
+
+def test_textmate_on_what_is_hard() -> None:
+    assert not compared(EXTRA, in_textmate(EXTRA))
+    scopes = in_textmate(EXTRA)
+    at = EXTRA.index("lines add")
+    assert [kind for (a, b), kind in scopes.items() if a <= at < b] == ["comment.block.macaw"]
+
+
+def test_every_word_of_the_tables_in_textmate() -> None:
+    for core in registry.cores():
+        for name in core.rows:
+            ((start, end, scope),) = Engine(GRAMMAR).line(f"  {name}")[1:2]
+            assert (start, end) == (2, 2 + len(name))
+            assert scope.startswith("keyword.mnemonic.")
+    for name in words.directives():
+        assert Engine(GRAMMAR).line(name)[0] == (0, len(name), "keyword.control.directive.macaw")
+
+
+def test_the_extension_names_its_files() -> None:
+    files = textmate.files()
+    package = json.loads(files["package.json"])
+    (language,), (grammar,) = (
+        package["contributes"]["languages"],
+        package["contributes"]["grammars"],
+    )
+    assert {language["configuration"][2:], grammar["path"][2:], "package.json"} == set(files)
+    held = json.loads(files[grammar["path"][2:]])
+    assert held["scopeName"] == grammar["scopeName"]
+    assert language["id"] == grammar["language"]
+
+
+VIM = shutil.which("vim")
+DUMP = r"""
+set nocompatible
+exe 'set rtp^=' . $MACAW_VIM
+filetype plugin on
+syntax on
+let all = []
+for name in readfile($MACAW_LIST)
+  exe 'edit ' . fnameescape(name)
+  call add(all, '#' . &filetype . ' ' . &commentstring)
+  for n in range(1, line('$'))
+    call add(all, join(map(range(1, col([n, '$']) - 1), 'synIDattr(synID(n, v:val, 1), "name")[5:]'), ','))
+  endfor
+endfor
+call writefile(all, $MACAW_OUT)
+qa!
+"""
+
+
+@pytest.fixture(scope="module")
+def vim_says(tmp_path_factory) -> dict[str, list[list[str]]]:
+    """For each sample the group of each byte of each line, as Vim has it."""
+    folder = tmp_path_factory.mktemp("vim")
+    (folder / "extra.s").write_text(EXTRA)
+    (folder / "foreign.s").write_text("        .text\nmain:   movl %eax, %ebx\n")
+    names = [*map(str, samples()), str(folder / "extra.s"), str(folder / "foreign.s")]
+    (folder / "list").write_text("\n".join(names) + "\n")
+    (folder / "dump.vim").write_text(DUMP)
+    environment = {**os.environ, "MACAW_VIM": str(ROOT / "editors/vim"), "MACAW_LIST": str(folder / "list"),
+                   "MACAW_OUT": str(folder / "out")}  # fmt: skip
+    subprocess.run(
+        [str(VIM), "-es", "-u", "NONE", "-i", "NONE", "-n", "-S", str(folder / "dump.vim")],
+        env=environment, timeout=120, check=False, stdin=subprocess.DEVNULL, cwd=folder,
+    )  # fmt: skip
+    found: dict[str, list[list[str]]] = {}
+    for line in (folder / "out").read_text().split("\n")[:-1]:
+        if line.startswith("#"):
+            name = names[len(found)]
+            found[name] = [[line[1:]]]
+        else:
+            found[name].append(line.split(",") if line else [])
+    return {Path(name).stem + Path(name).parent.name: lines for name, lines in found.items()}
+
+
+def vim_kinds(text: str, lines: list[list[str]]) -> dict[tuple[int, int], str]:
+    """Vim's groups as kinds at the spans that the assembler names; a span of several is none."""
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    found = {}
+    for start, end in kinds(text):
+        line = max(n for n, first in enumerate(starts) if first <= start)
+        before = text[starts[line] : start].encode()
+        groups = lines[line][len(before) : len(before) + len(text[start:end].encode())]
+        names = {GROUPS.get(group, group) for group in groups}
+        found[start, end] = names.pop() if len(names) == 1 else f"several: {sorted(names)}"
+    return found
+
+
+@pytest.mark.skipif(VIM is None, reason="vim is missing")
+@pytest.mark.may_skip_in_ci  # its runtime is large; where it is there it is asked
+def test_vim_says_what_the_assembler_says(vim_says) -> None:
+    for path in samples():
+        text = path.read_bytes().decode("utf-8")
+        if ".core" in text and "\r" not in text:
+            head, *lines = vim_says[path.stem + path.parent.name]
+            assert head == ["macaw # %s"], path
+            assert not compared(text, vim_kinds(text, lines)), path
+
+
+@pytest.mark.skipif(VIM is None, reason="vim is missing")
+@pytest.mark.may_skip_in_ci  # as above
+def test_vim_on_what_is_hard_and_on_what_is_not_ours(vim_says) -> None:
+    (extra,) = [lines for name, lines in vim_says.items() if name.startswith("extra")]
+    assert not compared(EXTRA, vim_kinds(EXTRA, extra[1:]))
+    (foreign,) = [lines for name, lines in vim_says.items() if name.startswith("foreign")]
+    assert "macaw" not in foreign[0][0]
+
+
+def test_vim_files_are_where_vim_looks() -> None:
+    assert {Path(name).parts[0] for name in vim.files()} == {"ftdetect", "ftplugin", "syntax"}

@@ -1,0 +1,78 @@
+"""A TextMate grammar applied to lines, with Oniguruma, the expressions' own engine.
+
+What our grammar uses of the format: match, begin, end, captures, include, names.
+`make test-extras` asks VS Code's engine the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import onigurumacffi
+
+Rule = Mapping[str, Any]
+Piece = tuple[int, int, str]
+
+
+@cache
+def _compiled(pattern: str) -> Any:
+    return onigurumacffi.compile(pattern)
+
+
+class Engine:
+    """A grammar and the rules that are open at the end of a line."""
+
+    def __init__(self, grammar: Rule) -> None:
+        self.grammar = grammar
+        self.stack: list[Rule] = []
+
+    def _patterns(self, patterns: list[Rule]) -> Iterator[Rule]:
+        for rule in patterns:
+            if "include" in rule:
+                inside = self.grammar["repository"][rule["include"].removeprefix("#")]
+                yield from self._patterns(inside["patterns"])
+            else:
+                yield rule
+
+    def line(self, text: str) -> list[Piece]:
+        """The innermost scope of each piece of a line; its end belongs to it."""
+        text += "\n"
+        at, pieces = 0, []
+        while at < len(text):
+            rule, found = self._first(text, at)
+            scope = str(self.stack[-1].get("name", "")) if self.stack else ""
+            end = found.start() if found else len(text)
+            if end > at:
+                pieces.append((at, end, scope))
+            if found is None:
+                break
+            pieces += self._taken(rule, found)
+            at = found.end()
+        return pieces
+
+    def _first(self, text: str, at: int) -> tuple[Rule | None, Any]:
+        """The match that begins first; of several the end of the open rule, then the first rule."""
+        rule = self.stack[-1] if self.stack else self.grammar
+        best, chosen = None, None
+        if self.stack:
+            best = _compiled(rule["end"]).search(text, start=at)
+        for item in self._patterns(rule.get("patterns", [])):
+            found = _compiled(item.get("match") or item["begin"]).search(text, start=at)
+            if found and (best is None or found.start() < best.start()):
+                best, chosen = found, item
+        return chosen, best
+
+    def _taken(self, rule: Rule | None, found: Any) -> list[Piece]:
+        if rule is None:
+            scope = str(self.stack.pop().get("name", ""))
+            return [(found.start(), found.end(), scope)] if found.end() > found.start() else []
+        captures = rule.get("captures") or rule.get("beginCaptures") or {}
+        if "begin" in rule:
+            self.stack.append(rule)
+        pieces = [
+            (found.start(int(number)), found.end(int(number)), item["name"])
+            for number, item in captures.items()
+        ]
+        return pieces or [(found.start(), found.end(), str(rule.get("name", "")))]
