@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from asm import files, output
+from asm.collecting import collecting_seldom
 from asm.data_directives import DATA
 from asm.diagnostics import AssemblyError, did_you_mean
 from asm.directives import COMMON, Directive, table
@@ -80,11 +81,12 @@ def analyse(
 ) -> Assembly:
     """The finished run of `assemble`, with all that it knows; mistakes do not raise."""
     run = Assembly(device, defines, [Path(folder) for folder in include_dirs])
-    for source in sources:
-        run.read_source(source)
-    run.complete()
-    run.lay_out()
-    run.encode()
+    with collecting_seldom():
+        for source in sources:
+            run.read_source(source)
+        run.complete()
+        run.lay_out()
+        run.encode()
     return run
 
 

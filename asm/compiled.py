@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 from asm.expressions import MODIFIERS, NotYet, Value, high_part, low_part
 from asm.instructions import template
 from asm.operands import AnyOperand, bind, check, choose, known_word, value_of
+from asm.plain import NAME, NUMBER
 from asm.syntax import Call, Here, Indexed, Local, Mistake, Name, Node, Number, transform
 from isa.kinds import Kind
 from isa.model import Alternative, Core, Instruction, Operand, Pseudo, PseudoOperand, Row
@@ -23,9 +24,7 @@ WORD_BYTES = 4  # of every instruction that a plan makes
 _LANE = 8 * WORD_BYTES
 _MOST = 1 << 13  # texts that a slot remembers
 
-# As in the grammar, without what it may take for a number.
-NAME = r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*"
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17}|0[xX][0-9A-Fa-f]{1,15})")
+_NUMBER = re.compile(rf"-?(?:{NUMBER})")
 _NAME = re.compile(NAME)
 _ADDRESS = re.compile(rf"(?:(%hi|%lo)\()?({NAME})(?(1)\))")
 _INSIDE = re.compile(r"(.*)\(([^()]*)\)")
@@ -140,14 +139,14 @@ class Slot:
             len(uses) == 1 and isinstance(uses[0].node, Name) and uses[0].operand.kind.relative
         )
         self._distances: dict[int, int] = {}
-        self.bits = Bits(self._bracketed if base is not None else self._resolve)
+        self._words = Bits(self._resolve)
+        self.bits = Bits(self._bracketed) if base is not None else self._words
 
     def _bracketed(self, text: str) -> int | None:
-        match = _INSIDE.fullmatch(text)
-        if match is None or self._base is None:
+        outer, opening, inner = text.partition("(")
+        if self._base is None or not opening or inner[-1:] != ")":
             return None
-        outer, inner = self._resolve(match[1].rstrip(" \t")), self._base._resolve(match[2])
-        return None if outer is None or inner is None else outer | inner
+        return self._words[outer] | self._base.bits[inner[:-1]]
 
     def _resolve(self, text: str) -> int | None:
         """The bits of a word of the operand's kind, or of a number that may stand here."""

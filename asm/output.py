@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from asm.diagnostics import Diagnostic
@@ -65,10 +64,13 @@ def sizes(layout: Layout, found: Sequence[Symbol]) -> dict[tuple[str, int], int]
 
     Places of tensors that the assembler puts behind the rest of a section belong to no symbol.
     """
+    inside: dict[str | None, list[Symbol]] = {}
+    for symbol in found:
+        inside.setdefault(symbol.section, []).append(symbol)
     natural = {
         key: size
         for section in layout.sections()
-        for key, size in natural_sizes(section, found).items()
+        for key, size in natural_sizes(section, inside.get(section.name, ())).items()
     }
     for plan in layout.plans.values():
         filled = [area for area in plan.areas if area.size and not area.zeros]
@@ -87,12 +89,7 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
     natural = sizes(assembly.layout, found)
     return Program(
         sections=assembly.layout.sections(),
-        symbols=tuple(
-            replace(item, size=natural.get((item.name, item.value), 0))
-            if item.size == _NATURAL
-            else item
-            for item in found
-        ),
+        symbols=tuple(_sized(item, natural) for item in found),
         tensors=tuple(_tensors(assembly.names)),
         lines=assembly.marks.table(),
         config_toml=assembly.config.to_toml(comments=False),
@@ -102,6 +99,14 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
         read_files=tuple(dict.fromkeys(assembly.read_files)),
         warnings=diagnostics,
     )
+
+
+def _sized(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
+    """The symbol with its size, given or natural."""
+    if symbol.size != _NATURAL:
+        return symbol
+    size = natural.get((symbol.name, symbol.value), 0)
+    return Symbol(symbol.name, symbol.value, size, symbol.section, symbol.kind, symbol.is_global)
 
 
 def _tensors(names: Naming) -> Iterator[Tensor]:

@@ -14,13 +14,14 @@ from collections.abc import Mapping, Sequence
 from struct import pack
 from typing import TYPE_CHECKING
 
-from asm.compiled import NAME, NOTHING, WORD_BYTES, Entry, Plan, Slot, entries, plain_number
+from asm.compiled import NOTHING, WORD_BYTES, Entry, Plan, Slot, entries, plain_number
 from asm.data_directives import NUMBER_SIZES, late_number
 from asm.expressions import Address
 from asm.forms import Form
 from asm.instructions import late_words
 from asm.layout import Area
 from asm.parser import parse
+from asm.plain import NAME
 from asm.site import Site
 from asm.source import LogicalLine, SourceText
 from asm.symbols import Definition, Scope

@@ -96,6 +96,8 @@ def diagnostics(found: Sequence[Diagnostic], style: str = "text") -> None:
         with _message():
             print(to_json(found), file=sys.stderr)
         return
+    if not found:
+        return  # and nothing is loaded to print it
     from rich.text import Text
 
     for item in found:

@@ -1,0 +1,254 @@
+"""The grammar of `grammar.lark`, and what its rules make: the pieces of a logical line."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.resources import files
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from asm.parser import WORD, unescape, wrap
+from asm.syntax import (
+    Binary,
+    Call,
+    Group,
+    Here,
+    Indexed,
+    Inside,
+    Local,
+    Mistake,
+    Name,
+    Named,
+    Node,
+    Number,
+    Phrase,
+    Real,
+    Slice,
+    Statement,
+    Text,
+    Unary,
+)
+
+_Child = Token | Node | list[Node]
+
+
+def _integer(token: Token) -> int:
+    start, end = _place(token)
+    text = token.lower()
+    if text.startswith(("0x", "0b")):
+        value = int(text, 0)
+    elif len(text) > 1 and text.startswith("0"):
+        if set(text) & set("89"):
+            raise Mistake(f"'{token}' is no octal number", (start, end), "a leading 0 means octal")
+        value = int(text, 8)
+    else:
+        value = int(text) if len(text) < 40 else WORD
+    if value >= WORD:
+        raise Mistake("the number does not fit 64 bits", (start, end))
+    return wrap(value)
+
+
+def _place(child: _Child) -> tuple[int, int]:
+    if isinstance(child, Token):
+        return child.start_pos or 0, child.end_pos or 0
+    assert isinstance(child, Node)
+    return child.start, child.end
+
+
+class _Builder(Transformer[Token, Node]):
+    """Makes nodes while the parser runs. Every token is kept, for the places."""
+
+    @staticmethod
+    def _nodes(children: list[_Child]) -> tuple[Node, ...]:
+        return tuple(child for child in children if isinstance(child, Node))
+
+    @staticmethod
+    def _span(children: list[_Child]) -> tuple[int, int]:
+        return _place(children[0])[0], _place(children[-1])[1]
+
+    def line(self, children: list[_Child]) -> Node:
+        nodes = self._nodes(children)
+        labels = tuple(node for node in nodes if isinstance(node, Name | Number))
+        if nodes and isinstance(nodes[-1], Statement):
+            statement = nodes[-1]
+            return Statement(
+                nodes[0].start, statement.end, labels, statement.head, statement.operands
+            )
+        end = nodes[-1].end if nodes else 0
+        return Statement(0, end, labels, None, ())
+
+    def label(self, children: list[Token]) -> Node:
+        token = children[0]
+        if token.type == "INTEGER":
+            return Number(*_place(token), _integer(token))
+        return Name(*_place(token), str(token))
+
+    def command(self, children: list[_Child]) -> Node:
+        head = children[0]
+        assert isinstance(head, Token)
+        operands = children[1] if len(children) > 1 else []
+        assert isinstance(operands, list)
+        end = operands[-1].end if operands else _place(head)[1]
+        name = Name(*_place(head), str(head))
+        return Statement(name.start, end, (), name, tuple(operands))
+
+    def assignment(self, children: list[_Child]) -> Node:
+        name, equals, value = children
+        assert isinstance(value, Node)
+        symbol = Name(*_place(name), str(name))
+        head = Name(*_place(equals), "=")
+        return Statement(symbol.start, value.end, (), head, (symbol, value))
+
+    def operands(self, children: list[_Child]) -> list[Node]:
+        return list(self._nodes(children))
+
+    def inside(self, children: list[_Child]) -> Node:
+        outer, inner = self._nodes(children)
+        return Inside(*self._span(children), outer, inner)
+
+    def named(self, children: list[_Child]) -> Node:
+        name, _, value = children
+        assert isinstance(value, Node)
+        return Named(*self._span(children), Name(*_place(name), str(name)), value)
+
+    def phrase(self, children: list[_Child]) -> Node:
+        return Phrase(*self._span(children), self._nodes(children))
+
+    def items(self, children: list[_Child]) -> Node:
+        return Group(*self._span(children), self._nodes(children))
+
+    group = subscripts = items
+
+    def _binary(self, children: list[_Child]) -> Node:
+        left, operator, right = children
+        assert isinstance(left, Node)
+        assert isinstance(right, Node)
+        return Binary(left.start, right.end, str(operator), left, right)
+
+    either = both = inclusive = exclusive = common = _binary
+    equality = comparison = shift = sum = product = _binary
+
+    def unary(self, children: list[_Child]) -> Node:
+        operator, operand = children
+        assert isinstance(operand, Node)
+        return Unary(_place(operator)[0], operand.end, str(operator), operand)
+
+    def integer(self, children: list[Token]) -> Node:
+        return Number(*_place(children[0]), _integer(children[0]))
+
+    def real(self, children: list[Token]) -> Node:
+        return Real(*_place(children[0]), str(children[0]))
+
+    def character(self, children: list[Token]) -> Node:
+        start, end = _place(children[0])
+        inside = children[0][1:]
+        if len(inside) > 1 and inside.endswith("'") and inside != "\\'":
+            inside = inside[:-1]
+        encoded = unescape(inside, start + 1)
+        if len(encoded) != 1:
+            raise Mistake("a character is one byte", (start, end), "a string can hold any text")
+        return Number(start, end, encoded[0])
+
+    @staticmethod
+    def _string(token: Token) -> Text:
+        start, end = _place(token)
+        return Text(start, end, unescape(token[1:-1], start + 1))
+
+    def string(self, children: list[Token]) -> Node:
+        return self._string(children[0])
+
+    def local(self, children: list[Token]) -> Node:
+        token = children[0]
+        number = int(token[:-1]) if len(token) < 20 else -1
+        return Local(*_place(token), number, token.endswith("f"))
+
+    def here(self, children: list[Token]) -> Node:
+        return Here(*_place(children[0]))
+
+    def call(self, children: list[_Child]) -> Node:
+        return Call(*self._span(children), str(children[0]), self._nodes(children))
+
+    def name(self, children: list[Token]) -> Node:
+        return Name(*_place(children[0]), str(children[0]))
+
+    def indexed(self, children: list[_Child]) -> Node:
+        token, subscripts = children
+        assert isinstance(token, Token)
+        assert isinstance(subscripts, Group)
+        if token.type == "STRING":
+            base: Name | Text = self._string(token)
+        else:
+            base = Name(*_place(token), str(token))
+        return Indexed(base.start, subscripts.end, base, subscripts.items)
+
+    def slice(self, children: list[_Child]) -> Node:
+        colon = next(place for place, child in enumerate(children) if isinstance(child, Token))
+        before, after = self._nodes(children[:colon]), self._nodes(children[colon + 1 :])
+        low, high = before[0] if before else None, after[0] if after else None
+        return Slice(*self._span(children), low, high)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Lark:
+    return Lark(
+        (files("asm") / "grammar.lark").read_text("utf-8"),
+        start="line",
+        parser="lalr",
+        transformer=_Builder(),
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+    )
+
+
+def parse(text: str) -> Statement:
+    """The statement of a logical line without comments. Raises `Mistake`."""
+    try:
+        statement = _parser().parse(text)
+    except UnexpectedInput as error:
+        raise _explained(error, text) from None
+    assert isinstance(statement, Statement)
+    return statement
+
+
+_BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
+
+
+def _explained(error: UnexpectedInput, text: str) -> Mistake:
+    """Lark's error in words that need no grammar."""
+    if isinstance(error, UnexpectedCharacters):
+        return _unreadable(error.pos_in_stream or 0, text)
+    assert isinstance(error, UnexpectedToken)
+    expected = error.accepts or error.expected
+    if "MINUS" in expected and "NAME" in expected:
+        wanted = "an operand"
+    elif "RPAR" in expected:
+        wanted = "')'"
+    elif "RSQB" in expected:
+        wanted = "']'"
+    elif "COMMA" in expected:
+        wanted = "',' or the end of the line"
+    elif "LPAR" in expected:
+        wanted = "'('"
+    elif expected == {"COLON"}:
+        wanted = "':'"
+    else:
+        wanted = "a label, a mnemonic or a directive"
+    if error.token.type == "$END":
+        return Mistake(f"the line ends where {wanted} should be", (len(text), len(text) + 1))
+    start, end = _place(error.token)
+    return Mistake(f"unexpected '{error.token}', expected {wanted}", (start, end))
+
+
+def _unreadable(position: int, text: str) -> Mistake:
+    char = text[position]
+    if char == '"':
+        return Mistake("a string without its end", (position, len(text)), "it ends with '\"'")
+    if char == "'":
+        return Mistake("a character without its end", (position, len(text)))
+    number = _BAD_NUMBER.match(text, position)
+    if number and (char.isdigit() or char == "."):
+        return Mistake(f"'{number[0]}' is no number", number.span())
+    shown = char if char.isprintable() else f"\\x{ord(char):02x}"
+    return Mistake(f"unexpected character '{shown}'", (position, position + 1))

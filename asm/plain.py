@@ -1,0 +1,138 @@
+"""Statements of words, plain numbers and strings, split by hand: no grammar is loaded for them.
+
+What is not certain is None; the grammar decides about it. Where this module gives a
+statement, it is the one that the grammar gives (`tests/asm/test_plain.py`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from asm.syntax import (
+    Binary,
+    Call,
+    Here,
+    Inside,
+    Local,
+    Name,
+    Named,
+    Node,
+    Number,
+    Statement,
+    Text,
+    Unary,
+)
+
+# As in the grammar, without what it may take for a number.
+NAME = r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*"
+# Decimal ones have no leading zero: that means octal.
+NUMBER = r"0[xX][0-9A-Fa-f]{1,15}|[1-9][0-9]{0,17}|0"
+
+_LABEL = re.compile(rf"({NAME}|0|[1-9][0-9]{{0,17}})[ \t]*:[ \t]*")
+_HEAD = re.compile(rf"({NAME})(?:[ \t]+|\Z)")
+_TERM = rf"(?:{NAME}|{NUMBER}|\.(?![A-Za-z0-9_.$]))"
+_SUM = rf"-?{_TERM}(?:[ \t]*[+-][ \t]*{_TERM})*"
+_OPERAND = re.compile(
+    rf"""[ \t]*(?:
+      (?P<name>{NAME})
+    | (?P<number>{NUMBER})
+    | (?P<key>{NAME})[ \t]*=[ \t]*(?:(?P<word>{NAME})|(?P<value>{NUMBER}))
+    | "(?P<text>[^"\\\n]*)"
+    | (?P<local>[0-9]{{1,18}}[bf])
+    | (?P<sum>{_SUM})
+    | (?:(?P<offset>-?(?:{NUMBER}))|(?P<function>%[A-Za-z_][A-Za-z0-9_]*)\((?P<argument>{_SUM})\))
+      (?:\((?P<inner>{NAME})\))?
+    )[ \t]*(?P<more>,|\Z)""",
+    re.VERBOSE,
+)
+_TOKEN = re.compile(rf"{NAME}|{NUMBER}|[.+-]")
+
+
+def _operand(text: str, found: re.Match[str]) -> Node:
+    kind = next(name for name, value in found.groupdict().items() if value is not None)
+    start, end = found.span(kind)
+    match kind:
+        case "name":
+            return Name(start, end, found[kind])
+        case "number":
+            return Number(start, end, int(found[kind], 0))
+        case "key":
+            return _named(found, Name(start, end, found[kind]))
+        case "text":
+            return Text(start - 1, end + 1, found[kind].encode("utf-8", "surrogatepass"))
+        case "local":
+            return Local(start, end, int(text[start : end - 1]), text[end - 1] == "f")
+        case "sum":
+            return _sum(text, start, end)
+        case "offset":
+            outer = _sum(text, start, end)
+        case _:
+            argument = _sum(text, *found.span("argument"))
+            outer = Call(start, found.end("argument") + 1, found[kind], (argument,))
+    if found["inner"] is None:
+        return outer
+    start, end = found.span("inner")
+    return Inside(outer.start, end + 1, outer, Name(start, end, found["inner"]))
+
+
+def _named(found: re.Match[str], name: Name) -> Node:
+    value: Node
+    if found["word"] is not None:
+        value = Name(*found.span("word"), found["word"])
+    else:
+        value = Number(*found.span("value"), int(found["value"], 0))
+    return Named(name.start, value.end, name, value)
+
+
+def _sum(text: str, start: int, end: int) -> Node:
+    """Terms with + and - between them, and maybe a - before the first."""
+    node: Node | None = None
+    operator, sign = "", start
+    for token in _TOKEN.finditer(text, start, end):
+        word = token[0]
+        if word in "+-":
+            operator, sign = word, token.start()
+            continue
+        term: Node
+        if word == ".":
+            term = Here(*token.span())
+        elif word[0].isdigit():
+            term = Number(*token.span(), int(word, 0))
+        else:
+            term = Name(*token.span(), word)
+        if node is not None:
+            node = Binary(node.start, term.end, operator, node, term)
+        else:
+            node = Unary(sign, term.end, operator, term) if operator else term
+    assert node is not None
+    return node
+
+
+def statement(text: str) -> Statement | None:
+    """The statement of a logical line without comments; None if the grammar has to say it."""
+    labels: list[Name | Number] = []
+    position = len(text) - len(text.lstrip(" \t"))
+    while label := _LABEL.match(text, position):
+        word = label[1]
+        place = label.span(1)
+        labels.append(Number(*place, int(word)) if word[0].isdigit() else Name(*place, word))
+        position = label.end()
+    if position == len(text):
+        return Statement(0, labels[-1].end if labels else 0, tuple(labels), None, ())
+    head = _HEAD.match(text, position)
+    if head is None:
+        return None
+    name = Name(*head.span(1), head[1])
+    operands: list[Node] = []
+    position = head.end()
+    while position < len(text) or (operands and text[-1] == ","):
+        found = _OPERAND.match(text, position)
+        if found is None:
+            return None
+        operands.append(_operand(text, found))
+        position = found.end()
+        if not found["more"]:
+            break
+    start = labels[0].start if labels else name.start
+    end = operands[-1].end if operands else name.end
+    return Statement(start, end, tuple(labels), name, tuple(operands))

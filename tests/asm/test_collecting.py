@@ -1,0 +1,42 @@
+"""The garbage collector is as it was when a program is made, or could not be."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from asm.assembler import assemble
+from asm.collecting import collecting_seldom
+from asm.diagnostics import AssemblyError
+from asm.source import Source
+
+
+@pytest.mark.parametrize("text", [".core cp\nnop\n", "wrong"])
+def test_the_threshold_returns(text: str) -> None:
+    before = gc.get_threshold()
+    try:
+        assemble(Source(text))
+    except AssemblyError:
+        assert text == "wrong"
+    assert gc.get_threshold() == before
+
+
+def test_runs_side_by_side() -> None:
+    before = gc.get_threshold()
+    first, second = collecting_seldom(), collecting_seldom()
+    with first:
+        with second:
+            assert gc.get_threshold()[0] > before[0]
+        assert gc.get_threshold()[0] > before[0]
+    assert gc.get_threshold() == before
+
+
+def test_who_wants_none_gets_none() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(0)
+    try:
+        with collecting_seldom():
+            assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*before)
