@@ -38,10 +38,14 @@ class Directive:
 
 
 def wrong_operands(statement: Statement, syntax: str) -> Mistake:
-    """What to say of a directive with operands that it does not take."""
-    assert statement.head is not None
-    place = (statement.head.start, statement.end)
-    return Mistake(f"{statement.head.text} takes other operands", place, f"write {syntax}")
+    """What to say of a directive with operands that it does not take; `syntax` may be a synonym's."""
+    head = statement.head
+    assert head is not None
+    if head.text.startswith("."):
+        syntax = " ".join((head.text, *syntax.split(" ")[1:]))
+    return Mistake(
+        f"{head.text} takes other operands", (head.start, statement.end), f"write {syntax}"
+    )
 
 
 def _count(statement: Statement, low: int, high: int, syntax: str) -> None:

@@ -492,7 +492,7 @@ def _symbol(
         return None
     if not known:
         raise ElfError(f"{what}: binding {entry.binding} and type {entry.kind} are not known")
-    if not name or name.startswith("$"):  # `$x`, `$d`: marks of the linker, not names
+    if not name or (name.startswith("$") and not ours):  # `$x`, `$d`: the linker's marks
         return None
     if not name.isprintable():
         raise ElfError(f"symbol {place} is called {name!r}")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.lib import format as npy_format
 
-from asm import data, floats
+from asm import data, files, floats
 from asm.assembler import assemble
 from asm.data import DataError, read_npy, sparse
 from asm.diagnostics import AssemblyError
@@ -253,6 +253,14 @@ def test_files_are_found_below_their_folders_only(tmp_path: Path) -> None:
 def test_a_special_file_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "zero.npy").symlink_to("/dev/zero")
     assert "there is no file" in error_of('.npy "zero.npy"', tmp_path)
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    """It was there when it was looked for."""
+    with pytest.raises(
+        files.FileError, match=r"^'a\.npy' cannot be read: No such file or directory$"
+    ):
+        files.read(tmp_path / "a.npy", 100)
 
 
 def test_a_file_that_is_too_long_is_not_read(

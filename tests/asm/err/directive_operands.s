@@ -4,8 +4,8 @@
         .fill                             #! error 9-14: .fill takes other operands | write .fill REPEAT [, size [, value]]
         .align                            #! error 9-15: .align takes other operands | write .align POWER [, fill [, most]]
         .align  1, 2, 3, 4                #! error 9-27: .align takes other operands | write .align POWER [, fill [, most]]
-        .equ    a                         #! error 9-18: .equ takes other operands | write .set NAME, value
-        .equ    5, a                      #! error 9-21: .equ takes other operands | write .set NAME, value
+        .equ    a                         #! error 9-18: .equ takes other operands | write .equ NAME, value
+        .equ    5, a                      #! error 9-21: .equ takes other operands | write .equ NAME, value
         .set    b, 1, 2                   #! error 9-24: .set takes other operands | write .set NAME, value
         .global                           #! error 9-16: .global takes other operands | write .global NAME, ...
         .global 5                         #! error 17-18: a symbol is needed here

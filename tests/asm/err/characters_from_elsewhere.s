@@ -1,0 +1,4 @@
+# Characters that the language has no use for.
+        .byte   1 ` 2                     #! error 19-20: unexpected character '`'
+        .byte   ?                         #! error 17-18: unexpected character '?'
+        .byte   1 \ 2                     #! error 19-20: unexpected character '\'

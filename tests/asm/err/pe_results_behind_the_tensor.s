@@ -1,0 +1,9 @@
+# Eight PEs write 32 bytes.
+        .device tiny
+        .output y, int32, 7
+        .core   pe
+        .seq    s
+          st
+        .endseq
+        config  ib=0, s
+        exe     ib=0, last, out=(y, pes=8)  #! error 34-35: results of 8 PEs reach 4 bytes behind 'y' | pes=, stride=, step= and count= say what is written

@@ -1,0 +1,2 @@
+# .L names are of their file.
+        .word   .Lthere                   #! error 17-24: undefined symbol '.Lthere'

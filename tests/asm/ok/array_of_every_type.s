@@ -1,0 +1,10 @@
+# .array is room for elements of a type.
+a:      .array  int8, 3
+b:      .array  int16, 2
+c:      .array  int32, 2, 2
+d:      .array  int64, 1
+e:      .array  float16, 2
+        .half   sizeof(a), sizeof(b), sizeof(c), sizeof(d), sizeof(e)
+#! symbol a 0x80000000 3 object .data
+#! symbol c 0x80000007 16 object .data
+#! at .data+0x23 0300 0400 1000 0800 0400
