@@ -100,10 +100,16 @@ def diagnostics(found: Sequence[Diagnostic], style: str = "text") -> None:
         return  # and nothing is loaded to print it
     from rich.text import Text
 
+    from macaw import colours
+
+    colour = colours.wanted(sys.stderr)
     for item in found:
         text = Text()
         for name, piece in pieces(item):
-            text.append(piece, STYLES.get(name, ""))
+            if name == "source" and colour:
+                text.append_text(colours.source(piece))
+            else:
+                text.append(piece, STYLES.get(name, ""))
         _show(text, end="")
 
 

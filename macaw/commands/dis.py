@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 
@@ -15,7 +17,11 @@ def command(file: str, core: str | None, raw: bool) -> int:
     With --core the text of that core's parts alone, which is not the whole program.
     The text of another toolchain's executable is for reading only.
     """
-    from macaw import api
+    from macaw import api, colours
 
-    click.echo(api.disassemble(file, core=core, raw=raw), nl=False)
+    text = api.disassemble(file, core=core, raw=raw)
+    if not raw and colours.wanted(sys.stdout):
+        colours.show_source(text)
+    else:
+        click.echo(text, nl=False)
     return 0

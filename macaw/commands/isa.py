@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ def command(words: tuple[str, ...], core: str | None) -> int:
     of all cores; with --core, everything of that core in a line each.
     """
     from isa import manual, registry
+    from macaw import colours
 
     cores = (registry.core(core),) if core else registry.cores()
     name = " ".join(words)
@@ -52,7 +54,10 @@ def command(words: tuple[str, ...], core: str | None) -> int:
     elif name:
         for place, item in enumerate(_find(cores, name, core is None)):
             click.echo("\n" if place else "", nl=False)
-            click.echo(manual.text(item), nl=False)
+            if colours.wanted(sys.stdout):
+                colours.show_page(manual.text(item), item)
+            else:
+                click.echo(manual.text(item), nl=False)
     elif core:
         click.echo(manual.summary(cores[0]), nl=False)
     else:

@@ -10,7 +10,7 @@ import pytest
 import macaw as api
 from tests.macaw.conftest import LAYER, Macaw
 
-HEAVY = ("numpy", "lark", "prompt_toolkit", "rich")
+HEAVY = ("numpy", "lark", "prompt_toolkit", "rich", "pygments")
 
 PROBE = """
 import json, sys

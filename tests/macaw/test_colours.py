@@ -1,0 +1,55 @@
+"""Sources in colours on a terminal, and only there; the characters stay the same."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.macaw.conftest import LAYER, Macaw
+from tests.macaw.test_terminal import Terminal
+
+Source = Callable[[str], Path]
+MARKS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def plain(text: str) -> str:
+    return MARKS.sub("", text).replace("\r\n", "\n")
+
+
+def test_dis_in_colours_says_what_it_says_to_a_pipe(macaw: Macaw, tmp_path: Path) -> None:
+    elf = tmp_path / "layer.elf"
+    assert macaw("asm", LAYER / "layer.s", "-o", elf).returncode == 0
+    shown = Terminal("dis", elf, columns=40).read()
+    assert plain(shown) == macaw("dis", elf).stdout
+    assert "\x1b[35m.core\x1b[0m   \x1b[34mpe\x1b[0m" in shown  # a directive and a word of its own
+    assert "\x1b[1mmac\x1b[0m" in shown
+    assert not MARKS.search(Terminal("dis", elf, "--raw").read())
+
+
+@pytest.mark.parametrize("name", ["mac", "li", ".seq", "dist.bus_bytes", "gr3", "deadlock"])
+def test_a_page_in_colours_says_what_it_says_to_a_pipe(macaw: Macaw, name: str) -> None:
+    shown = Terminal("isa", name).read()
+    assert plain(shown) == macaw("isa", name).stdout
+    assert MARKS.search(shown)
+
+
+def test_the_example_of_a_page_has_the_colours_of_its_core() -> None:
+    shown = Terminal("isa", "mac").read()
+    assert "Example     \x1b[1mmac\x1b[0m base=\x1b[32m0\x1b[0m, acc=\x1b[32m1\x1b[0m" in shown
+
+
+def test_the_line_of_an_error_in_colours(source: Source) -> None:
+    path = source("        .core cp\nmain:   add a0, a1      # short\n")
+    shown = Terminal("asm", path).read()
+    assert "    \x1b[33mmain\x1b[0m:   \x1b[1madd\x1b[0m \x1b[36ma0\x1b[0m" in shown
+    assert "            ^^^^^^^" in plain(shown)
+
+
+@pytest.mark.parametrize("variable", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_no_colours_where_nobody_wants_them(variable: dict[str, str], source: Source) -> None:
+    assert not MARKS.search(Terminal("isa", "mac", **variable).read())
+    path = source("        .core cp\n        add a0, a1\n")
+    said = Terminal("asm", path, **variable).read()
+    assert "\x1b[36m" not in said
+    assert "\x1b[35m" not in said
