@@ -26,6 +26,7 @@ from asm.expressions import Address, NotYet, number
 from asm.forms import Form
 from asm.forms.sparse import DIRECTIVES as SPARSE
 from asm.layout import Area, Layout
+from asm.listing import Record
 from asm.marks import Marks
 from asm.naming import Naming
 from asm.parser import labels_of, parse
@@ -58,17 +59,19 @@ def assemble(
     device: str | Configuration | None = None,
     defines: Mapping[str, str | int] | None = None,
     include_dirs: Sequence[str | Path] = (),
+    record: Record | None = None,
 ) -> Program:
     """One executable from one or several sources: paths, or texts as `Source`.
 
     `device` overrides the source's `.device`; `defines` are symbols of every
-    file; files are read below a source's folder and `include_dirs`. Raises
-    `AssemblyError` with all that is wrong, and `ConfigError` for a bad `device`.
+    file; files are read below a source's folder and `include_dirs`. `record`
+    gets what `asm.listing.text` needs. Raises `AssemblyError` with all that is
+    wrong, and `ConfigError` for a bad `device`.
     """
     if isinstance(sources, str | Path | Source):
         sources = [sources]
     return analyse(
-        sources, device=device, defines=defines or {}, include_dirs=include_dirs
+        sources, device=device, defines=defines or {}, include_dirs=include_dirs, record=record
     ).program()
 
 
@@ -78,9 +81,10 @@ def analyse(
     device: str | Configuration | None = None,
     defines: Mapping[str, str | int] = MappingProxyType({}),
     include_dirs: Sequence[str | Path] = (),
+    record: Record | None = None,
 ) -> Assembly:
     """The finished run of `assemble`, with all that it knows; mistakes do not raise."""
-    run = Assembly(device, defines, [Path(folder) for folder in include_dirs])
+    run = Assembly(device, defines, [Path(folder) for folder in include_dirs], record)
     with collecting_seldom():
         for source in sources:
             run.read_source(source)
@@ -98,6 +102,7 @@ class Assembly:
         device: str | Configuration | None,
         defines: Mapping[str, str | int],
         folders: Sequence[Path],
+        record: Record | None = None,
     ) -> None:
         self._config = load(device) if isinstance(device, str) else device
         self._device_fixed = device is not None
@@ -108,7 +113,10 @@ class Assembly:
         self.layout = Layout()
         self.names = Naming(self.report)
         self.parts = Parts(self, self.layout)
+        self.record = record
         self.short = Short(self)
+        if record is not None:
+            self.short.enabled = False  # it takes many lines at a time, and tells nobody
         self.read = False  # all sources are read
         self.placed = False  # everything has its address
         self.files: list[str] = []
@@ -130,6 +138,8 @@ class Assembly:
         if text is None:
             return
         self.report.source(text)
+        if self.record is not None:
+            self.record.file(text)
         self._scope = self.names.table.scope()
         if not ours:
             self.files.append(text.name)
@@ -180,6 +190,8 @@ class Assembly:
     def statement(self, line: LogicalLine) -> None:
         """Take one logical line; its mistake is reported, and the next line starts anew."""
         self._ordinal += 1
+        if self.record is not None:
+            self.record.statement(self._ordinal, line)
         try:
             statement = parse(line.text)
         except Mistake as mistake:

@@ -226,6 +226,7 @@ def _declared(site: Site, name: Name, datum: Datum, plan: Plan) -> Definition:
     area.align_to(area.align)
     found = site.assembly.names.label_here(site, name, area, datum)
     area.grow(datum.size)
+    site.moved(area).has_put(area.size - datum.size)
     found.kind, found.used = "object", True
     return found
 

@@ -52,16 +52,20 @@ class Site:
         """Add bytes at the end of the area."""
         self.assembly.names.settle_labels(self.area)
         self.room(len(data))
+        start = self.area.size
         try:
             self.area.append(data)
         except LayoutError as error:
             raise Mistake(str(error), (-1, -1)) from None
+        self.has_put(start)
 
     def reserve(self, count: int) -> None:
         """Add zero bytes at the end of the area."""
         self.assembly.names.settle_labels(self.area)
         self.room(count)
+        start = self.area.size
         self.area.grow(count)
+        self.has_put(start)
 
     def later(self, size: int, make: Callable[[], bytes]) -> None:
         """Add `size` bytes that `make` gives when everything is laid out."""
@@ -75,10 +79,17 @@ class Site:
         """Go on at a multiple of `step`."""
         self.assembly.names.settle_labels(self.area)
         self.room(step)
+        start = self.area.size
         try:
             self.area.align_to(step, padding)
         except LayoutError as error:
             raise Mistake(str(error), (-1, -1)) from None
+        self.has_put(start)
+
+    def has_put(self, start: int) -> None:
+        """Tell the listing that the bytes from `start` to the end of the area are this line's."""
+        if self.assembly.record is not None:
+            self.assembly.record.put(self.ordinal, self.line, self.area, start)
 
     def mark(self) -> None:
         """Let the line table lead from here to this line."""

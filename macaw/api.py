@@ -12,6 +12,7 @@ from macaw.errors import InputError
 from macaw.files import read_bytes, write_bytes
 
 if TYPE_CHECKING:
+    from asm.listing import Record
     from asm.source import Source
     from isa.config import Configuration
 
@@ -36,12 +37,14 @@ def assemble(
     device: DeviceLike | None = None,
     defines: Mapping[str, str | int] | None = None,
     include_dirs: Iterable[FilePath] = (),
+    record: Record | None = None,
 ) -> Program:
     """One executable from one or several sources: paths, or `Source(text, name)`.
 
     `device` overrides the source's `.device`. Raises `AssemblyError` with every
     error found, `InputError` for a file that cannot be read and `ConfigError`
-    for a device that cannot be. Warnings are in the program's `warnings`.
+    for a device that cannot be. Warnings are in the program's `warnings`. With a
+    `record`, `asm.listing.text(program, record)` is the listing.
     """
     from asm import assembler
     from asm.source import Source
@@ -53,6 +56,7 @@ def assemble(
         device=None if device is None else configuration(device),
         defines=defines,
         include_dirs=[os.fspath(folder) for folder in include_dirs],
+        record=record,
     )
 
 

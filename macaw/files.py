@@ -75,14 +75,26 @@ def _mode(target: Path) -> int:
 
 
 def keep_inputs(
-    outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str | os.PathLike[str]]
+    outputs: Iterable[str | os.PathLike[str]],
+    inputs: Iterable[str | os.PathLike[str]],
+    hint: str = "-o names another",
 ) -> None:
     """Raise `InputError` if writing an output would destroy an input, by whatever names."""
     inputs = list(inputs)
     for output in outputs:
         for path in inputs:
             if _is_same_file(output, path):
-                raise InputError(f"{output} is an input: it is not overwritten", "-o names another")
+                raise InputError(f"{output} is an input: it is not overwritten", hint)
+
+
+def keep_apart(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
+    """Raise `InputError` if two outputs would go into one file, there already or not."""
+    try:
+        same = Path(one).resolve() == Path(other).resolve()
+    except (OSError, RuntimeError, ValueError):
+        same = False  # writing it will say what is wrong
+    if same or _is_same_file(one, other):
+        raise InputError(f"{one} and {other} are one file: it cannot hold both")
 
 
 def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:

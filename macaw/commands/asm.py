@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -60,6 +61,12 @@ def _definitions(
     help="Put what is loaded into this memory alone into the image (bin and hex).",
 )
 @click.option(
+    "--listing",
+    type=click.Path(),
+    metavar="FILE",
+    help="Also write each line with its address and bytes; - is standard output.",
+)
+@click.option(
     "--diagnostics",
     "style",
     type=click.Choice(["text", "json"]),
@@ -77,6 +84,7 @@ def command(
     lines: bool,
     format: str,  # noqa: A002
     memory: str | None,
+    listing: str | None,
     style: str,
     strict: bool,
 ) -> int:
@@ -85,23 +93,43 @@ def command(
     All errors are reported, each with its place; then nothing is written.
     """
     from asm.diagnostics import AssemblyError
+    from asm.listing import Record, text
     from macaw import api, console
-    from macaw.files import keep_inputs
+    from macaw.files import keep_apart, write_bytes
 
     if memory and format == "elf":
         raise click.UsageError("--memory goes with --format bin or hex")
     target = output or Path(files[0]).with_suffix(f".{format}")
-    keep_inputs([target], [*files, *([device] if device else [])])
+    inputs = [*files, *([device] if device else [])]
+    beside = None if listing == "-" else listing
+    _keep_files(target, beside, inputs)
+    if beside is not None:
+        keep_apart(target, beside)
+    record = Record() if listing is not None else None
     try:
-        program = api.assemble(*files, device=device, defines=defines, include_dirs=folders)
+        program = api.assemble(
+            *files, device=device, defines=defines, include_dirs=folders, record=record
+        )
     except AssemblyError as error:
         console.diagnostics(error.diagnostics, style)
         return WRONG
-    keep_inputs([target], program.read_files)
+    _keep_files(target, beside, program.read_files)
     warnings = console.warnings_of(program)
     if strict and warnings:
         console.diagnostics([console.as_error(item) for item in warnings], style)
         return WRONG
     console.diagnostics(warnings, style)
     api.save(program, target, format=format, lines=lines, memory=memory)
+    if record is not None:
+        data = text(program, record).encode("utf-8", "backslashreplace")
+        click.echo(data, nl=False) if beside is None else write_bytes(beside, data)
     return 0
+
+
+def _keep_files(target: str | Path, listing: str | None, inputs: Iterable[str]) -> None:
+    """Refuse to write over an input."""
+    from macaw.files import keep_inputs
+
+    keep_inputs([target], inputs)
+    if listing is not None:
+        keep_inputs([listing], inputs, "--listing names another")

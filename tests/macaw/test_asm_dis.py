@@ -84,6 +84,36 @@ def test_images_from_python(layer: Path) -> None:
         api.save(program, path, format="bin")
 
 
+def test_a_listing_goes_into_a_file_or_to_standard_output(macaw: Macaw, layer: Path) -> None:
+    assert macaw("asm", "layer.s", "-o", "plain").stderr == ""
+    done = macaw("asm", "layer.s", "--listing", "-", "-o", "a.elf")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("layer.s\n\n     1  ")
+    assert (layer.parent / "a.elf").read_bytes() == (layer.parent / "plain").read_bytes()
+    done = macaw("asm", "layer.s", "--listing", "a.lst", "--format", "hex", "-o", "a.hex")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (layer.parent / "a.lst").read_text().startswith("layer.s\n\n     1  ")
+
+
+def test_a_listing_destroys_nothing(macaw: Macaw, source: Source, tmp_path: Path) -> None:
+    source(BAD)
+    assert macaw("asm", "p.s", "--listing", "p.lst").returncode == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.s"]
+    source(".core cp\n nop\n")
+    for words in (["p.s", "-o", "x"], ["./p.s"]):
+        done = macaw("asm", "p.s", "--listing", *words)
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"macaw: error: {words[0]} is an input: it is not overwritten\n"
+            "hint: --listing names another\n"
+        )
+    for words in (["p.elf"], ["./x", "-o", "x"]):
+        done = macaw("asm", "p.s", "--listing", *words)
+        assert done.returncode == 2
+        assert "are one file: it cannot hold both" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.s"]
+
+
 def test_dis_of_one_core(macaw: Macaw, layer: Path) -> None:
     macaw("asm", "layer.s", "-o", "a.elf")
     done = macaw("dis", "a.elf", "--core", "pe")

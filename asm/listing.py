@@ -1,0 +1,222 @@
+"""The listing: each line of the sources with the address and bytes that it has made.
+
+`Record` is what an assembly notes for it while it reads; without one it notes
+nothing. `text` prints it, as GNU as -alm does, when everything has its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from asm.diagnostics import printable
+from asm.layout import Area
+from asm.program import Program, Section
+from asm.source import LogicalLine, SourceText
+
+_GROUP = 4  # bytes that are printed without a space
+_ROW = 2 * _GROUP  # bytes of a row
+_MOST_ROWS = 4  # of what a statement puts into one place; what is left is counted
+_TAB = 8
+_BYTES_WIDTH = 2 * _ROW + 1
+_NO_PLACE = " " * 8
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Bytes of a statement that follow one another."""
+
+    area: Area
+    start: int  # offset in the area
+    end: int
+
+
+@dataclass(slots=True)
+class Entry:
+    """A statement as it was read, in the file with which the run began, and its bytes."""
+
+    line: LogicalLine
+    file: int  # place in `Record.files`
+    chunks: list[Chunk] = field(default_factory=list)
+
+
+class Record:
+    """What an assembly notes for its listing."""
+
+    def __init__(self) -> None:
+        self.files: list[SourceText] = []
+        self.entries: dict[int, Entry] = {}  # by the statement's number in the run
+
+    def file(self, text: SourceText) -> None:
+        """A source of the run begins."""
+        self.files.append(text)
+
+    def statement(self, number: int, line: LogicalLine) -> None:
+        """A statement is read."""
+        self.entries[number] = Entry(line, len(self.files) - 1)
+
+    def put(self, number: int, line: LogicalLine, area: Area, start: int) -> None:
+        """A statement has put the bytes from `start` to the end of an area."""
+        entry = self.entries.get(number)
+        if entry is None or entry.line is not line or area.size <= start:
+            return  # what stands at the end of a part is no statement's
+        _add(entry.chunks, area, start, area.size)
+
+
+def _add(chunks: list[Chunk], area: Area, start: int, end: int) -> None:
+    """Add bytes behind others, as one run with the last if they follow it."""
+    if chunks and chunks[-1].area is area and chunks[-1].end == start:
+        chunks[-1].end = end
+    else:
+        chunks.append(Chunk(area, start, end))
+
+
+def text(program: Program, record: Record) -> str:
+    """The listing of a program, from what its assembly has noted."""
+    lines: list[str] = []
+    entries: list[list[Entry]] = [[] for _ in record.files]
+    for entry in record.entries.values():
+        entries[entry.file].append(entry)
+    for file, inside in zip(record.files, entries, strict=True):
+        lines += [printable(file.name), "", *_file(program, file, inside), ""]
+    lines += _others(program, record)
+    lines += _sections(program)
+    lines += ["", *_symbols(program)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Iterator[str]:
+    """The lines of a file; beneath each what it expands to."""
+    by_line: dict[int, list[Entry]] = {}
+    for entry in entries:
+        by_line.setdefault(_root(entry.line), []).append(entry)
+    sources = file.text.removesuffix("\n").split("\n")
+    for number, source in enumerate(sources, 1):
+        inside = by_line.get(number, [])
+        own: list[Chunk] = []
+        for item in inside:
+            if not item.line.source.chain:
+                for chunk in item.chunks:
+                    _add(own, chunk.area, chunk.start, chunk.end)
+        yield from _rows(program, own, str(number), _shown(source))
+        above = file.name
+        for item in inside:
+            depth = len(item.line.source.chain)
+            if not depth:
+                above = file.name
+                continue
+            span = item.line.source.span(item.line.start, item.line.start)
+            mark = ">" * depth
+            if span.file != above:
+                above = span.file
+                yield from _rows(program, (), "", f"{mark} {printable(above)}:")
+            shown = f"{mark} {_shown(item.line.text)}"
+            yield from _rows(program, item.chunks, str(span.line), shown)
+
+
+def _root(line: LogicalLine) -> int:
+    """The number of the line in the run's own file from which a line has come."""
+    chain = line.source.chain
+    return chain[-1].span.line if chain else line.source.locate(line.start)[0]
+
+
+def _shown(source: str) -> str:
+    return printable(source.rstrip("\r").expandtabs(_TAB))
+
+
+def _rows(program: Program, chunks: Sequence[Chunk], number: str, source: str) -> Iterator[str]:
+    """A line of source, and beneath it what of its bytes has no room beside it."""
+    rows = [row for chunk in chunks for row in _chunk(program, chunk)] or [""]
+    yield f"{number:>6} {rows[0]:<{len(_NO_PLACE) + 1 + _BYTES_WIDTH}}  {source}"
+    for row in rows[1:]:
+        yield f"{'':6} {row}"
+
+
+def _chunk(program: Program, chunk: Chunk) -> Iterator[str]:
+    address = (chunk.area.base or 0) + chunk.start
+    yield from _bytes(program.section(chunk.area.section), address, chunk.end - chunk.start)
+
+
+def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
+    """Rows of addresses and bytes, the last one a count if there are too many."""
+    shown = min(size, _ROW * _MOST_ROWS)
+    first = address - section.address
+    data = section.data[first : first + shown].ljust(shown, b"\0")
+    for place in range(0, shown, _ROW):
+        row = data[place : place + _ROW].hex(" ", -_GROUP)
+        yield f"{address + place:08x} {row}"
+    if size > shown:
+        yield f"{_NO_PLACE} ... {size - shown} more"
+
+
+def _others(program: Program, record: Record) -> Iterator[str]:
+    """The bytes that no statement has put: what the assembler adds by itself."""
+    chunks = [chunk for entry in record.entries.values() for chunk in entry.chunks]
+    chunks.sort(key=lambda chunk: chunk.area.section)
+    covered = {
+        name: sorted(
+            ((chunk.area.base or 0) + chunk.start, (chunk.area.base or 0) + chunk.end)
+            for chunk in group
+        )
+        for name, group in groupby(chunks, key=lambda chunk: chunk.area.section)
+    }
+    rows: list[str] = []
+    for section in program.sections:
+        position = section.address
+        for start, end in [*covered.get(section.name, ()), (section.end, section.end)]:
+            if start > position:
+                found = list(_bytes(section, position, start - position))
+                rows.append(
+                    f"{'':6} {found[0]:<{len(_NO_PLACE) + 1 + _BYTES_WIDTH}}  {section.name}"
+                )
+                rows += [f"{'':6} {row}" for row in found[1:]]
+            position = max(position, end)
+    if rows:
+        yield from ("Bytes of no line: alignment, places, commands", "", *rows, "")
+
+
+def _sections(program: Program) -> Iterator[str]:
+    yield from _table(
+        ("section", "address", "loaded at", "size", "align", "flags"),
+        [
+            (
+                item.name,
+                f"{item.address:08x}",
+                f"{item.load_address:08x}",
+                str(item.size),
+                str(item.align),
+                item.flags,
+            )
+            for item in program.sections
+        ],
+    )
+
+
+def _symbols(program: Program) -> Iterator[str]:
+    yield from _table(
+        ("symbol", "value", "size", "kind", "binding", "section"),
+        [
+            (
+                item.name,
+                f"{item.value:08x}",
+                str(item.size),
+                item.kind,
+                "global" if item.is_global else "local",
+                item.section or "-",
+            )
+            for item in sorted(program.symbols, key=lambda item: (item.name, item.value))
+        ],
+    )
+
+
+_RIGHT = ("size", "align")  # columns of decimal numbers
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        yield "  ".join(
+            cell.rjust(width) if name in _RIGHT else cell.ljust(width)
+            for cell, width, name in zip(row, widths, head, strict=True)
+        )
