@@ -13,6 +13,7 @@ from asm.disassembly.forms import Naming, form
 from asm.disassembly.labels import INDENT, Labels
 from asm.program import Section
 from isa import codec
+from isa.aliases import aliased
 from isa.model import Core
 
 WORD = 4  # bytes of an instruction
@@ -24,14 +25,21 @@ class Word(NamedTuple):
 
     found: codec.Decoded | None
     text: str  # in columns; of an instruction that names an address empty; of none, a `.word`
+    bare: str  # the same, the instruction as it is encoded and not by a pseudo-instruction
     distances: tuple[int, ...] = ()  # from the instruction to the addresses that it names
     reason: str = ""  # why there is no instruction that gives this word again
 
-    def text_at(self, address: int, name: Naming | None = None) -> str:
+    def text_at(self, core: Core, address: int, name: Naming) -> str:
         """The source text at `address`, in columns; `name` names the addresses in it."""
         if self.text or self.found is None:
             return self.text
-        return statement(codec.describe(self.found, address, name))
+        return statement(aliased(core, codec.describe(self.found, address, name)))
+
+    def bare_at(self, address: int) -> str:
+        """The instruction as it is encoded, at `address`, in columns; addresses are numbers."""
+        if self.bare or self.found is None:
+            return self.bare
+        return statement(codec.describe(self.found, address))
 
 
 @lru_cache(maxsize=1 << 17)  # each word is asked for twice, and many stand more than once
@@ -40,14 +48,20 @@ def word(core: Core, value: int) -> Word:
     try:
         found = codec.decode(core, value, 8 * WORD)
     except codec.DecodeError as error:
-        return Word(None, statement(f".word {value:#010x}"), reason=str(error))
+        return _no_instruction(value, str(error))
     if codec.encode(found.row, found.values) != value:
         reason = f"{core.name}: {value:#x} is {found.row.mnemonic} with bits that it does not name"
-        return Word(None, statement(f".word {value:#010x}"), reason=reason)
+        return _no_instruction(value, reason)
     relative = [operand.name for operand in found.row.operands if operand.kind.relative]
     if relative:
-        return Word(found, "", tuple(found.values[name] for name in relative))
-    return Word(found, statement(codec.describe(found)))
+        return Word(found, "", "", tuple(found.values[name] for name in relative))
+    text = codec.describe(found)
+    return Word(found, statement(aliased(core, text)), statement(text))
+
+
+def _no_instruction(value: int, reason: str) -> Word:
+    text = statement(f".word {value:#010x}")
+    return Word(None, text, text, reason=reason)
 
 
 def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
@@ -83,7 +97,7 @@ def section_lines(
             lines += labels.lines(address, WORD)
             if labels.at(address) is not None:
                 meant.forget()
-        line = INDENT + (found.text or found.text_at(address, exact))
+        line = INDENT + (found.text or found.text_at(core, address, exact))
         if found.found is None:
             lines.append(commented(line, f"# {found.reason}"))
             meant.forget()

@@ -93,7 +93,7 @@ def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[st
             meant.see(found.found, address)
         elif (target := meant.see(found.found, address)) is not None and (said := name(target)):
             comment = f"{target:x} {said}"
-        text = found.text or found.text_at(address)
+        text = found.bare or found.bare_at(address)
         if comment is None:
             lines.append(f"{address:8x}:  {value:08x}  {text}")
         else:

@@ -1,0 +1,73 @@
+"""Instructions as the pseudo-instructions that stand for them: `jalr zero, 0(ra)` is `ret`.
+
+Derived from the tables' expansions: of those that are one instruction and fix at least one of
+its operands, the one that fixes most is taken, and of equals the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from isa.model import Alternative, Core, Pseudo
+
+_PLACEHOLDER = re.compile(r"\\\{(\w+)\\\}")
+_LOW = re.compile(r"%lo\((\{\w+\})\)")  # of a number that is small it is that number
+
+
+class _Alias(NamedTuple):
+    pattern: re.Pattern[str]  # of the instruction's text
+    syntax: str  # what is written instead, with `\g<name>`
+    fixed: int  # operands that the pattern fixes
+    word: str  # one of them; most instructions do not have it, and need no look at the pattern
+    number: str  # the operand that `when` is asked about
+    when: Callable[[int], bool] | None
+
+    def replaced(self, text: str) -> str | None:
+        """The pseudo-instruction for the text of an instruction, if it is that."""
+        match = self.pattern.fullmatch(text) if self.word in text else None
+        if match is None or (self.when is not None and not self.when(int(match[self.number], 0))):
+            return None
+        return match.expand(self.syntax)
+
+
+def aliased(core: Core, text: str) -> str:
+    """The text of an instruction as `codec.describe` gives it, as its alias if it has one."""
+    for alias in _aliases(core).get(text.partition(" ")[0], ()):
+        found = alias.replaced(text)
+        if found is not None:
+            return found
+    return text
+
+
+@cache
+def _aliases(core: Core) -> dict[str, list[_Alias]]:
+    """The aliases by the mnemonic that they stand for, those that fix most first."""
+    found: dict[str, list[_Alias]] = {}
+    own = {row.mnemonic for row in core.instructions}
+    for pseudo in core.pseudos:
+        for alternative in pseudo.alternatives:
+            if pseudo.mnemonic in own or len(alternative.lines) > 1:
+                continue
+            alias = _alias(pseudo, alternative)
+            if alias.fixed:
+                found.setdefault(alternative.lines[0].partition(" ")[0], []).append(alias)
+    return {name: sorted(rows, key=lambda alias: -alias.fixed) for name, rows in found.items()}
+
+
+def _alias(pseudo: Pseudo, alternative: Alternative) -> _Alias:
+    line = _LOW.sub(r"\1", alternative.lines[0]) if alternative.when else alternative.lines[0]
+    pattern = _PLACEHOLDER.sub(r"(?P<\1>[^,() ]+)", re.escape(line))
+    syntax = re.sub(r"\w+", lambda name: rf"\g<{name[0]}>", pseudo.syntax)
+    words = re.findall(r"[^,() ]+", line.partition(" ")[2])
+    fixed = [word for word in words if not word.startswith("{")]
+    return _Alias(
+        re.compile(pattern),
+        f"{pseudo.mnemonic} {syntax}".rstrip(),
+        len(fixed),
+        max(fixed, key=len, default=""),
+        pseudo.choose,
+        alternative.when,
+    )
