@@ -23,6 +23,8 @@ from isa.model import Setting
 
 Value = bool | int | float | str
 
+MAPPINGS = ("input", "weight", "output")  # which operand of a product stays (seed 000 Fig. 7)
+
 # The memory; a core's own settings stand in its table.
 # fmt: off
 COMMON = (
@@ -34,6 +36,8 @@ COMMON = (
     Setting("mem.external_bytes",  256 << 20, "external memory",                                     "bytes",           1 << 20, 2 << 30,            step=4096),
     Setting("mem.external_latency",       20, "from a request to the first data",                    "cycles",                1, 1024),
     Setting("mem.external_width",         32, "width of external memory",                            "bytes a cycle",         4, 1024,               step=4),
+    Setting("lower.preferred.spmv",  "input", "mapping of a matrix-vector product where costs are near (seed 000 ¶177)", choices=MAPPINGS),
+    Setting("lower.preferred.spmm",  "input", "mapping of a matrix product where costs are near (seed 000 ¶177)",        choices=MAPPINGS),
 )
 # fmt: on
 

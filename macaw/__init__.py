@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from macaw.errors import InputError as InputError
     from macaw.errors import MacawError as MacawError
     from macaw.errors import RunError as RunError
+    from macaw.lowering import Lowering as Lowering
+    from macaw.lowering import lower as lower
     from macaw.running import Run as Run
     from macaw.running import run as run
 
@@ -39,6 +41,7 @@ _HOMES = {
     "Device": "emu.device",
     "ElfError": "asm.elf",
     "InputError": "macaw.errors",
+    "Lowering": "macaw.lowering",
     "MacawError": "macaw.errors",
     "Program": "asm.program",
     "Run": "macaw.running",
@@ -48,6 +51,7 @@ _HOMES = {
     "configuration": "macaw.api",
     "disassemble": "macaw.api",
     "load": "macaw.api",
+    "lower": "macaw.lowering",
     "run": "macaw.running",
     "save": "macaw.api",
 }

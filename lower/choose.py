@@ -1,0 +1,166 @@
+"""The choice of mapping, split and tile: by the cost model, with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from isa.config import Configuration
+from isa.pe import ACCUMULATORS, BLOCKS
+from lower.cost import Cost, cost
+from lower.errors import LowerError
+from lower.mapping import MAPPINGS, OUTPUT, Mapping
+from lower.operation import Product
+from lower.partition import SPLITS, Partition, partition
+from lower.plan import Plan, Tile, make_plan
+from lower.rows import unit_bytes
+
+GROUPS = (1, 2, 4, 8, 16)  # of rows of activations that a tile may have
+PREFERRED = 1.02  # the preferred mapping may cost so many times the best one's cycles
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A plan and what it costs."""
+
+    plan: Plan
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The plan that is taken, and for each mapping and split the best one, cheapest first."""
+
+    taken: Candidate
+    others: tuple[Candidate, ...]
+    preferred: str
+
+    def reasons(self) -> list[str]:
+        """Why, in lines."""
+        plan, price = self.taken.plan, self.taken.cost
+        lines = [
+            f"{plan.mapping.name} stationary, split {plan.partition.split}:"
+            f" {price.cycles:,} cycles and {price.traffic.external:,} bytes of external memory"
+            f" predicted; iterations wait for {price.bound}.",
+        ]
+        best = self.others[0]
+        if best is not self.taken:
+            lines.append(
+                f"{best.plan.mapping.name} stationary, split {best.plan.partition.split}, would"
+                f" take {best.cost.cycles:,} cycles; {self.preferred} stationary is preferred"
+                " (lower.preferred) where it costs at most 2% more."
+            )
+        for mapping in MAPPINGS.values():
+            found = [item for item in self.others if item.plan.mapping is mapping]
+            if found and mapping is not plan.mapping and found[0] is not best:
+                lines.append(_against(found[0], self.taken))
+        return lines
+
+
+def _against(other: Candidate, taken: Candidate) -> str:
+    plan, price = other.plan, other.cost
+    more = price.cycles / taken.cost.cycles
+    return (
+        f"{plan.mapping.name} stationary, split {plan.partition.split}: {price.cycles:,} cycles"
+        f" ({more:.2f} times), {price.traffic.external:,} bytes; waits for {price.bound}."
+    )
+
+
+def choose(
+    product: Product,
+    config: Configuration,
+    *,
+    operation: str = "spmm",
+    mapping: str | None = None,
+    split: str | None = None,
+    density: float = 1.0,
+) -> Choice:
+    """The plan of least predicted cycles among those asked for. Raises `LowerError`.
+
+    `product` is checked; `density` is the share of activations that are not zero.
+    """
+    mappings = MAPPINGS.values() if mapping is None else [MAPPINGS[mapping]]
+    splits = SPLITS if split is None else [split]
+    best = []
+    for kind in mappings:
+        for letter in splits:
+            found = [
+                Candidate(plan, cost(plan, density))
+                for plan in plans(product, config, kind, letter)
+            ]
+            if found:
+                best.append(min(found, key=_key))
+    if not best:
+        half = config["mem.unit_half_bytes"]
+        raise LowerError(
+            f"no tile fits half of a unit, {half} bytes, with its packets and sequences",
+            "a larger mem.unit_half_bytes",
+        )
+    best.sort(key=_key)
+    preferred = str(config[f"lower.preferred.{operation}"])
+    near = (item for item in best if item.cost.cycles <= PREFERRED * best[0].cost.cycles)
+    taken = next((item for item in near if item.plan.mapping.name == preferred), best[0])
+    return Choice(taken, tuple(best), preferred)
+
+
+def _key(item: Candidate) -> tuple[int, int]:
+    return item.cost.cycles, item.cost.traffic.external
+
+
+def plans(product: Product, config: Configuration, mapping: Mapping, split: str) -> Iterator[Plan]:
+    """Plans of one mapping and split that fit the device, one or two a number of rows."""
+    extents = (product.m, product.n, product.k)
+    part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
+    outputs = balanced(part.length("N"), config["pe.pes"])
+    for groups, members in _rows(part, mapping):
+        found = 0
+        for k in _inputs(part, config, groups * members):
+            plan = _fitting(product, config, mapping, split, Tile(groups, members, outputs, k))
+            if plan is not None:
+                yield plan
+                found += 1
+            if found == 2:
+                break
+
+
+def balanced(length: int, most: int) -> int:
+    """The tile of at most `most` that cuts a length into equal parts as well as can be."""
+    return -(-length // -(-length // most))
+
+
+def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
+    """Groups of rows of activations, and rows of a group."""
+    length = part.length("M")
+    most = min(length, ACCUMULATORS)
+    found = []
+    for members in dict.fromkeys((most, balanced(length, most), min(most, 3), min(most, 2))):
+        for groups in GROUPS if mapping is not OUTPUT else GROUPS[:1]:
+            if groups * members <= min(length, BLOCKS):
+                found.append((groups, members))
+    return found
+
+
+def _inputs(part: Partition, config: Configuration, rows: int) -> Iterator[int]:
+    """Lengths of k to try, the longest first."""
+    block = config["pe.input_buffer"] // BLOCKS
+    length, last = part.length("K"), 0
+    most = min(length, BLOCKS // rows * block)
+    tiles = -(-length // most)
+    while True:
+        k = -(-length // tiles)
+        if k != last:
+            yield k
+        if k == 1:
+            return
+        last, tiles = k, max(tiles + 1, tiles * 5 // 4)
+
+
+def _fitting(
+    product: Product, config: Configuration, mapping: Mapping, split: str, tile: Tile
+) -> Plan | None:
+    """The plan, if the device can hold its tile."""
+    try:
+        plan = make_plan(product, config, mapping, split, tile)
+    except LowerError:
+        return None
+    return plan if unit_bytes(plan) <= config["mem.unit_half_bytes"] else None

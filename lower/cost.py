@@ -1,0 +1,277 @@
+"""What a plan costs: bytes exactly, cycles by a model of the rows, the dma and cp.
+
+The three work side by side, an iteration takes as long as the slowest (seed 000 ¶146). Times are
+those of docs/timing-pe.md and docs/memory.md with nobody else about; `macaw lower --measure` puts
+the emulator's numbers beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from isa.pe import ACCUMULATORS
+from lower.mapping import WEIGHT
+from lower.operation import Types
+from lower.plan import Plan
+from lower.rows import BEGIN, FINAL, HOLD, RAW, Exe, has_again, list_names, lists, program_bytes
+from lower.transfers import activations_in, results_out, weights_in
+
+# cp's cycles, of the code that lower/processor.py writes (cp.alu_cycles and the like at defaults).
+CP_STEP = 110  # dispatch, step, load and store without their loops
+CP_STORE = 40  # from the dispatch to the first transfer of the load
+CP_TRANSFER = 11  # a turn of a loop over transfers
+CP_PATCH = 7  # the bytes of weights in one packet
+CP_TURN = 22  # from the end of an iteration's work to the next one's dispatch
+CP_START = 50  # before the first load, and behind the last store
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes over the device's external memory, and from unit to unit, of a whole run."""
+
+    program: int  # packets and sequences into both halves
+    activations: int
+    weights: int
+    sums_in: int  # biases and partial sums
+    sums_out: int  # partial sums
+    results: int
+    between: int  # units, on chip
+
+    @property
+    def external(self) -> int:
+        """Bytes read from external memory or written to it."""
+        return self.total - self.between
+
+    @property
+    def total(self) -> int:
+        """Bytes that the dma moves."""
+        return (
+            self.program
+            + self.activations
+            + self.weights
+            + self.sums_in
+            + self.sums_out
+            + self.results
+            + self.between
+        )
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of a whole run."""
+
+    traffic: Traffic
+    cycles: int
+    rows: int  # cycles in which the rows are at work
+    dma: int  # cycles in which the dma is
+    cp: int  # cycles of cp's code
+
+    @property
+    def bound(self) -> str:
+        """What the iterations wait for."""
+        greatest = max(self.rows, self.dma, self.cp)
+        names = {self.rows: "the rows' work", self.dma: "the dma", self.cp: "cp's code"}
+        return names[greatest]
+
+
+def cost(plan: Plan, density: float = 1.0) -> Cost:
+    """The cost of a plan; `density` is the share of activations that are not zero."""
+    entries = _entries(plan)
+    turn = rows = joins = dma = cp = 0.0  # of an iteration, in the mean
+    for share, entering, first, last in _kinds(plan):
+        row, join = _row_cycles(plan, entries, density, entering, first, last), _joins(plan, last)
+        move, code = _around(plan, entering, first, last)
+        rows, joins = rows + share * row, joins + share * join
+        dma, cp = dma + share * move, cp + share * code
+        turn += share * (max(row, move + CP_STORE, code) + join + CP_TURN)
+    steps = plan.steps
+    load = sum(_dma(plan, shape) for shape in _step_loads(plan, True, True))
+    store = sum(_dma(plan, shape) for shape in _result_shapes(plan))
+    around = CP_START + 2 * _fill(plan) + load + store
+    whole = (steps - 1) * turn + max(rows, CP_STORE) + joins + around
+    return Cost(
+        traffic(plan),
+        cycles=round(whole),
+        rows=round(steps * (rows + joins)),
+        dma=round(steps * dma),
+        cp=round(steps * cp),
+    )
+
+
+# Bytes
+
+
+def traffic(plan: Plan) -> Traffic:
+    """Bytes that a run moves, exactly."""
+    m, n, k = (plan.count(dim) for dim in "MNK")
+    rows = plan.partition.rows
+    operand, result = Types.size(plan.types.operand), Types.size(plan.types.result)
+    tile = plan.tile
+    activations = len(activations_in(plan)) * tile.m * tile.k * operand
+    activations *= m * k * (1 if plan.holds else n)
+    weights = int(plan.weight_bytes.sum()) * (rows if plan.rows_share_weights else 1)
+    weights *= min(m, 2) if plan.mapping is WEIGHT else m
+    sums = rows * plan.partial_bytes
+    begins = m * n * sums if plan.begins else 0
+    returned = m * n * (k - 1) * sums if plan.returns else 0
+    results = len(results_out(plan)) * tile.m * tile.n * result * m * n
+    away = 0 if plan.carries else returned
+    between = (returned if plan.carries else 0) + (m * n * sums if plan.joins_rows else 0)
+    program = 2 * rows * program_bytes(plan)
+    return Traffic(program, activations, weights, begins + away, away, results, between)
+
+
+# Cycles of the dma
+
+Shape = tuple[int, float, bool]  # rows, bytes of a row, whether it comes in
+
+
+def _dma(plan: Plan, shape: Shape) -> float:
+    """Cycles of a transfer between external and on-chip memory (docs/memory.md, The dma)."""
+    rows, row_bytes, _ = shape
+    config = plan.config
+    width = min(config["dma.width"], config["mem.external_width"])
+    beats = rows * max(1.0, row_bytes / width + (0.5 if row_bytes % width else 0.0))
+    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
+    return float((start + beats + 1) * config["dma.divider"])
+
+
+def _fill(plan: Plan) -> float:
+    return _dma(plan, (plan.partition.rows, program_bytes(plan), True))
+
+
+def _step_loads(plan: Plan, entering: bool, first: bool) -> Iterator[Shape]:
+    """The transfers that an iteration's load starts; `first`: of its sums."""
+    rows, operand = plan.partition.rows, Types.size(plan.types.operand)
+    if plan.begins and (first or (plan.returns and not plan.carries)):
+        yield rows, plan.partial_bytes, True
+    if entering or not plan.holds:
+        for _ in activations_in(plan):
+            yield plan.tile.m, plan.tile.k * operand, True
+    loads = weights_in(plan)
+    mean = float(plan.weight_bytes.mean())
+    kept = plan.mapping is WEIGHT and plan.count("M") > 2
+    share = 2 / plan.count("M") if kept else 1.0
+    for _ in loads:
+        yield rows // len(loads), mean * share, True
+
+
+def _result_shapes(plan: Plan) -> Iterator[Shape]:
+    size = Types.size(plan.types.result)
+    for _ in results_out(plan):
+        yield plan.tile.m, plan.tile.n * size, False
+
+
+def _around(plan: Plan, entering: bool, first: bool, last: bool) -> tuple[float, float]:
+    """Cycles of the dma and of cp beside an iteration."""
+    shapes = list(_step_loads(plan, entering, first))
+    if last:
+        shapes += _result_shapes(plan)
+    elif plan.returns and not plan.carries:
+        shapes.append((plan.partition.rows, plan.partial_bytes, False))
+    patches = plan.partition.rows * plan.tile.groups
+    code = CP_STEP + CP_TRANSFER * len(shapes) + CP_PATCH * patches
+    return sum(_dma(plan, shape) for shape in shapes), code
+
+
+def _joins(plan: Plan, last: bool) -> float:
+    """Cycles of sums that go from unit to unit between two iterations."""
+    rows, time = plan.partition.rows, 0.0
+    setup, width = int(plan.config["dma.setup"]), int(plan.config["dma.width"])
+    beats = rows * plan.partial_bytes / width
+    if plan.carries and not last:
+        time += setup + beats + 12
+    if plan.joins_rows and last:
+        bus = plan.partial_bytes / int(plan.config["dist.bus_bytes"])
+        time += setup + beats + 40 + rows * bus + 12 * plan.tile.groups
+    return time
+
+
+# Cycles of the rows
+
+
+def _kinds(plan: Plan) -> Iterator[tuple[float, bool, bool, bool]]:
+    """Kinds of iterations: share, whether the lists' first part runs, first k, last k."""
+    k = plan.count("K")
+    ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]
+    if k > 2:
+        ends.append(((k - 2) / k, False, False))
+    for share, first, last in ends:
+        if plan.holds and plan.count("N") > 1:
+            n = plan.count("N")
+            yield share / n, True, first, last
+            yield share * (n - 1) / n, False, first, last
+        else:
+            yield share, plan.holds or first, first, last
+
+
+def _entries(plan: Plan) -> float:
+    """Weights of the PE with most of them, in the mean over tiles."""
+    counts = plan.weight_counts
+    return float(counts.max(axis=(2, 3)).mean())
+
+
+def _row_cycles(
+    plan: Plan, entries: float, density: float, entering: bool, first: bool, last: bool
+) -> float:
+    """From dispatch to the end of a row's list: the bus and the accumulators, exe by exe."""
+    config = plan.config
+    width = config["dist.bus_bytes"]
+    loads = max(entries * density, entries / 2) if config["pe.design"] == "5b" else entries
+    more, name = list_names(plan)
+    wanted = name if last else more
+    (packets,) = (item for item in lists(plan) if item.name == wanted)
+    exes: Sequence[Exe] = packets.exes
+    if has_again(plan) and not entering:
+        exes = exes[1:]
+    bus = sums = units = float(max(config["dist.dispatch_latency"], config["mem.onchip_latency"]))
+    for exe in exes:
+        bus += _payload(plan, exe) / width + 0.5
+        if exe.buffer == HOLD:
+            sums = max(sums, bus + 1)
+        elif exe.buffer == BEGIN:
+            if "chain" in exe.data[0]:  # which the stores before it must have written
+                bus = max(bus, units + 1)
+            sums = max(sums, bus) + 2
+        elif exe.buffer in (RAW, FINAL):
+            moved = max(sums, bus + 3) + plan.tile.members
+            sums, units = moved, _stored(plan, exe, moved, units)
+        else:
+            sums = max(sums, bus + 2) + plan.tile.members * (loads + 3)
+    return float(max(sums, units)) + 3
+
+
+def _payload(plan: Plan, exe: Exe) -> float:
+    """Bytes that an exe takes over the bus."""
+    tile, operand = plan.tile, Types.size(plan.types.operand)
+    total = 1.0
+    for item in exe.data:
+        if "w_tile" in item:
+            total += float(plan.weight_bytes.mean())
+        elif "x_tile" in item:
+            clusters = 1 if plan.shares_activations else plan.partition.clusters
+            total += clusters * tile.k * operand
+        elif "chain" in item:
+            total += plan.pes * ACCUMULATORS * plan.sum_size
+        else:
+            total += plan.summing * plan.pes * ACCUMULATORS * plan.sum_size
+    return total
+
+
+def _stored(plan: Plan, exe: Exe, moved: float, units: float) -> float:
+    """The end of the stores of an exe whose sums have moved out."""
+    config, members = plan.config, plan.tile.members
+    special = 0.0
+    if exe.buffer == FINAL:
+        kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+        one = ceil(plan.pes / config["sfu.rate"]) + config["sfu.latency"] - 2
+        special = kinds * members * (one + 1)
+    dtype = plan.types.sum if exe.buffer == RAW else plan.types.result
+    clusters = 1 if "chain" in exe.out else plan.summing
+    size = Types.size(dtype)
+    reach = plan.pes * size * (ACCUMULATORS if exe.buffer == RAW else 1)  # bytes between PEs' ends
+    spread = max(1.0, reach / (config["mem.banks"] * config["mem.bank_width"]))
+    beats = max(ceil(plan.pes * size / config["dist.bus_bytes"]), spread) + 1
+    return float(max(moved + special, units) + clusters * members * beats)

@@ -1,0 +1,34 @@
+"""The three mappings: which operand stays in the array while the others change (seed 000 Fig. 7).
+
+| mapping | loops, outer to inner | stays where |
+|---|---|---|
+| input   | m, k, n | activations in the PEs' input buffers |
+| weight  | n, k, m | weights in the memory units |
+| output  | m, n, k | sums in the PEs' accumulators |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DIMENSIONS = ("M", "N", "K")
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A loop order; the operand that the innermost dimension does not touch stays."""
+
+    name: str
+    order: tuple[str, str, str]  # outer to inner
+    seed: str
+
+    @property
+    def inner(self) -> str:
+        """The innermost dimension."""
+        return self.order[2]
+
+
+INPUT = Mapping("input", ("M", "K", "N"), "¶142-143")
+WEIGHT = Mapping("weight", ("N", "K", "M"), "¶145")
+OUTPUT = Mapping("output", ("M", "N", "K"), "¶144")
+MAPPINGS = {mapping.name: mapping for mapping in (INPUT, WEIGHT, OUTPUT)}

@@ -1,0 +1,79 @@
+"""The nine splits of a product over rows p and clusters q of the array (seed 000 Fig. 9, ¶149-173).
+
+A split names the dimension that p divides and the one that q divides. If both are the
+same it is divided by p + rows·q. A part has ceil(extent / parts) elements; the last one begins
+earlier rather than being shorter, so that all clusters do the same work. What two parts share
+they both compute (M, N), or the later one's weights are zero there (K).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SPLITS = {
+    letter: (first, second)
+    for letter, (first, second) in zip(
+        "abcdefghi", [(first, second) for first in "MNK" for second in "MNK"], strict=True
+    )
+}
+
+
+def starts(extent: int, part: int, count: int) -> list[int]:
+    """Where each of `count` runs of `part` elements begins, the last ones moved back to fit."""
+    return [min(index * part, extent - part) for index in range(count)]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A split of m × n × k over the array, `rows` × `clusters` of which take part."""
+
+    split: str
+    rows: int
+    clusters: int
+    extents: tuple[int, int, int]  # M, N, K
+
+    @property
+    def dims(self) -> tuple[str, str]:
+        """What p and q divide."""
+        return SPLITS[self.split]
+
+    def extent(self, dim: str) -> int:
+        """The whole length of a dimension."""
+        return self.extents["MNK".index(dim)]
+
+    def parts(self, dim: str) -> int:
+        """How many parts a dimension has."""
+        first, second = self.dims
+        return (self.rows if first == dim else 1) * (self.clusters if second == dim else 1)
+
+    def length(self, dim: str) -> int:
+        """Elements of a part."""
+        return -(-self.extent(dim) // self.parts(dim))
+
+    def index(self, dim: str, p: int, q: int) -> int:
+        """Which part of a dimension cluster q of row p has."""
+        first, second = self.dims
+        if first == second:
+            return p + self.rows * q if dim == first else 0
+        return p if dim == first else q if dim == second else 0
+
+    def start(self, dim: str, p: int, q: int) -> int:
+        """The first element of that part."""
+        part, count = self.length(dim), self.parts(dim)
+        return starts(self.extent(dim), part, count)[self.index(dim, p, q)]
+
+
+def partition(split: str, rows: int, clusters: int, extents: tuple[int, int, int]) -> Partition:
+    """The split of a product over an array, without what would get nothing (¶171)."""
+    whole = Partition(split, rows, clusters, extents)
+    first, second = whole.dims
+
+    def used(dim: str) -> int:
+        return -(-whole.extent(dim) // whole.length(dim))
+
+    if first == second:
+        used_rows = min(rows, used(first))
+        used_clusters = min(clusters, -(-used(first) // used_rows))
+    else:
+        used_rows, used_clusters = used(first), used(second)
+    return Partition(split, used_rows, used_clusters, extents)

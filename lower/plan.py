@@ -1,0 +1,276 @@
+"""A product's tiles: what an iteration of the array computes, and where it lies.
+
+An iteration gives every cluster a tile of its own part: `groups` times `members` rows of
+activations (an accumulator each), `n` outputs (a PE each), `k` inputs. All iterations are of one
+size; the last tile of a part begins earlier rather than being shorter (lower/partition.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.config import Configuration
+from isa.pe import ACCUMULATORS, BLOCKS, ENTRY, WEIGHTS_RECORD
+from lower.errors import LowerError
+from lower.mapping import INPUT, OUTPUT, Mapping
+from lower.operation import Product, Types
+from lower.partition import Partition, partition
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What one cluster computes in an iteration."""
+
+    groups: int  # of rows that share a run of the sequence
+    members: int  # rows of a group, an accumulator each
+    n: int
+    k: int
+
+    @property
+    def m(self) -> int:
+        """Rows of activations."""
+        return self.groups * self.members
+
+    def length(self, dim: str) -> int:
+        """Its length in dimension M, N or K."""
+        return {"M": self.m, "N": self.n, "K": self.k}[dim]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A product on a device by one mapping, split and tile. All numbers follow from these."""
+
+    product: Product
+    config: Configuration
+    mapping: Mapping
+    partition: Partition
+    tile: Tile
+
+    # Counts
+
+    @property
+    def pes(self) -> int:
+        """PEs of a cluster."""
+        return int(self.config["pe.pes"])
+
+    @property
+    def slots(self) -> int:
+        """PEs of the clusters of a row that take part."""
+        return self.partition.clusters * self.pes
+
+    @property
+    def types(self) -> Types:
+        """Element types."""
+        return self.product.types(self.config)
+
+    def count(self, dim: str) -> int:
+        """Tiles of a part in a dimension."""
+        return -(-self.partition.length(dim) // self.tile.length(dim))
+
+    @property
+    def steps(self) -> int:
+        """Iterations."""
+        return self.count("M") * self.count("N") * self.count("K")
+
+    def tile_start(self, dim: str, index: int) -> int:
+        """Where tile `index` begins in its part."""
+        length, tile = self.partition.length(dim), self.tile.length(dim)
+        return min(index * tile, length - tile)
+
+    # What is where
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the input buffer that a row of activations takes."""
+        return -(-self.tile.k // (int(self.config["pe.input_buffer"]) // BLOCKS))
+
+    @property
+    def holds(self) -> bool:
+        """Activations are loaded into the PEs apart from the products, once for all n."""
+        return self.mapping is INPUT
+
+    @property
+    def in_accumulators(self) -> bool:
+        """Sums stay in the accumulators from iteration to iteration."""
+        return self.mapping is OUTPUT
+
+    @property
+    def joins_clusters(self) -> bool:
+        """The clusters of a row compute parts of the same sums."""
+        return self.partition.dims[1] == "K" and self.partition.clusters > 1
+
+    @property
+    def joins_rows(self) -> bool:
+        """The rows compute parts of the same sums."""
+        return self.partition.dims[0] == "K" and self.partition.rows > 1
+
+    @property
+    def returns(self) -> bool:
+        """Partial sums leave the array and come back: k is no innermost loop."""
+        return self.count("K") > 1 and not self.in_accumulators
+
+    @property
+    def carries(self) -> bool:
+        """Partial sums are needed in the very next iteration: they go from half to half."""
+        return self.returns and self.count(self.mapping.inner) == 1
+
+    @property
+    def begins(self) -> bool:
+        """Sums begin with something: a bias, or partial sums of an earlier iteration."""
+        return self.returns or self.product.bias is not None
+
+    @property
+    def shares_activations(self) -> bool:
+        """All clusters of a row take the same activations."""
+        return self.partition.dims[1] == "N" or self.partition.clusters == 1
+
+    @property
+    def shares_weights(self) -> bool:
+        """All clusters of a row take the same weights."""
+        return self.partition.dims[1] == "M" or self.partition.clusters == 1
+
+    @property
+    def rows_share_weights(self) -> bool:
+        """All rows take the same weights."""
+        return self.partition.dims[0] == "M" or self.partition.rows == 1
+
+    @property
+    def partial_bytes(self) -> int:
+        """Bytes of a row's partial sums of an iteration."""
+        return self.tile.groups * self.summing * self.pes * ACCUMULATORS * self.sum_size
+
+    @property
+    def summing(self) -> int:
+        """Clusters of a row that hold sums after those of a row are joined."""
+        return 1 if self.joins_clusters else self.partition.clusters
+
+    @property
+    def sum_size(self) -> int:
+        """Bytes of a sum."""
+        return Types.size(self.types.sum)
+
+    # Weights
+
+    @property
+    def weight_owners(self) -> tuple[int, int]:
+        """How many rows and clusters have weights of their own."""
+        rows = 1 if self.rows_share_weights else self.partition.rows
+        return rows, 1 if self.shares_weights else self.partition.clusters
+
+    @cached_property
+    def weight_rounds(self) -> NDArray[np.generic]:
+        """Weights in the order of the table that cp reads: (n tiles, k tiles, rows, slots, k).
+
+        A slot without an output has zeros; so have inputs that another part or tile counts.
+        Rows that share weights have one entry, clusters too.
+        """
+        tile, (rows, clusters) = self.tile, self.weight_owners
+        shape = (self.count("N"), self.count("K"), rows, clusters, self.pes, tile.k)
+        rounds = np.zeros(shape, self.product.weights.dtype)
+        for p, q, i, n, j, k, own in self._rounds():
+            rounds[i, j, p, q, : tile.n, own - k :] = self.product.weights[
+                n : n + tile.n, own : k + tile.k
+            ]
+        return rounds.reshape(*shape[:3], clusters * self.pes, tile.k)
+
+    @cached_property
+    def weight_counts(self) -> NDArray[np.int64]:
+        """Weights that are not zero: (n tiles, k tiles, rows, slots)."""
+        tile, (rows, clusters) = self.tile, self.weight_owners
+        shape = (self.count("N"), self.count("K"), rows, clusters, self.pes)
+        counts = np.zeros(shape, np.int64)
+        before = self.product.weights_before
+        for p, q, i, n, j, k, own in self._rounds():
+            part = before[n : n + tile.n]
+            counts[i, j, p, q, : tile.n] = part[:, k + tile.k] - part[:, own]
+        return counts.reshape(*shape[:3], clusters * self.pes)
+
+    @cached_property
+    def weight_bytes(self) -> NDArray[np.int64]:
+        """Bytes of each round of weights: (n tiles, k tiles, rows)."""
+        entry = ENTRY.size + Types.size(self.types.operand)
+        return np.asarray((WEIGHTS_RECORD.size + entry * self.weight_counts).sum(axis=-1))
+
+    def _rounds(self) -> Iterator[tuple[int, int, int, int, int, int, int]]:
+        """Of each round row, cluster, n tile, its first output, k tile, its first input, the first
+        of its inputs that no part or tile before it has.
+        """
+        rows, clusters = self.weight_owners
+        part, tile = self.partition, self.tile
+        for p in range(rows):
+            for q in range(clusters):
+                index, start = part.index("K", p, q), part.start("K", p, q)
+                before = min(index * part.length("K"), part.extent("K"))  # earlier parts have them
+                for j in range(self.count("K")):
+                    k = start + self.tile_start("K", j)
+                    own = min(max(before, start + j * tile.k, k), k + tile.k)
+                    for i in range(self.count("N")):
+                        yield p, q, i, part.start("N", p, q) + self.tile_start("N", i), j, k, own
+
+    # Sums' beginnings
+
+    def start_sums(self) -> NDArray[np.generic]:
+        """What sums begin with: (n tiles or 1, rows, groups, summing · PEs, accumulators)."""
+        tiles = 1 if self.product.bias is None else self.count("N")
+        shape = (
+            tiles,
+            self.partition.rows,
+            self.tile.groups,
+            self.summing,
+            self.pes,
+            ACCUMULATORS,
+        )
+        sums = np.zeros(shape, np.dtype(self.types.sum).newbyteorder("<"))
+        if self.product.bias is not None:
+            rows = 1 if self.joins_rows else self.partition.rows
+            for i in range(tiles):
+                for p in range(rows):
+                    for q in range(self.summing):
+                        n = self.partition.start("N", p, q) + self.tile_start("N", i)
+                        bias = self.product.bias[n : n + self.tile.n, None]
+                        sums[i, p, :, q, : self.tile.n, : self.tile.members] = bias
+        return sums.reshape(*shape[:3], self.summing * self.pes, ACCUMULATORS)
+
+    # Where results are
+
+    def part(self, dim: str, p: int, q: int) -> tuple[int, int]:
+        """The elements [from, to) of a dimension that a cluster has over all iterations."""
+        start = self.partition.start(dim, p, q)
+        return start, start + self.partition.length(dim)
+
+
+def make_plan(
+    product: Product, config: Configuration, mapping: Mapping, split: str, tile: Tile
+) -> Plan:
+    """The plan of a checked product. Raises `LowerError` for a tile that the device cannot hold."""
+    extents = (product.m, product.n, product.k)
+    part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
+    plan = Plan(product, config, mapping, part, tile)
+    _check(plan)
+    return plan
+
+
+def _check(plan: Plan) -> None:
+    tile, config = plan.tile, plan.config
+    for dim in "MNK":
+        if not 1 <= tile.length(dim) <= plan.partition.length(dim):
+            raise LowerError(
+                f"a tile of {tile.length(dim)} in {dim}, a part has {plan.partition.length(dim)}"
+            )
+    if tile.n > plan.pes or tile.members > ACCUMULATORS:
+        raise LowerError(f"a tile of {tile.n} outputs, {tile.members} rows at once")
+    if plan.in_accumulators and tile.groups > 1:
+        raise LowerError("sums stay in the accumulators: one group of rows at a time")
+    if tile.m * plan.blocks > BLOCKS:
+        raise LowerError(
+            f"{tile.m} rows of {tile.k} activations take {tile.m * plan.blocks} blocks of the"
+            f" input buffer, it has {BLOCKS}"
+        )
+    entries = int(plan.weight_counts.max(initial=0))
+    if entries > config["pe.weight_queue"]:
+        raise LowerError(f"{entries} weights of an output, the weight queue holds fewer")

@@ -1,0 +1,108 @@
+"""A plan as a program: the source, and the .npy files that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.config import load, presets
+from lower.listing import Listing
+from lower.plan import Plan
+from lower.processor import write_processor
+from lower.rows import write_rows
+from lower.transfers import write_transfers
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """A source and its files, by name beside it."""
+
+    source: str
+    files: dict[str, NDArray[Any]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
+    """The program of a plan: source NAME.s, weights NAME.w.npy, bias NAME.bias.npy.
+
+    A device that is no preset goes beside it, NAME.device.toml.
+    """
+    out = Listing()
+    files: dict[str, NDArray[Any]] = {}
+    texts: dict[str, str] = {}
+    _head(out, plan, name, reasons)
+    device = plan.config.name
+    if device not in presets() or load(device) != plan.config:
+        device = f'"{name}.device.toml"'
+        texts[device.strip('"')] = plan.config.to_toml()
+    out.put(f".device {device}")
+    x_shape, y_shape = _shapes(plan)
+    out.put(f".input x, {plan.types.operand}, {x_shape}")
+    out.put(f".output y, {plan.types.result}, {y_shape}")
+    out.title("external memory")
+    rounds = plan.weight_rounds
+    files[f"{name}.w.npy"] = rounds.reshape(-1, plan.tile.k)
+    slots = rounds.shape[3]
+    out.put(
+        f'.sparse "{name}.w.npy", clusters={slots // plan.pes}, pes={plan.pes}',
+        "a round a tile, in the order of loading",
+        label="w",
+    )
+    if plan.product.bias is not None:
+        start = plan.start_sums()
+        files[f"{name}.bias.npy"] = start
+        out.put(
+            f'.npy "{name}.bias.npy"', "(n tile, row, group, PE, accumulator)", label="start_sums"
+        )
+    if plan.returns:
+        out.put(".bss")
+        out.put(".balign 32")
+        shape = f"{plan.partition.rows}, {plan.partial_bytes // plan.sum_size}"
+        if plan.product.bias is None:
+            out.put(f".array {plan.types.sum}, {shape}", "zeros", label="start_sums")
+        if not plan.carries:
+            count = plan.count(plan.mapping.inner)
+            out.put(
+                f".array {plan.types.sum}, {count}, {shape}",
+                "raw sums of the tiles of a group",
+                label="partial_sums",
+            )
+    write_rows(out, plan)
+    write_processor(out, plan)
+    write_transfers(out, plan)
+    return Lowered(out.text(), files, texts)
+
+
+def _shapes(plan: Plan) -> tuple[str, str]:
+    product = plan.product
+    if product.vector:
+        return str(product.k), str(product.n)
+    return f"{product.m}, {product.k}", f"{product.m}, {product.n}"
+
+
+def _head(out: Listing, plan: Plan, name: str, reasons: Sequence[str]) -> None:
+    product, part = plan.product, plan.partition
+    nonzero = int(np.count_nonzero(product.weights))
+    what = "a vector" if product.vector else f"{product.m} rows"
+    out.extend(
+        [
+            f"{name}.s - {what} of {product.k} inputs through {product.n} outputs,"
+            f" {nonzero} weights that are not zero. Written by macaw lower.",
+            "",
+            f"{plan.mapping.name} stationary, split {part.split}: rows of the array divide"
+            f" {part.dims[0]}, clusters {part.dims[1]}.",
+            *reasons,
+            "What each cluster gets of activations I, weights W and outputs O (seed 000 Fig. 9):",
+        ]
+    )
+    for p in range(part.rows):
+        for q in range(part.clusters):
+            m, n, k = (plan.part(dim, p, q) for dim in "MNK")
+            out.comment(
+                f"  row {p}, cluster {q}: I[{m[0]}:{m[1]}, {k[0]}:{k[1]}]"
+                f"  W[{k[0]}:{k[1]}, {n[0]}:{n[1]}]  O[{m[0]}:{m[1]}, {n[0]}:{n[1]}]"
+            )

@@ -1,0 +1,130 @@
+"""`macaw lower`: an operation to a program for the sparse PE array."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from isa.config import MAPPINGS
+from macaw.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    from macaw.lowering import Lowering, Measured
+
+SPLITS = "abcdefghi"
+
+
+@click.command("lower", short_help="Lower a network operation to a program for the PE array.")
+@click.argument("operation", metavar="OPERATION")
+@click.option(
+    "-o", "output", type=click.Path(), metavar="OUT", help="The source; default OPERATION.s."
+)
+@click.option(
+    "-w",
+    "--weights",
+    type=click.Path(),
+    required=True,
+    metavar="FILE",
+    help="(outputs, inputs), .npy.",
+)
+@click.option("--rows", type=click.IntRange(min=1), metavar="M", help="Rows of activations (spmm).")
+@click.option("--bias", type=click.Path(), metavar="FILE", help="(outputs,), .npy.")
+@click.option("--activation", default="none", metavar="NAME", help="relu, or none.")
+@click.option(
+    "--shift",
+    type=int,
+    metavar="N",
+    help="Requantise: divide by 2**N, saturate to the element type.",
+)
+@click.option("--device", default="base", show_default=True, metavar="NAME|FILE")
+@click.option(
+    "--mapping", type=click.Choice(MAPPINGS), help="What stays in the array; default the cheapest."
+)
+@click.option(
+    "--split", type=click.Choice(list(SPLITS)), help="Of Fig. 9, seed 000; default the cheapest."
+)
+@click.option(
+    "--density", default=1.0, show_default=True, metavar="D", help="Share of activations not zero."
+)
+@click.option("--explain", is_flag=True, help="Print the cost of every mapping and split.")
+@click.option("--measure", is_flag=True, help="Run it and print measured beside predicted.")
+def command(
+    operation: str,
+    output: str | None,
+    weights: str,
+    rows: int | None,
+    bias: str | None,
+    activation: str,
+    shift: int | None,
+    device: str,
+    mapping: str | None,
+    split: str | None,
+    density: float,
+    explain: bool,
+    measure: bool,
+) -> int:
+    """Write a source for OPERATION: spmv or spmm.
+
+    The weights go beside the source as .npy files in the order in which the array takes them.
+    Exit status 1: measured outputs are not those of NumPy.
+    """
+    from macaw import files, lowering
+
+    target = Path(output or f"{operation}.s")
+    inputs = [weights, *([bias] if bias else [])]
+    found = lowering.lower(
+        operation,
+        files.read_array(weights),
+        rows=rows,
+        bias=files.read_array(bias) if bias else None,
+        activation=activation,
+        shift=shift,
+        device=device,
+        mapping=mapping,
+        split=split,
+        density=density,
+        name=target.stem,
+    )
+    beside = [target.parent / name for name in (*found.files, *found.program.texts)]
+    files.keep_inputs([target, *beside], inputs)
+    found.write(target)
+    click.echo("\n".join(found.reasons()))
+    if explain:
+        click.echo(_table(found))
+    if not measure:
+        return DONE
+    measured = found.measure()
+    click.echo(_measured(found, measured))
+    return DONE if measured.equal else FAILED
+
+
+def _table(found: Lowering) -> str:
+    """Every mapping and split, cheapest first."""
+    lines = [
+        f"{'mapping':<8} {'split':<5} {'tile m×n×k':<14} {'iterations':>10} {'cycles':>12}"
+        f" {'bytes':>12}  waits for"
+    ]
+    for item in found.choice.others:
+        plan, price = item.plan, item.cost
+        tile = f"{plan.tile.m}×{plan.tile.n}×{plan.tile.k}"
+        lines.append(
+            f"{plan.mapping.name:<8} {plan.partition.split:<5} {tile:<14} {plan.steps:>10,}"
+            f" {price.cycles:>12,} {price.traffic.external:>12,}  {price.bound}"
+        )
+    return "\n".join(lines)
+
+
+def _measured(found: Lowering, measured: Measured) -> str:
+    price = found.cost
+    rows = [
+        ("cycles", price.cycles, measured.cycles),
+        ("rows at work", price.rows, measured.rows),
+        ("dma at work", price.dma, measured.dma),
+        ("bytes, external", price.traffic.external, measured.external_bytes),
+    ]
+    lines = [f"{'':<16} {'predicted':>12} {'measured':>12}"]
+    lines += [f"{name:<16} {guess:>12,} {real:>12,}" for name, guess, real in rows]
+    equal = "equal NumPy's" if measured.equal else "differ from NumPy's"
+    return "\n".join([*lines, f"outputs {equal}"])

@@ -1,0 +1,170 @@
+"""Operations to programs: chosen, written, and measured against what was predicted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from asm.program import Program
+from isa.config import Configuration
+from lower import reference
+from lower.choose import Choice, choose
+from lower.cost import Cost
+from lower.errors import LowerError
+from lower.mapping import MAPPINGS
+from lower.operation import Product
+from lower.partition import SPLITS
+from lower.product import Lowered, lowered
+from macaw import api, files, running
+from macaw.errors import InputError
+from macaw.words import did_you_mean
+
+OPERATIONS = ("spmv", "spmm")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the emulator measured, beside the prediction.
+
+    `equal`: the outputs are those of NumPy, element for element.
+    """
+
+    cycles: int
+    external_bytes: int
+    rows: int  # cycles of the row that was at work longest
+    dma: int  # cycles in which the dma was at work
+    equal: bool
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """An operation lowered: its source, its files, why it is as it is."""
+
+    name: str
+    product: Product
+    config: Configuration
+    choice: Choice
+    program: Lowered
+
+    @property
+    def source(self) -> str:
+        """The assembly source, which names `files` beside it."""
+        return self.program.source
+
+    @property
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Arrays by the names that the source gives them."""
+        return self.program.files
+
+    @property
+    def cost(self) -> Cost:
+        """What is predicted."""
+        return self.choice.taken.cost
+
+    def reasons(self) -> list[str]:
+        """Why this mapping and split were taken."""
+        return self.choice.reasons()
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the source to `path` and its files beside it. Raises `InputError`."""
+        folder = Path(path).parent
+        for name, array in self.files.items():
+            files.write_array(folder / name, array)
+        for name, text in self.program.texts.items():
+            files.write_bytes(folder / name, text.encode())
+        files.write_bytes(path, self.source.encode())
+
+    def assemble(self) -> Program:
+        """The program, by way of a folder that is removed again."""
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"{self.name}.s"
+            self.write(path)
+            return api.assemble(path)
+
+    def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measured:
+        """Run it, with random activations unless `x` is given. Raises `RunError`."""
+        program = self.assemble()
+        (tensor,) = program.inputs
+        if x is None:
+            x = reference.random_activations(self.product, self.config, seed)
+        run = running.run(program, {tensor.name: x})
+        dma = run.counters["dma"]
+        rows = [values["cycles"] for core, values in run.counters.items() if "bus_beats" in values]
+        wanted = reference.result(self.product, self.config, np.asarray(x))
+        return Measured(
+            cycles=run.cycles,
+            external_bytes=dma["bytes"] - self.cost.traffic.between,
+            rows=max(rows),
+            dma=dma["cycles_busy"],
+            equal=bool(np.array_equal(run.outputs["y"], wanted)),
+        )
+
+
+def lower(
+    operation: str,
+    weights: ArrayLike,
+    *,
+    rows: int | None = None,
+    bias: ArrayLike | None = None,
+    activation: str = "none",
+    shift: int | None = None,
+    device: api.DeviceLike = api.DEFAULT_DEVICE,
+    mapping: str | None = None,
+    split: str | None = None,
+    density: float = 1.0,
+    name: str | None = None,
+) -> Lowering:
+    """Lower a product with a matrix (`spmm`, `rows` of activations) or with a vector (`spmv`).
+
+    `weights` are (outputs, inputs); results are `activation(x @ weights.T + bias)`, divided
+    by 2**`shift` and saturated to the element type if a shift is given. Mapping and split are the
+    cheapest by the cost model unless they are given; `density` is the share of activations that
+    are not zero.
+
+    Raises `InputError` for what cannot be lowered, `ConfigError` for a device that cannot be.
+    """
+    _known("operation", operation, OPERATIONS)
+    if mapping is not None:
+        _known("mapping", mapping, MAPPINGS)
+    if split is not None:
+        _known("split", split, SPLITS)
+    if not 0 < density <= 1:
+        raise InputError(f"the density {density} is out of range, above 0 to 1")
+    vector = operation == "spmv"
+    if vector and rows not in (None, 1):
+        raise InputError("spmv takes one vector", "spmm takes several rows of activations")
+    if not vector and rows is None:
+        raise InputError("spmm needs the number of rows of activations", "rows=64, --rows 64")
+    config = api.configuration(device)
+    name = name or operation
+    matrix = np.asarray(weights)
+    vectors = None if bias is None else np.asarray(bias)
+    try:
+        product = Product(rows or 1, matrix, vectors, activation, shift, vector).checked(config)
+        choice = choose(
+            product,
+            config,
+            operation=operation,
+            mapping=mapping,
+            split=split,
+            density=density,
+        )
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    written = lowered(choice.taken.plan, name, choice.reasons())
+    return Lowering(name, product, config, choice, written)
+
+
+def _known(what: str, word: str, words: Iterable[str]) -> None:
+    known = tuple(words)
+    if word not in known:
+        hint = did_you_mean(word, known) or "there are " + ", ".join(known)
+        raise InputError(f"no {what} '{word}'", hint)

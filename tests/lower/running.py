@@ -1,0 +1,39 @@
+"""Plans run in the emulator."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import macaw
+from isa.config import Configuration
+from lower.mapping import MAPPINGS
+from lower.operation import Product
+from lower.plan import Plan, Tile, make_plan
+from lower.product import Lowered, lowered
+
+
+def made(program: Lowered, name: str = "p") -> Any:
+    """The assembled program, without a warning."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file, array in program.files.items():
+            np.save(Path(folder) / file, array)
+        for file, text in program.texts.items():
+            (Path(folder) / file).write_text(text)
+        source = Path(folder) / f"{name}.s"
+        source.write_text(program.source)
+        found = macaw.assemble(source)
+    assert not found.warnings
+    return found
+
+
+def run(
+    product: Product, config: Configuration, mapping: str, split: str, tile: Tile, x: NDArray[Any]
+) -> tuple[Plan, Any]:
+    """The plan and what its program did."""
+    plan = make_plan(product.checked(config), config, MAPPINGS[mapping], split, tile)
+    return plan, macaw.run(made(lowered(plan, "p")), x=x)

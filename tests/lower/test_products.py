@@ -1,0 +1,163 @@
+"""Random products, devices, tiles, mappings and splits against NumPy; bytes against the dma's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from isa.config import Configuration
+from lower.choose import choose
+from lower.cost import traffic
+from lower.errors import LowerError
+from lower.mapping import MAPPINGS
+from lower.operation import Product
+from lower.partition import SPLITS, partition
+from lower.plan import Tile, make_plan
+from lower.rows import unit_bytes
+from macaw.lowering import lower
+from tests.lower.running import run
+
+
+@dataclass(frozen=True)
+class Case:
+    """A product, and how to lower it."""
+
+    product: Product
+    config: Configuration
+    mapping: str
+    split: str
+    tile: Tile
+    x: NDArray[Any]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    element = draw(st.sampled_from(["int8", "int16"]))
+    config = Configuration(
+        "drawn",
+        {
+            "pe.rows": draw(st.integers(1, 3)),
+            "pe.clusters": draw(st.integers(1, 3)),
+            "pe.pes": draw(st.integers(1, 5)),
+            "pe.element": element,
+            "pe.input_buffer": draw(st.sampled_from([64, 256, 4096])),
+        },
+    )
+    m, n, k = (draw(st.integers(1, 13)) for _ in "MNK")
+    mapping, split = draw(st.sampled_from(sorted(MAPPINGS))), draw(st.sampled_from(sorted(SPLITS)))
+    part = partition(split, config["pe.rows"], config["pe.clusters"], (m, n, k))
+    members = draw(st.integers(1, min(4, part.length("M"))))
+    groups = 1 if mapping == "output" else draw(st.integers(1, part.length("M") // members))
+    tile = Tile(
+        groups,
+        members,
+        draw(st.integers(1, min(config["pe.pes"], part.length("N")))),
+        draw(st.integers(1, part.length("K"))),
+    )
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    weights = rng.integers(-9, 10, (n, k)) * (rng.random((n, k)) < draw(st.sampled_from([0.2, 1])))
+    product = Product(
+        m,
+        weights.astype(element),
+        rng.integers(-99, 100, n) if draw(st.booleans()) else None,
+        draw(st.sampled_from(["none", "relu"])),
+        draw(st.sampled_from([None, 0, 3])),
+    )
+    return Case(product, config, mapping, split, tile, rng.integers(-9, 10, (m, k)).astype(element))
+
+
+def wanted(product: Product, x: NDArray[Any], bits: int) -> NDArray[Any]:
+    """The product in Python's own numbers: no helper of the code under test."""
+    sums = x.astype(object) @ product.weights.T.astype(object)
+    if product.bias is not None:
+        sums = sums + product.bias.astype(object)
+    if product.activation == "relu":
+        sums = np.vectorize(lambda value: max(value, 0), otypes=[object])(sums)
+    if product.shift is not None:
+        high = (1 << bits - 1) - 1
+        # round() takes halves to the even number; these quotients are exact in floating point.
+        scale = np.vectorize(
+            lambda value: min(max(round(value / 2**product.shift), -high - 1), high),
+            otypes=[object],
+        )
+        sums = scale(sums)
+    return sums
+
+
+@settings(max_examples=25)
+@given(case=cases())
+def test_products_equal_numpys_and_bytes_are_those_predicted(case: Case) -> None:
+    try:
+        plan, done = run(case.product, case.config, case.mapping, case.split, case.tile, case.x)
+    except LowerError:
+        assume(False)
+    bits = 8 * np.dtype(case.config["pe.element"]).itemsize
+    assert (done.outputs["y"] == wanted(case.product, case.x, bits)).all()
+    assert done.counters["dma"]["bytes"] == traffic(plan).total
+
+
+@settings(max_examples=60)
+@given(case=cases())
+def test_rounds_of_weights_are_the_weights(case: Case) -> None:
+    """Each weight meets each row of activations once: the rounds of all parts make up the matrix."""
+    try:
+        plan = make_plan(
+            case.product.checked(case.config),
+            case.config,
+            MAPPINGS[case.mapping],
+            case.split,
+            case.tile,
+        )
+    except LowerError:
+        assume(False)
+    assert (plan.weight_counts == np.count_nonzero(plan.weight_rounds, axis=-1)).all()
+    rounds, (rows, clusters) = plan.weight_rounds, plan.weight_owners
+    total: NDArray[np.int64] = np.zeros((plan.product.n, plan.product.k), int)
+    times: NDArray[np.int64] = np.zeros((plan.product.n, plan.product.k), int)
+    for p in range(rows):
+        for q in range(clusters):
+            for i in range(plan.count("N")):
+                n = plan.partition.start("N", p, q) + plan.tile_start("N", i)
+                for j in range(plan.count("K")):
+                    k = plan.partition.start("K", p, q) + plan.tile_start("K", j)
+                    part = rounds[i, j, p, q * plan.pes : q * plan.pes + plan.tile.n]
+                    assert not rounds[
+                        i, j, p, q * plan.pes + plan.tile.n : (q + 1) * plan.pes
+                    ].any()
+                    total[n : n + plan.tile.n, k : k + plan.tile.k] += part
+                    times[n : n + plan.tile.n, k : k + plan.tile.k] += part != 0
+    # Where outputs are computed twice, all their weights are there as often.
+    often = times.max(axis=1, keepdims=True)
+    assert (total == plan.product.weights * often).all()
+
+
+def test_an_operation_a_hundred_times_as_large_as_a_unit() -> None:
+    """Operands of 116 KiB through a unit whose halves hold 1 KiB."""
+    config = Configuration("small", {"pe.rows": 1, "pe.clusters": 2, "mem.unit_half_bytes": 1024})
+    m, n, k = 4, 32, 3300
+    rng = np.random.default_rng(3)
+    weights = (rng.integers(-9, 10, (n, k)) * (rng.random((n, k)) < 0.02)).astype(np.int8)
+    assert weights.nbytes + m * k > 100 * 1024
+    found = lower("spmm", weights, rows=m, shift=2, device=config)
+    plan = found.choice.taken.plan
+    assert unit_bytes(plan) <= 1024
+    assert plan.steps > 20
+    measured = found.measure()
+    assert measured.equal
+    assert measured.external_bytes == found.cost.traffic.external
+
+
+def test_what_does_not_fit_is_said() -> None:
+    config = Configuration("small", {"mem.unit_half_bytes": 1024, "pe.pes": 1024})
+    product = Product(4, np.ones((1024, 8), np.int8)).checked(config)
+    with pytest.raises(LowerError) as error:
+        choose(product, config)
+    assert str(error.value) == (
+        "no tile fits half of a unit, 1024 bytes, with its packets and sequences"
+    )

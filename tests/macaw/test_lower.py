@@ -1,0 +1,109 @@
+"""`macaw lower` and `macaw.lower`: what they print, write and refuse."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import macaw as api
+from tests.macaw.conftest import Macaw
+
+RNG = np.random.default_rng(5)
+WEIGHTS = (RNG.integers(-9, 10, (6, 10)) * (RNG.random((6, 10)) < 0.5)).astype(np.int8)
+BIAS = RNG.integers(-99, 99, 6).astype(np.int32)
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    np.save(tmp_path / "weights.npy", WEIGHTS)
+    np.save(tmp_path / "bias.npy", BIAS)
+    return tmp_path / "weights.npy"
+
+
+def test_a_source_that_runs(macaw: Macaw, weights: Path, tmp_path: Path) -> None:
+    done = macaw(
+        *("lower", "spmm", "--weights", weights, "--rows", 3, "--bias", "bias.npy"),
+        *("--activation", "relu", "--device", "tiny", "-o", "p.s", "--explain", "--measure"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    reasons = done.stdout.splitlines()
+    assert "cycles and" in reasons[0]
+    assert "iterations wait for" in reasons[0]
+    assert sum(line.startswith(("input ", "weight ", "output ")) for line in reasons) >= 27
+    assert reasons[-1] == "outputs equal NumPy's"
+    text = (tmp_path / "p.s").read_text()
+    assert all(f"# {line}" in text for line in reasons[:1])
+    x = np.arange(30, dtype=np.int8).reshape(3, 10)
+    np.save(tmp_path / "x.npy", x)
+    ran = macaw("run", "p.s", "-i", "x=x.npy", "-o", "y=y.npy")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    wanted = np.maximum(x.astype(int) @ WEIGHTS.T.astype(int) + BIAS, 0)
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), wanted)
+
+
+def test_measured_is_what_a_run_says(weights: Path, tmp_path: Path) -> None:
+    found = api.lower("spmv", WEIGHTS, device="tiny", mapping="output", split="e")
+    measured = found.measure()
+    assert measured.equal
+    assert measured.external_bytes == found.cost.traffic.external
+    found.write(tmp_path / "spmv.s")
+    x = np.arange(10, dtype=np.int8)
+    run = api.run(tmp_path / "spmv.s", x=x)
+    np.testing.assert_array_equal(run.outputs["y"], WEIGHTS.astype(int) @ x)
+    assert found.choice.taken.plan.mapping.name == "output"
+    assert found.choice.taken.plan.partition.split == "e"
+
+
+def test_a_device_of_ones_own_goes_beside_the_source(weights: Path, tmp_path: Path) -> None:
+    (tmp_path / "wide.toml").write_text("[pe]\nrows = 1\nclusters = 3\npes = 2\n")
+    (tmp_path / "out").mkdir()
+    found = api.lower("spmv", WEIGHTS, device=tmp_path / "wide.toml", name="p")
+    found.write(tmp_path / "out" / "p.s")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "p.device.toml",
+        "p.s",
+        "p.w.npy",
+    ]
+    run = api.run(tmp_path / "out" / "p.s", x=np.ones(10, np.int8))
+    np.testing.assert_array_equal(run.outputs["y"], WEIGHTS.sum(axis=1))
+    assert run.device.config["pe.clusters"] == 3
+
+
+@pytest.mark.parametrize("element", ["int16", "fp16", "fp32"])
+def test_other_types(element: str, tmp_path: Path) -> None:
+    """Small whole numbers: floating sums are exact too."""
+    (tmp_path / "d.toml").write_text(
+        f'[pe]\nrows = 2\nclusters = 2\npes = 4\nelement = "{element}"\n'
+    )
+    found = api.lower("spmm", WEIGHTS, rows=5, bias=BIAS, shift=2, device=tmp_path / "d.toml")
+    assert found.measure().equal
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["spmm"], "spmm needs the number of rows of activations"),
+        (["spmx"], "no operation 'spmx'"),
+        (["spmv", "--rows", 2], "spmv takes one vector"),
+        (["spmv", "--activation", "rely"], "no activation 'rely'"),
+        (["spmv", "--shift", 64], "a shift of 64 is out of range, 0 to 63"),
+        (["spmv", "--density", 0], "the density 0.0 is out of range, above 0 to 1"),
+        (["spmv", "--bias", "weights.npy"], "the bias has the shape (6, 10), there are 6 outputs"),
+        (["spmv", "-w", "bias.npy"], "the weights have the shape (6,)"),
+        (["spmv", "-w", "wide.npy"], "the weights hold int16, not all of which are int8"),
+        (["spmv", "-w", "none.npy"], "cannot read none.npy: No such file or directory"),
+        (["spmv", "-w", "spmv.w.npy"], "spmv.w.npy is an input: it is not overwritten"),
+    ],
+)
+def test_errors(
+    macaw: Macaw, weights: Path, tmp_path: Path, words: list[object], message: str
+) -> None:
+    np.save(tmp_path / "wide.npy", WEIGHTS.astype(np.int16) * 100)
+    np.save(tmp_path / "spmv.w.npy", WEIGHTS)
+    before = (tmp_path / "spmv.w.npy").read_bytes()
+    done = macaw("lower", "-w", weights, *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "spmv.s").exists()
+    assert (tmp_path / "spmv.w.npy").read_bytes() == before
