@@ -60,12 +60,12 @@ def test_the_lines_of_every_sample_come_back(samples: list[Sample]) -> None:
 
 def test_every_row_leads_to_a_statement(samples: list[Sample]) -> None:
     """To what is no blank and no comment, in the source itself or the default program."""
-    default = (ROOT / "asm/default_cp.s").read_text("utf-8").splitlines()
+    texts = {"<default cp>": (ROOT / "asm/default_cp.s").read_text("utf-8").split("\n")}
     for sample in samples:
-        own = sample.source.read_text("utf-8").splitlines()
         for line in sample.program.lines:
-            text = default if line.file == "<default cp>" else own
-            rest = text[line.line - 1][line.column - 1 :]
+            if line.file not in texts:
+                texts[line.file] = (ROOT / line.file).read_text("utf-8").split("\n")
+            rest = texts[line.file][line.line - 1][line.column - 1 :]
             assert re.match(r"[\w.$]", rest), f"{sample.source}: {line}"
 
 
