@@ -244,7 +244,7 @@ def _statement_text(line: _Line) -> str:
     if not line.first:
         return line.labels + line.others
     first = line.first
-    if not _is_assignment(first):
+    if not _is_assignment(first) and _HEAD.fullmatch(first):
         first = columns.statement(first, line.usual_column)
     labels = f"{line.labels} " if line.labels else ""
     return labels.ljust(line.column) + first + line.others

@@ -299,6 +299,8 @@ def test_random_programs_stay_the_same(text: str) -> None:
 @fuzz
 @given(st.lists(st.sampled_from([*PIECES, ".seq ", ".irpc ", " a", "\\a", "\\()"])).map("".join))
 @example("\\( )")
+@example('"a "')
+@example("' '")
 @example("a= =b")
 @example("/*\n/")
 @example("'\\\n'")
