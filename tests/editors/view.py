@@ -92,6 +92,9 @@ def _statement(statement: Statement, core: Core | None) -> Iterator[tuple[int, i
         kinds = [m.kind for item in core.structures for m in item.members if m.kind]
         for node in statement.operands:
             yield from _named(node, kinds)
+    elif known == "macro":  # nobody knows what it makes of a name
+        for node in statement.operands:
+            yield from (found for found in _plain(node) if found[2] != "symbol")
     else:
         yield from _directive(statement, head.text)
 
