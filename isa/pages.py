@@ -14,6 +14,7 @@ from typing import Protocol
 
 from isa import codec, common, config
 from isa.diagram import diagram
+from isa.kinds import Choice, Flag
 from isa.memory_map import CORE_SHIFT
 from isa.memory_map import REGISTERS as REGISTERS_BASE
 from isa.model import (
@@ -291,6 +292,28 @@ def _sentence(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
+def words(core: Core) -> Iterator[Page]:
+    """A page for each word that an operand or a member of a structure may be."""
+    found: dict[str, list[str]] = {}
+    for instruction in core.instructions:
+        for operand in instruction.operands:
+            if isinstance(operand.kind, Flag):
+                text = f"A flag of {instruction.mnemonic}, which is set where its word stands."
+                found.setdefault(operand.kind.word, []).append(text)
+            elif isinstance(operand.kind, Choice):
+                text = f"The {operand.name} of {instruction.mnemonic}: {operand.kind.describe()}."
+                for word in operand.kind.words():
+                    found.setdefault(word, []).append(text)
+    for item in core.structures:
+        for member in item.members:
+            if isinstance(member.kind, Choice):
+                text = f"The {member.name} of a {item.name} ({member.meaning}): "
+                for word in member.kind.words():
+                    found.setdefault(word, []).append(f"{text}{member.kind.describe()}.")
+    for word, texts in found.items():
+        yield Page(word, word, core.name, "word", " ".join(texts))
+
+
 # --- all of them ---
 
 
@@ -302,6 +325,7 @@ def of_core(core: Core) -> Iterator[Page]:
     yield from (row(core, item) for item in core.pseudos)
     yield from (structure(core, item) for item in core.structures)
     yield from (directive(core.name, item) for item in core.directives)
+    yield from words(core)
     for file in core.files:
         yield from registers(core, file)
     yield from (special(core.name, item) for item in core.specials)

@@ -225,3 +225,13 @@ def test_a_memory_mapped_register_has_its_address():
     assert len(common.REGISTERS) == len(
         [item for item in pages.of_device() if item.kind == "memory-mapped register"]
     )
+
+
+def test_a_word_says_whose_it_is():
+    (page,) = found("broadcast")
+    assert "The mode of a segment (who gets which part): one of broadcast, sliced," in " ".join(
+        page.split()
+    )
+    (page,) = found("balance")
+    assert "A flag of mac, which is set where its word stands." in page
+    assert len(found("weights")) == 3  # a structure, a word, a queue
