@@ -7,6 +7,7 @@ return new arrays; integers are signed, of at most 64 bits.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,26 @@ def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
     half = 1 << (shift - 1)
     up = (rest > half) | ((rest == half) & (floor & 1 == 1))
     return np.asarray(floor + up)
+
+
+def sigmoid(values: ArrayLike) -> NDArray[np.float64]:
+    """1 / (1 + exp(-x)), computed so that no exponential overflows. NaN stays."""
+    x = np.asarray(values, np.float64)
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
+
+
+def fixed_point(
+    curve: Callable[[NDArray[np.float64]], ArrayLike], values: ArrayLike, shift: int, bits: int
+) -> NDArray[np.int64]:
+    """A curve into [-1, 1] over integers with `shift` fraction bits.
+
+    The result has `bits` - 1 fraction bits, rounded half to even and saturated, so 1 becomes the
+    greatest number of `bits` bits. (`spu activation` of integers, docs/timing-pe.md.)
+    """
+    x = np.ldexp(np.asarray(values).astype(np.float64), -shift)
+    scaled = np.rint(np.ldexp(np.asarray(curve(x), np.float64), bits - 1))
+    return saturate(scaled.astype(np.int64), bits)
 
 
 def saturate(values: ArrayLike, bits: int) -> NDArray[np.int64]:

@@ -146,6 +146,9 @@ INSTRUCTIONS = (
 STATES = ("sq", "rq", "sw")
 ACTIVATIONS = ("none", "relu", "sigmoid", "tanh")
 REDUCTIONS = ("none", "add", "max", "scalar_add", "scalar_max")
+SCALAR_REDUCTIONS = (3, 4)  # of these, whose results go to the scalar unit
+SCALARS = 8  # accumulators of the scalar unit; spu nonsf reads them behind those of a PE
+SCALAR_SOURCE = 8  # its src for the first of them
 
 SEQUENCE = Structure(
     "sequence",
@@ -361,6 +364,8 @@ PE_COUNTERS = (
     Counter("effectual_loads", "weights whose activation was not zero", "loads"),
     Counter("loads_given", "loads that went to the left neighbour", "loads"),
     Counter("loads_taken", "loads that came from the right neighbour", "loads"),
+    Counter("output_reads", "results read from the output queue", "results"),
+    Counter("output_writes", "results written to the output queue", "results"),
     Counter("q1_high", "high-water mark of load queue 1", "loads", peak=True),
     Counter("q2_high", "high-water mark of load queue 2", "loads", peak=True),
     Counter("weights_high", "high-water mark of the weight queue", "entries", peak=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,16 @@ from numpy.typing import NDArray
 
 from emu.numerics import (
     fits,
+    fixed_point,
     float_sum_overflows,
     round_half_even_shift,
     saturate,
     saturate_float,
     saturated_sum,
+    sigmoid,
     sum_overflows,
 )
-from isa.pe import DTYPES
+from isa.pe import ACTIVATIONS, DTYPES
 
 Values = NDArray[Any]
 Bools = NDArray[np.bool_]
@@ -66,9 +69,30 @@ class Adder:
         return total, over
 
 
+_CURVES: dict[str, Callable[[Values], Values]] = {"sigmoid": sigmoid, "tanh": np.tanh}
+
+
 def relu(values: Values) -> Values:
     """The greater of each value and 0; NaN stays."""
     return np.asarray(np.maximum(values, values.dtype.type(0)))
+
+
+def activated(values: Values, activation: int, shift: int, value_type: str) -> Values:
+    """The activation (its place in isa.pe.ACTIVATIONS) of each value, still of their own type.
+
+    Sigmoid and tanh take integers as fixed-point numbers with `shift` fraction bits
+    and give them with as many as `value_type` has behind its sign.
+    """
+    name = ACTIVATIONS[activation]
+    if name == "none":
+        return values
+    if name == "relu":
+        return relu(values)
+    curve = _CURVES[name]
+    if values.dtype.kind == "f":
+        return np.asarray(curve(values.astype(np.float64))).astype(values.dtype)
+    bits = np.dtype(value_type).itemsize * 8
+    return fixed_point(curve, values, shift, bits).astype(values.dtype)
 
 
 def requantise(values: Values, shift: int, value_type: str) -> Values:

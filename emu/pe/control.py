@@ -205,6 +205,8 @@ class Control:
             for op in run["ops"]:
                 if op["state"] == RUNNING and op["end"] < now:
                     self._finish(run, op)
+                if op["freed"] < now:
+                    op["sums"] = 0
             self.scalar.write_back(run, now)
         for run in list(self.runs):
             if run["live"]:
@@ -321,10 +323,17 @@ class Control:
 
     def computing_address(self) -> int | None:
         """The address of the mac at work."""
-        run = self.run_of(self.units[MAC])
+        return self._address_at(MAC)
+
+    def special_address(self) -> int | None:
+        """The address of the special function at work."""
+        return self._address_at(SFU)
+
+    def _address_at(self, unit: int) -> int | None:
+        run = self.run_of(self.units[unit])
         if run is None:
             return None
-        ops = (op for op in run["ops"] if op["unit"] == MAC and op["state"] == RUNNING)
+        ops = (op for op in run["ops"] if op["unit"] == unit and op["state"] == RUNNING)
         return next((self.address(run, op) for op in ops), None)
 
     def mac_ended(self, now: int) -> None:

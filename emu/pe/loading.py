@@ -261,6 +261,7 @@ class Loading:
         places = start[:, None] + np.arange(elements)
         state = self.state
         state.output[cluster, np.arange(self.shape.pes)[:, None], places] = values
+        state.output_writes[cluster] += elements
         self.row.results.mark_written(cluster, int(start[0]), elements)
         for number in range(elements):
             self._add(cluster, number, values[:, number])
@@ -278,6 +279,7 @@ class Loading:
                 f" of cluster {cluster}",
                 {"cluster": cluster, "block": block},
             )
+        state.output_reads[cluster] += written.sum(axis=1)
         for number in np.flatnonzero(written.any(axis=0)).tolist():
             values = state.output[cluster, pes, start + number]
             self._add(cluster, number, np.where(written[:, number], values, values.dtype.type(0)))

@@ -1,7 +1,8 @@
 """The operands of each row of `isa.pe.INSTRUCTIONS` as register-file entries.
 
-The function has the mnemonic's name. From the word and its field values it makes the two entries,
-(base or src, acc or dst). Blocks become element addresses (seed 000 ¶106; spec pe.md, Sequences).
+The function has the mnemonic's name. From the sequence's header, the word and its field values
+it makes the two entries, (base or src, acc or dst). Blocks become element addresses (seed 000
+¶106; spec pe.md, Sequences).
 Raises `Fault`, at the instruction's `address`.
 """
 
@@ -13,11 +14,11 @@ from emu.faults import Fault
 from emu.pe.sequence import LD_PSUMS, NONSF, REDUCE, not_available
 from emu.pe.state import Shape
 from isa.model import Instruction
-from isa.pe import ACCUMULATORS
+from isa.pe import ACCUMULATORS, SCALAR_REDUCTIONS, SCALAR_SOURCE, SCALARS
 
 Values = Mapping[str, int]
 Entries = tuple[int, int]
-Meaning = Callable[[Shape, int, Values, int], Entries]
+Meaning = Callable[[Shape, Values, int, Values, int], Entries]
 
 
 def meaning(row: Instruction) -> Meaning:
@@ -26,31 +27,43 @@ def meaning(row: Instruction) -> Meaning:
     return found
 
 
-def mac(shape: Shape, word: int, values: Values, address: int) -> Entries:
+def mac(shape: Shape, header: Values, word: int, values: Values, address: int) -> Entries:
     if values["balance"] and shape.direct:
         message = "mac with balance: a cluster of design 5a has no load queues to balance"
         raise Fault("not available", message, {"word": word}, address=address)
-    for flag in ("balance", "sfu"):
-        if values[flag]:
-            raise not_available(f"mac with {flag}", address)
+    if values["balance"]:
+        raise not_available("mac with balance", address)
     return values["base"] * shape.input_block, values["acc"]
 
 
-def ld(shape: Shape, word: int, values: Values, address: int) -> Entries:
+def ld(shape: Shape, header: Values, word: int, values: Values, address: int) -> Entries:
     psums = values["destination"] == LD_PSUMS
     return values["base"] * (shape.output_block if psums else shape.input_block), 0
 
 
-def st(shape: Shape, word: int, values: Values, address: int) -> Entries:
+def st(shape: Shape, header: Values, word: int, values: Values, address: int) -> Entries:
     return values["base"] * shape.output_block, 0
 
 
-def spu(shape: Shape, word: int, values: Values, address: int) -> Entries:
+def spu(shape: Shape, header: Values, word: int, values: Values, address: int) -> Entries:
+    source, target = values["src"] * shape.output_block, values["dst"] * shape.output_block
     if values["function"] == REDUCE:
-        raise not_available("spu reduce", address)
+        if not header["reduction"]:
+            message = "spu reduce in a sequence with reduction=none"
+            raise Fault("illegal instruction", message, {"word": word}, address=address)
+        if header["reduction"] not in SCALAR_REDUCTIONS:
+            return source, target
+        if values["dst"] >= SCALARS:
+            message = f"spu reduce, dst={values['dst']}: the scalar unit has accumulators 0 to"
+            message = f"{message} {SCALARS - 1}"
+            raise Fault("illegal instruction", message, {"word": word}, address=address)
+        return source, values["dst"]
     if values["function"] != NONSF:
-        return values["src"] * shape.output_block, values["dst"] * shape.output_block
-    if values["src"] >= ACCUMULATORS:
-        message = f"spu nonsf, src={values['src']}: accumulators are 0 to {ACCUMULATORS - 1}"
+        return source, target
+    if ACCUMULATORS <= values["src"] < SCALAR_SOURCE:
+        message = (
+            f"spu nonsf, src={values['src']}: accumulators are 0 to {ACCUMULATORS - 1}, those of"
+            f" the scalar unit {SCALAR_SOURCE} to {SCALAR_SOURCE + SCALARS - 1}"
+        )
         raise Fault("illegal instruction", message, {"word": word}, address=address)
-    return values["src"], values["dst"] * shape.output_block
+    return values["src"], target

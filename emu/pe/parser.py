@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from emu.faults import Fault
 from emu.pe import operands
-from emu.pe.sequence import MEMBERS, decoded, not_available
+from emu.pe.sequence import MEMBERS, decoded
 from emu.pe.state import Parser, Segment, Shape
 from isa.codec import DecodeError, StructureError, unpack
 from isa.pe import (
-    ACTIVATIONS,
     BUFFERS,
     ENTRY_OF,
     INSTRUCTION_BYTES,
@@ -45,6 +44,8 @@ class SequenceParser:
     def begin(self, buffer: int, segment: Segment) -> None:
         """Take `buffer` and empty it; the sequence of `segment` is about to come."""
         self.state.headers[self.cluster, buffer, _COUNT] = 0
+        self.state.scalar_sums[self.cluster, buffer] = 0
+        self.state.scalar_held[self.cluster, buffer] = False
         self.state.parsers[self.cluster] = Parser(
             buffer=buffer,
             address=segment["offset"],
@@ -82,7 +83,7 @@ class SequenceParser:
         if size < at + INSTRUCTION_BYTES:
             return False
         word = int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little")
-        source, target = parse_instruction(self.shape, word, base + at)
+        source, target = parse_instruction(self.shape, header, word, base + at)
         self.state.words[c, buffer, parsed] = word
         self.state.registers[c, buffer, parsed, 0] = source
         self.state.registers[c, buffer, parsed, 1] = target
@@ -107,7 +108,7 @@ def sequence_length(header: dict[str, int]) -> int:
 
 
 def parse_header(data: bytes, address: int) -> dict[str, int]:
-    """The header at the start of a sequence. Raises `Fault` (malformed packet, not available)."""
+    """The header at the start of a sequence. Raises `Fault` (malformed packet)."""
     try:
         header = unpack(SEQUENCE, data)
     except StructureError as error:
@@ -126,12 +127,6 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
     for what, found in wrong.items():
         if found:
             raise Fault("malformed packet", f"a sequence: {what}", {"then": then}, address=address)
-    asked = {
-        f"activation={ACTIVATIONS[header['activation']]}": header["activation"] > 1,
-    }
-    for what, wanted in asked.items():
-        if wanted:
-            raise not_available(f"a sequence with {what}", address)
     return header
 
 
@@ -166,11 +161,13 @@ def parse_steps(data: bytes, header: dict[str, int], address: int) -> NDArray[np
     return found
 
 
-def parse_instruction(shape: Shape, word: int, address: int) -> tuple[int, int]:
+def parse_instruction(
+    shape: Shape, header: dict[str, int], word: int, address: int
+) -> tuple[int, int]:
     """The operands of an instruction as its register-file entries. Raises `Fault`."""
     try:
         found = decoded(word)
     except DecodeError as error:
         message = f"the word {word:#06x}: {error.detail or 'no instruction of a sequence'}"
         raise Fault(error.kind, message, {"word": word}, address=address) from None
-    return operands.meaning(found.row)(shape, word, found.values, address)
+    return operands.meaning(found.row)(shape, header, word, found.values, address)

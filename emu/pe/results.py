@@ -1,4 +1,4 @@
-"""What leaves the accumulators: output queue 513, special-function unit 510, return bus.
+"""What leaves the accumulators: output queue 513, stores, return bus.
 
 Seed 000 ¶96-97; the layout of results in memory is the out record of an exe (isa.pe.OUT).
 """
@@ -11,15 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emu.faults import Fault
-from emu.pe.arithmetic import relu, requantise, stored, stored_type
-from emu.pe.sequence import REQUANTISE
-from emu.pe.state import FREE, STORE, Out, Run, SfuJob
-from isa.pe import ACTIVATIONS, ELEMENTS
+from emu.pe.arithmetic import stored, stored_type
+from emu.pe.state import FREE, STORE, Out, Run
+from isa.pe import ELEMENTS
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
-
-_RELU = ACTIVATIONS.index("relu")
 
 Pes = NDArray[np.intp] | slice
 EVERY_PE = slice(None)
@@ -28,7 +25,7 @@ Beats = list[tuple[list[tuple[int, int]], bytes]]
 
 
 class Results:
-    """Output queues, special-function units and the return bus of a row."""
+    """Output queues and the return bus of a row."""
 
     def __init__(self, row: Row) -> None:
         self.row, self.state, self.shape = row, row.state, row.shape
@@ -72,6 +69,7 @@ class Results:
         state.buffer[cluster] = value
         state.output[cluster, self.pes, target] = value
         state.accumulators[cluster, self.pes, source] = 0
+        state.output_writes[cluster] += 1
         self.mark_written(cluster, int(target[0]), 1)
 
     def bypass(self, cluster: int, source: NDArray[Any], target: NDArray[Any], count: int) -> None:
@@ -80,49 +78,9 @@ class Results:
         output, places = self.state.output[cluster], np.arange(count)
         to, of = target[pes][:, None] + places, source[pes][:, None] + places
         output[pes[:, None], to] = output[pes[:, None], of]
+        self.state.output_reads[cluster, pes] += count
+        self.state.output_writes[cluster, pes] += count
         self.mark_written(cluster, int(target[0]), count, pes)
-
-    # Special-function unit
-
-    def begin_special(self, cluster: int, job: SfuJob) -> None:
-        """Results of a block begin to enter the SFU. Raises `Fault` if one was never written."""
-        self.holders(cluster, job["source"][0], job["count"], "spu")
-        self.state.sfu_jobs[cluster] = job
-
-    def special_cycle(self, now: int) -> None:
-        """A cycle of each SFU at work: `sfu.rate` results enter, those of before leave.
-
-        Results go in the order of their number, then of the PEs.
-        """
-        for cluster, job in enumerate(self.state.sfu_jobs):
-            if job is not None:
-                self._special_cycle(cluster, job, now)
-
-    def _special_cycle(self, cluster: int, job: SfuJob, now: int) -> None:
-        latency, rate, pes = self.shape.sfu_latency, self.shape.sfu_rate, self.shape.pes
-        total = job["count"] * pes
-        output, pipe = self.state.output[cluster], self.state.sfu_pipe[cluster]
-        entering = now - job["start"]
-        number = np.arange(entering * rate, min((entering + 1) * rate, total))
-        if number.size:
-            place = np.array(job["source"])[number % pes] + number // pes
-            results = self._apply(job, output[number % pes, place])
-            pipe[entering % latency, : number.size] = results
-        leaving = entering - (latency - 1)
-        if leaving < 0:
-            return
-        number = np.arange(leaving * rate, min((leaving + 1) * rate, total))
-        place = np.array(job["target"])[number % pes] + number // pes
-        output[number % pes, place] = pipe[leaving % latency, : number.size]
-        self.state.sfu_results += int(number.size)
-        if (leaving + 1) * rate >= total:
-            self.mark_written(cluster, job["target"][0], job["count"])
-            self.state.sfu_jobs[cluster] = None
-
-    def _apply(self, job: SfuJob, values: NDArray[Any]) -> NDArray[Any]:
-        if job["function"] == REQUANTISE:
-            return requantise(values, job["shift"], self.shape.value_type)
-        return relu(values) if job["activation"] == _RELU else values
 
     # Stores
 
@@ -169,6 +127,7 @@ class Results:
         local = writers - cluster * self.shape.pes
         number = np.arange(count)
         values = self.state.output[cluster, local[:, None], source[local][:, None] + number]
+        self.state.output_reads[cluster, local] += count
         element = ELEMENTS[out["element"]]
         self._check_kind(cluster, element)
         data, over = stored(values, element)

@@ -15,6 +15,7 @@ from emu.pe.control import Control
 from emu.pe.distribution import Distribution
 from emu.pe.loading import Loading
 from emu.pe.results import Results
+from emu.pe.special import Special
 from emu.pe.stages import Datapath
 from emu.pe.state import DONE, FREE, fields, shape_of
 from isa.memory_map import UNIT_SHIFT, UNITS
@@ -42,6 +43,7 @@ class Row(Core):
         adder = Adder(self.shape.sum_type, self.shape.overflow)
         self.datapath = Datapath(self.state, self.shape, adder)
         self.results = Results(self)
+        self.special = Special(self, adder)
         self.loading = Loading(self, adder)
         self.controls = [Control(self, cluster) for cluster in range(self.shape.clusters)]
         self.bus = Distribution(self)
@@ -134,7 +136,7 @@ class Row(Core):
         self._control(now)
         if state.computing.any():
             self._compute(now)
-        self.results.special_cycle(now)
+        self.special.cycle(now)
         self.results.return_cycle()
         if self._try_bus or answered:
             self._try_bus = False

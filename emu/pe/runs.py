@@ -15,7 +15,8 @@ from emu.core import NEVER
 from emu.faults import Fault
 from emu.pe import timing
 from emu.pe.buffers import Buffer, Pairs, buffer_of, entries_of, joined, uses
-from emu.pe.sequence import LD_BOTH, LD_WEIGHTS, UNIT_OF, Expansion, takes_weights
+from emu.pe.expansion import Expansion
+from emu.pe.sequence import LD_BOTH, LD_WEIGHTS, UNIT_OF, takes_weights
 from emu.pe.state import DONE, LOADER, MAC, STORE, WAITING, Ahead, Packet, Run
 from isa.codec import Decoded
 from isa.pe import STATES

@@ -20,6 +20,7 @@ from isa.pe import (
     OPERAND_DTYPES,
     PE_COUNTERS,
     ROW_COUNTERS,
+    SCALARS,
     SEQUENCE,
     SEQUENCE_LENGTH,
     SUM_DTYPES,
@@ -159,7 +160,12 @@ class Parser(TypedDict):
 class SfuJob(TypedDict):
     """What the special-function unit 510 of a cluster works on."""
 
+    buffer: int  # whose instruction it is
     start: int  # the cycle in which the first results enter
+    chained: int  # the accumulator whose values are in the FIFO, -1: decoupled
+    reduction: int  # place in isa.pe.REDUCTIONS
+    pes: list[int]  # whose results, in the order in which they go
+    partial: list[Any]  # of a reduction: what has left of each result
     function: int  # place in isa.pe.FUNCTIONS
     activation: int  # place in isa.pe.ACTIVATIONS
     shift: int  # of requantise
@@ -189,6 +195,8 @@ class Op(TypedDict):
     writes: int
     sums: int
     blocks: int
+    chained: int  # of spu: the accumulator that a mac with sfu has put into line, -1: none
+    freed: int  # the cycle in which the accumulator passed into the FIFO of 510
     implied: tuple[int, int] | None  # source and destination that stand in no register
     segments: list[int]  # ld: segments of the packet that it takes, in order
     received: int  # of these, how many are there completely
@@ -271,6 +279,8 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("output_written", "bool_", (*pe, shape.output_queue), "513: which places have been written"),
         StateField("sfu_jobs", "object", meaning="510: by cluster: what it works on, or None", initial=[None] * c),
         StateField("sfu_pipe", shape.sum_type, (c, shape.sfu_latency, shape.sfu_rate), "510: results under way; those that entered in its n-th cycle stand at n modulo sfu.latency"),
+        StateField("sfu_tokens", "int64", (c, shape.sfu_latency, shape.sfu_rate), "510: which PE each of them belongs to"),
+        StateField("sfu_fifo", shape.sum_type, pe, "510: accumulators that a chained function works on, by token"),
         *(StateField(row.name, "int64", pe, row.meaning) for row in PE_COUNTERS),
         # Cluster control unit 602
         StateField("words", "uint16", (c, BUFFERS, SEQUENCE_LENGTH), "instruction buffers: instruction words"),
@@ -278,6 +288,8 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("origins", "int64", (c, BUFFERS), "instruction buffers: offset of the first instruction in the half", -1),
         StateField("registers", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, k), "605: operands of each instruction by PE, full element addresses or accumulators"),
         StateField("steps", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, 2), "604: what each operand changes by at an inner and, besides, at an outer loopback"),
+        StateField("scalar_sums", shape.sum_type, (c, BUFFERS, SCALARS), "604: accumulators of values that PEs sent, entries of 605"),
+        StateField("scalar_held", "bool_", (c, BUFFERS, SCALARS), "604: which of them hold something"),
         StateField("segment_entries", "int64", (c, BUFFERS, k), "503: entries that the buffer's run has loaded"),
         StateField("computing", "bool_", (c,), "607: a mac is at work"),
         StateField("doing", "int64", (c,), "607: 0 idle, 1 a sequence runs, 2 a mac is at work"),

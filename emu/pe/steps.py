@@ -17,7 +17,7 @@ from emu.pe import timing
 from emu.pe.runs import WINDOW
 from emu.pe.sequence import MEMBERS, takes_weights
 from emu.pe.state import COMPUTING, Op, Run, SfuJob
-from isa.pe import BLOCKS
+from isa.pe import BLOCKS, SCALAR_SOURCE
 
 if TYPE_CHECKING:
     from emu.pe.control import Control
@@ -39,6 +39,7 @@ class Steps:
             "mac": self._start_mac,
             "move": self._start_move,
             "bypass": self._start_bypass,
+            "scalar": self._start_scalar,
             "special": self._start_special,
             "store": self._start_store,
         }
@@ -49,12 +50,13 @@ class Steps:
 
     def operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
         """FO: the two operands of each PE (PEs,), from register file 605 or implied."""
+        pes = self.shape.pes
         if op["implied"] is not None:
             first, second = op["implied"]
-            pes = self.shape.pes
             return np.full(pes, first), np.full(pes, second)
         entries = self.state.registers[self.cluster, run["buffer"], op["place"]]
-        return entries[0], entries[1]
+        first_entry = np.full(pes, op["chained"]) if op["chained"] >= 0 else entries[0]
+        return first_entry, entries[1]
 
     def _start_ld(self, run: Run, op: Op, now: int) -> None:
         if op["last"] < NEVER:
@@ -123,19 +125,34 @@ class Steps:
     def _start_special(self, run: Run, op: Op, now: int) -> None:
         source, target = self.operands(run, op)
         header = self.state.headers[self.cluster, run["buffer"]]
-        count = max(run["out"]["count"], 1)
+        chained = op["chained"] >= 0
+        count = 1 if chained else max(run["out"]["count"], 1)
         job = SfuJob(
+            buffer=run["buffer"],
             start=now,
+            chained=op["chained"],
             function=op["function"],
             activation=int(header[MEMBERS.index("activation")]),
+            reduction=int(header[MEMBERS.index("reduction")]),
+            pes=list(range(self.shape.pes)),
+            partial=[],
             shift=int(header[MEMBERS.index("shift")]),
             count=count,
             source=source.tolist(),
             target=target.tolist(),
         )
-        self.control.row.results.begin_special(self.cluster, job)
-        results = count * self.shape.pes
+        self.control.row.special.begin(self.cluster, job)
+        if chained:
+            op["freed"] = now
+            self.control.wake(now + 1)
+        results = count * len(job["pes"])
         op["end"] = timing.sfu_end(now, results, self.shape.sfu_rate, self.shape.sfu_latency)
+
+    def _start_scalar(self, run: Run, op: Op, now: int) -> None:
+        source, target = (int(entry[0]) for entry in self.operands(run, op))
+        special = self.control.row.special
+        special.move_scalar(self.cluster, run["buffer"], source - SCALAR_SOURCE, target)
+        op["end"] = timing.move_end(now, 1)
 
     def _start_store(self, run: Run, op: Op, now: int) -> None:
         source, _ = self.operands(run, op)

@@ -25,6 +25,7 @@ class Program:
     lines: tuple[str, ...]
     header: dict[str, int]
     steps: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    buffer: int = 0
 
     def of(self, name: str) -> int:
         return self.header.get(name, 1 if name in ("inner", "outer") else 0)
@@ -77,7 +78,13 @@ class Model:
         }
         self.sums = {at: [0] * 4 for at in every}
         self.output = {at: [0] * self.outputs for at in every}
+        self.scalars: dict[tuple[int, int], dict[int, int]] = {}  # by cluster and buffer
         self.written = {at: [False] * self.outputs for at in every}
+
+    def configure(self, buffer: int) -> None:
+        """A config empties the buffer's scalar accumulators."""
+        for cluster in range(self.clusters):
+            self.scalars[cluster, buffer] = {}
 
     def run(self, exe: Exe) -> None:
         """Raises `Refused` (the model is then of no more use)."""
@@ -128,7 +135,6 @@ class One:
         last_mac = max((i for i, word in enumerate(words) if word[0] == "mac"), default=-1)
         moves = any(word[0] == "spu" for word in words)
         inputs, outputs = m.inputs // BLOCKS, m.outputs // BLOCKS
-        line: list[int] = []  # chained accumulators
         where: list[tuple[int, int]] = []
         for i, word in enumerate(words):
             given = {k: int(v) for k, _, v in (part.partition("=") for part in word[1:]) if v}
@@ -138,12 +144,17 @@ class One:
             if word[0] == "mac" or (word[0] == "ld" and word[1] != "psums"):
                 ends, scale = (m.inputs, 4), (inputs, 1)
             if word[0] == "spu" and word[1] == "nonsf":
-                ends, scale = (4, m.outputs), (1, outputs)
+                ends, scale = (4 if a < 8 else 16, m.outputs), (1, outputs)
+            scalar = word[:2] == ["spu", "reduce"] and program.of("reduction") > 2
+            if scalar:
+                ends, scale = (m.outputs, 8), (outputs, 1)
             first = self.operand(program, n, i, 0, a * scale[0])
             second = self.operand(program, n, i, 1, b * scale[1])
-            if not 0 <= first < ends[0] or not 0 <= second < ends[1]:
+            low = 8 if ends[0] == 16 else 0
+            if not low <= first < ends[0] or not 0 <= second < ends[1]:
                 raise Refused
             where.append((first, second))
+        chained = self.chains(words, where)
         for i, word in enumerate(words):
             first, second = where[i]
             after = i > last_mac
@@ -151,53 +162,58 @@ class One:
                 self.load(program, word[1], first, n == 0)
             elif word[0] == "mac":
                 self.mac(program, first, second)
-                if "sfu" in word and second not in line:
-                    line.append(second)
                 if i == last_mac and not moves and not self.kept:
                     for acc in sorted({where[j][1] for j, w in enumerate(words) if w[0] == "mac"}):
-                        if acc in line and not self.raw:
+                        mine = [w for j, w in enumerate(words) if where[j][1] == acc]
+                        sfu = any(w[0] == "mac" and "sfu" in w for w in mine)
+                        if sfu and not self.raw:
                             self.chained(program, "activation", acc, acc * outputs)
                         else:
                             self.move(acc, acc * outputs)
-                        self.stream(words, where, i, last_mac, acc * outputs)
+                        if self.streams:
+                            self.store(acc * outputs)
             elif after and self.kept:
                 continue
             elif word[0] == "spu":
                 raw = after and self.raw
-                if word[1] == "nonsf":
-                    if first in line:
-                        line.remove(first)
+                scalar = word[1] == "reduce" and program.of("reduction") > 2
+                if scalar and raw:
+                    continue
+                if word[1] == "nonsf" and first >= 8:
+                    held = m.scalars[self.c, program.buffer]
+                    if first - 8 not in held:
+                        raise Refused
+                    self.give_first([held.pop(first - 8)], second)
+                elif word[1] == "nonsf":
                     self.move(first, second)
-                elif line:
-                    acc = line.pop(0)
+                elif i in chained:
                     if raw:
-                        self.move(acc, second)
+                        self.move(chained[i], second)
                     else:
-                        self.chained(program, word[1], acc, second)
+                        self.chained(program, word[1], chained[i], second)
                 else:
                     self.special(program, "" if raw else word[1], first, second)
-                self.stream(words, where, i, last_mac, second)
+                later = [j for j in range(i + 1, len(words)) if words[j][0] == "spu"]
+                readers = [j for j in later if words[j][1] != "nonsf" and j not in chained]
+                read = second in [where[j][0] for j in readers]
+                if self.streams and i >= last_mac and not scalar and not read:
+                    self.store(second)
             elif not (after and self.streams):
                 self.store(first)
 
-    def stream(
-        self,
-        words: list[list[str]],
-        where: list[tuple[int, int]],
-        i: int,
-        last_mac: int,
-        place: int,
-    ) -> None:
-        """The result of instruction i goes out at once, unless a later function reads it."""
-        if not self.streams or i < last_mac:
-            return
-        line = {where[j][1] for j, w in enumerate(words[: i + 1]) if w[0] == "mac" and "sfu" in w}
-        chained = sum(1 for w in words[: i + 1] if w[0] == "spu" and w[1] != "nonsf")
-        waiting = max(len(line) - chained, 0)
-        later = [j for j in range(i + 1, len(words)) if words[j][0] == "spu"]
-        readers = [where[j][0] for j in later if words[j][1] != "nonsf"][waiting:]
-        if place not in readers:
-            self.store(place)
+    def chains(self, words: list[list[str]], where: list[tuple[int, int]]) -> dict[int, int]:
+        """By spu that works chained: the accumulator that it takes."""
+        line: list[int] = []
+        found = {}
+        for i, word in enumerate(words):
+            if word[0] == "mac" and "sfu" in word:
+                if where[i][1] not in line:
+                    line.append(where[i][1])
+            elif word[0] == "spu" and word[1] == "nonsf":
+                line = [acc for acc in line if acc != where[i][0]]
+            elif word[0] == "spu" and line:
+                found[i] = line.pop(0)
+        return found
 
     def store(self, place: int) -> None:
         m, exe = self.m, self.exe
@@ -349,22 +365,36 @@ class One:
         self, program: Program, name: str, members: list[int], values: list[list[int]], place: int
     ) -> None:
         m, count = self.m, len(values[0])
-        if place + count > m.outputs:
+        scalar = name == "reduce" and program.of("reduction") > 2
+        if place + count > (8 if scalar else m.outputs):
             raise Refused
         if name == "reduce":
-            add = program.of("reduction") == 1
+            add = program.of("reduction") in (1, 3)
             columns = list(zip(*values, strict=True))
             results = [wrapped(sum(column)) if add else max(column) for column in columns]
-            m.output[self.c, 0][place : place + count] = results
-            size = m.outputs // BLOCKS
-            for k in self.pes:
-                self.mark(k, place, count)
-                if k:
-                    end = -(-(place + count) // size) * size
-                    m.written[self.c, k][place:end] = [False] * (end - place)
+            if not scalar:
+                self.give_first(results, place)
+                return
+            held = m.scalars[self.c, program.buffer]
+            for x, value in enumerate(results, place):
+                old = held.get(x)
+                new = value if old is None else wrapped(old + value) if add else max(old, value)
+                held[x] = new
             return
         for k, mine in zip(members, values, strict=True):
             m.output[self.c, k][place : place + count] = [
                 self.function(program, name, x) for x in mine
             ]
             self.mark(k, place, count)
+
+    def give_first(self, results: list[int], place: int) -> None:
+        """PE 0 holds the results, the others nothing there."""
+        m, count, size = self.m, len(results), self.m.outputs // BLOCKS
+        if place + count > m.outputs:
+            raise Refused
+        m.output[self.c, 0][place : place + count] = results
+        for k in self.pes:
+            self.mark(k, place, count)
+            if k:
+                end = -(-(place + count) // size) * size
+                m.written[self.c, k][place:end] = [False] * (end - place)

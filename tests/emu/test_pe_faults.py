@@ -276,18 +276,18 @@ bad_sequence(
     sequence("st base=0", steps=[(0, 0, 1, 0)] * 2, pipeline=4),
 )
 bad_sequence(
-    "sigmoid",
-    "not available",
-    SEQ,
-    "a sequence with activation=sigmoid",
-    sequence("ld weights", activation=2),
+    "reduction_of_no_kind",
+    "illegal instruction",
+    WORDS,
+    "spu reduce in a sequence with reduction=none",
+    sequence("spu reduce src=0 dst=0"),
 )
 bad_sequence(
-    "reduction",
-    "not available",
+    "reduction_past_the_scalar_accumulators",
+    "illegal instruction",
     WORDS,
-    "spu reduce comes with a later version",
-    sequence("spu reduce src=0 dst=0"),
+    "spu reduce, dst=8: the scalar unit has accumulators 0 to 7",
+    sequence("spu reduce src=0 dst=8", reduction=3),
 )
 bad_sequence(
     "balance",
@@ -295,13 +295,6 @@ bad_sequence(
     WORDS,
     "mac with balance comes with a later version",
     sequence("mac base=0 acc=0 balance"),
-)
-bad_sequence(
-    "sfu",
-    "not available",
-    WORDS,
-    "mac with sfu comes with a later version",
-    sequence("mac base=0 acc=0 sfu"),
 )
 bad_sequence(
     "balance_in_design_5a",

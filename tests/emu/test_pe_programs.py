@@ -61,7 +61,7 @@ class Generator:
     def _fill_everything(self) -> None:
         """Load the whole input buffer and all blocks of the output queue, so that little faults."""
         lines = ("ld activations base=0", "ld psums base=0", "ld psums base=5", "ld psums base=9")
-        self.sequences[31] = Program(lines, {})
+        self.sequences[31] = Program(lines, {}, buffer=31)
         self.unit.config_packet(31, *lines)
         operands = [
             self._activations(CLUSTERS, INPUTS),
@@ -113,17 +113,19 @@ class Generator:
                         f"ld activations base={b}",
                         f"ld psums base={b}",
                         f"mac base={b} acc={a}",
-                        f"mac base={b} acc={a}",
+                        f"mac base={b} acc={a} sfu",
                         f"spu nonsf src={a} dst={b}",
                         f"spu activation src={b} dst={block()}",
                         f"spu requantise src={b} dst={block()}",
+                        f"spu reduce src={b} dst={self.random.randrange(8)}",
+                        *([f"spu nonsf src={8 + a} dst={b}"] * pick([0, 0, 1])),
                         f"st base={b}",
                     ]
                 )
             )
         header = {"activation": self.random.randrange(2), "shift": self.random.randrange(6)}
         header |= {"state": pick([0, 0, 1, 2]), "window": self.random.randrange(1, 9)}
-        header["pop"] = self.random.randrange(4)
+        header |= {"pop": self.random.randrange(4), "reduction": self.random.randrange(1, 5)}
         steps: dict[tuple[int, int], tuple[int, int]] = {}
         if layer or pick([False, True]):
             header |= {"inner": self.random.randrange(1, 4), "outer": pick([1, 1, 2])}
@@ -133,7 +135,8 @@ class Generator:
         others = [other for other in BUFFERS if other > ib and other in self.sequences]
         if others and pick([False, True, False]):
             header["then"] = THEN + pick(others)
-        self.sequences[ib] = Program(tuple(lines), header, steps)
+        self.sequences[ib] = Program(tuple(lines), header, steps, ib)
+        self.model.configure(ib)
         given = [(*at, *step) for at, step in steps.items()]
         self.unit.config_packet(ib, *lines, steps=given, **header)
 
@@ -143,8 +146,10 @@ class Generator:
         accs = self.random.sample(range(4), pick([1, 2]))
         lines = ["ld weights", f"ld activations base={base}"] if pick([True, False]) else []
         lines = lines or [f"ld both base={base}"]
-        lines += [f"mac base={base} acc={a}" for a in accs]
-        lines += [f"spu nonsf src={a} dst={block(BLOCKS - 1)}" for a in accs] * pick([0, 1])
+        sfu = pick(["", " sfu"])
+        lines += [f"mac base={base} acc={a}{sfu}" for a in accs]
+        function = pick(["activation", "requantise", "reduce"]) if sfu else "nonsf"
+        lines += [f"spu {function} src={a} dst={block(8)}" for a in accs] * pick([0, 1])
         lines += [f"st base={line[-1]}" for line in lines if "dst=" in line and line[-2] == "="]
         return lines
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from emu.pe import operands
 from emu.pe.commands import BY_ROW
-from emu.pe.sequence import UNIT_OF, Expansion
+from emu.pe.expansion import Expansion
+from emu.pe.sequence import UNIT_OF
 from isa.pe import COMMANDS, INSTRUCTIONS, PAYLOADS
 
 

@@ -1,0 +1,361 @@
+"""What an iteration of a sequence becomes: the steps that 607 starts one after the other.
+
+A run executes the instructions of its buffer in order. Flags and loopback add to
+that what stands in no instruction: a sequence without spu moves its accumulators out, streamed
+results are written without st, and results that stay are not moved at all
+(spec pe.md, table of shift and last).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from emu.faults import Fault
+from emu.pe.buffers import Buffer
+from emu.pe.sequence import (
+    ACTIVATION,
+    ACTIVATIONS_SEGMENT,
+    LD_ACTIVATIONS,
+    LD_BOTH,
+    LD_PSUMS,
+    LD_WEIGHTS,
+    NONSF,
+    PSUMS,
+    REDUCE,
+    UNIT_OF,
+    WEIGHTS,
+    block_mask,
+    make_op,
+    slices,
+)
+from emu.pe.state import LOADER, MAC, NO_UNIT, SFU, STORE, Op, Out, Segment, Shape
+from isa.codec import Decoded
+from isa.pe import (
+    ACCUMULATORS,
+    INSTRUCTION_BYTES,
+    SCALAR_REDUCTIONS,
+    SCALAR_SOURCE,
+    SCALARS,
+    SEGMENT_TYPES,
+    STATES,
+)
+
+
+class Expansion:
+    """The steps of an iteration: what its instructions are for these flags, payloads and results.
+
+    `operands` are the entries of its instructions in the register file (place, 2).
+    `clusters` is how many clusters share the packet, `taken` how many of its segments earlier
+    iterations took; in the `last` one none may be left over. Raises `Fault`, its address the
+    instruction's (`address` is that of the first one).
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        buffer: Buffer,
+        operands: Sequence[Sequence[int]],
+        flags: tuple[bool, bool],
+        segments: Sequence[Segment],
+        out: Out,
+        clusters: int,
+        address: int,
+        *,
+        taken: int = 0,
+        iteration: int = 0,
+        last: bool = True,
+    ) -> None:
+        self.shape = shape
+        self.rows, self.header = buffer.rows, buffer.header
+        self.operands = operands
+        self.segments, self.clusters = segments, clusters
+        self.address = address
+        self.taken = taken  # segments that the lds so far take
+        self.first = iteration == 0
+        shift, final = flags
+        self.out_count = out["count"]
+        self.results = max(out["count"], 1)  # places that a special function processes
+        units = [UNIT_OF[row.row.mnemonic] for row in self.rows]
+        self.last_mac = max((place for place, unit in enumerate(units) if unit == MAC), default=-1)
+        self.moved = SFU in units  # by instructions of the sequence
+        self.raw = shift and not final
+        self.stream = shift and final
+        self.kept = not shift and not final
+        self.line: list[int] = []  # accumulators that wait for a special function, chained
+        self.ops: list[Op] = []
+        self._expand(last)
+        for op in self.ops:
+            op["iteration"] = iteration
+
+    def _expand(self, last: bool) -> None:
+        for place, row in enumerate(self.rows):
+            self._check_range(place, row)
+            expand: Callable[[int, Decoded], None] = getattr(self, row.row.mnemonic)
+            expand(place, row)
+        if last and self.taken < len(self.segments):
+            name = SEGMENT_TYPES[self.segments[self.taken]["type"]]
+            raise self._fault(
+                len(self.rows) - 1,
+                "segment mismatch",
+                f"no ld takes segment {self.taken} ({name}) of the exe",
+            )
+        if self.stream:
+            self._add_streams()
+
+    # What each row adds to the steps; the method has the mnemonic's name.
+
+    def ld(self, place: int, row: Decoded) -> None:
+        self.ops.append(self._load(place, row))
+
+    def mac(self, place: int, row: Decoded) -> None:
+        base, number = self.operands[place]
+        self.ops.append(make_op(place, "mac", MAC, base=base, sums=1 << number))
+        if row.values["sfu"] and number not in self.line:
+            self.line.append(number)
+        if place == self.last_mac and not self.moved and not self.kept:
+            self._move_all(place)
+
+    def spu(self, place: int, row: Decoded) -> None:
+        if place < self.last_mac or not self.kept:
+            self.ops += self._special(place, row)
+
+    def st(self, place: int, row: Decoded) -> None:
+        if place < self.last_mac or not (self.kept or self.stream):
+            self.ops.append(self._store(place))
+
+    def _fault(self, place: int, kind: str, message: str) -> Fault:
+        return Fault(
+            kind, message, {"place": place}, address=self.address + INSTRUCTION_BYTES * place
+        )
+
+    def _check_range(self, place: int, row: Decoded) -> None:
+        """Operands that a step has moved out of their buffer. Raises `Fault`."""
+        for operand, (low, end) in zip(self.operands[place], self._ranges(row), strict=True):
+            if end and not low <= operand < end:
+                message = (
+                    f"{row.row.mnemonic}: its operand has become {operand}, not {low} to {end - 1}"
+                )
+                raise self._fault(place, "index out of range", message)
+
+    def _ranges(self, row: Decoded) -> tuple[tuple[int, int], tuple[int, int]]:
+        """What the two operands of an instruction may be, ends excluded; (0, 0): it has none."""
+        inputs, outputs = (0, self.shape.input_buffer), (0, self.shape.output_queue)
+        unit = UNIT_OF[row.row.mnemonic]
+        if unit == MAC:
+            return inputs, (0, ACCUMULATORS)
+        if unit == LOADER:
+            return (outputs if row.values["destination"] == LD_PSUMS else inputs), (0, 0)
+        if unit == STORE:
+            return outputs, (0, 0)
+        if row.values["function"] == NONSF:
+            scalar = row.values["src"] >= SCALAR_SOURCE
+            sources = (SCALAR_SOURCE, SCALAR_SOURCE + SCALARS) if scalar else (0, ACCUMULATORS)
+            return sources, outputs
+        return outputs, ((0, SCALARS) if self._to_scalar(row) else outputs)
+
+    def _to_scalar(self, row: Decoded) -> bool:
+        """Whether an spu is a reduction into the scalar unit."""
+        return row.values["function"] == REDUCE and self.header["reduction"] in SCALAR_REDUCTIONS
+
+    # ld
+
+    def _load(self, place: int, row: Decoded) -> Op:
+        """An ld and the segments that it takes: in the order of the ld instructions (pe.md)."""
+        destination = row.values["destination"]
+        start = self.operands[place][0]
+        if destination == LD_PSUMS:
+            end = min(start + ACCUMULATORS, self.shape.output_queue)
+            block = block_mask(start, end, self.shape.output_block)
+            if self._next_type() != PSUMS:
+                every = (1 << ACCUMULATORS) - 1
+                return make_op(
+                    place, "ld_queue", LOADER, function=destination, sums=every, blocks=block
+                )
+            elements = self._elements(place, self.shape.sum_type)
+            if elements > ACCUMULATORS:
+                message = f"{elements} partial sums a PE, a block takes {ACCUMULATORS}"
+                raise self._fault(place, "queue overflow", message)
+            segments = [self._take(place, PSUMS)]
+            self._output_blocks(place, start, elements)
+            sums = (1 << elements) - 1
+            return make_op(
+                place,
+                "ld",
+                LOADER,
+                function=destination,
+                sums=sums,
+                blocks=block,
+                segments=segments,
+            )
+        segments, writes = [], 0
+        if destination in (LD_WEIGHTS, LD_BOTH) and self._wants(WEIGHTS):
+            if STATES[self.header["state"]] == "sw" and self._next_type() == WEIGHTS:
+                self._elements(place, self.shape.value_type)  # dense: slices of one length
+            segments.append(self._take(place, WEIGHTS))
+        if destination in (LD_ACTIVATIONS, LD_BOTH) and self._wants(ACTIVATIONS_SEGMENT):
+            if self._next_type() == ACTIVATIONS_SEGMENT:
+                writes = self._input_blocks(place, start)
+            segments.append(self._take(place, ACTIVATIONS_SEGMENT))
+        if not segments:
+            return make_op(place, "skip", NO_UNIT)
+        return make_op(place, "ld", LOADER, function=destination, writes=writes, segments=segments)
+
+    def _wants(self, wanted: int) -> bool:
+        """Whether an ld is to take a segment: after the first iteration only if it is its type."""
+        return self.first or self._next_type() == wanted
+
+    def _next_type(self) -> int:
+        return self.segments[self.taken]["type"] if self.taken < len(self.segments) else -1
+
+    def _take(self, place: int, wanted: int) -> int:
+        """The next segment, which must be of the type `wanted`."""
+        if self._next_type() != wanted:
+            found = "is no segment left"
+            if self.taken < len(self.segments):
+                found = f"is {SEGMENT_TYPES[self._next_type()]} (segment {self.taken})"
+            message = f"ld takes {SEGMENT_TYPES[wanted]}, next in the exe {found}"
+            raise self._fault(place, "segment mismatch", message)
+        self.taken += 1
+        return self.taken - 1
+
+    def _elements(self, place: int, dtype: str) -> int:
+        """Elements that a PE gets of the next, dense segment."""
+        segment = self.segments[self.taken]
+        size = np.dtype(dtype).itemsize
+        count = slices(self.shape, segment["mode"], self.clusters)
+        elements, rest = divmod(segment["length"], count * size)
+        if rest:
+            message = (
+                f"segment {self.taken}: {segment['length']} bytes are no whole number of"
+                f" {dtype} elements for each of {count} slices"
+            )
+            raise self._fault(place, "slice mismatch", message)
+        return elements
+
+    def _input_blocks(self, place: int, start: int) -> int:
+        """The mask of the blocks that the next activations fill, from element `start` on."""
+        elements = self._elements(place, self.shape.value_type)
+        end = start + elements
+        if end > self.shape.input_buffer:
+            message = (
+                f"{elements} activations from element {start} on,"
+                f" the input buffer holds {self.shape.input_buffer}"
+            )
+            raise self._fault(place, "queue overflow", message)
+        return block_mask(start, end, self.shape.input_block)
+
+    # Results
+
+    def _move_all(self, place: int) -> None:
+        """A sequence without spu puts accumulator a into output-queue block a (pe.md)."""
+        used = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
+        for number in sorted(used):
+            target = number * self.shape.output_block
+            chained = number in self.line and not self.raw
+            self.ops.append(
+                make_op(
+                    place,
+                    "special" if chained else "move",
+                    SFU,
+                    function=ACTIVATION if chained else NONSF,
+                    chained=number if chained else -1,
+                    implied=(number, target),
+                    sums=1 << number,
+                    blocks=1 << number,
+                )
+            )
+
+    def _special(self, place: int, row: Decoded) -> list[Op]:
+        """An spu. Raw partial sums go past the SFU, so that st finds them where it looks."""
+        function = row.values["function"]
+        source, target = self.operands[place]
+        raw = self.raw and place > self.last_mac
+        if function == NONSF:
+            if row.values["src"] >= SCALAR_SOURCE:
+                block = self._output_blocks(place, target, 1)
+                return [make_op(place, "scalar", SFU, function=function, blocks=block)]
+            if source in self.line:
+                self.line.remove(source)
+            return [self._move(place, source, target)]
+        scalar = self._to_scalar(row)
+        chained = self.line.pop(0) if self.line else -1
+        results = 1 if chained >= 0 else self.results
+        if scalar and raw:
+            return []
+        if scalar and target + results > SCALARS:
+            message = f"{results} results from scalar accumulator {target} on, there are {SCALARS}"
+            raise self._fault(place, "queue overflow", message)
+        if chained >= 0 and raw:
+            return [self._move(place, chained, target, chained)]
+        blocks = 0 if scalar else self._output_blocks(place, target, results)
+        if chained >= 0:
+            sums = 1 << chained
+            return [
+                make_op(
+                    place,
+                    "special",
+                    SFU,
+                    function=function,
+                    chained=chained,
+                    sums=sums,
+                    blocks=blocks,
+                )
+            ]
+        blocks |= self._output_blocks(place, source)
+        name = "bypass" if raw else "special"
+        return [make_op(place, name, SFU, function=function, blocks=blocks)]
+
+    def _move(self, place: int, source: int, target: int, chained: int = -1) -> Op:
+        return make_op(
+            place,
+            "move",
+            SFU,
+            function=NONSF,
+            chained=chained,
+            sums=1 << source,
+            blocks=1 << target // self.shape.output_block,
+        )
+
+    def _store(self, place: int) -> Op:
+        return make_op(
+            place, "store", STORE, blocks=self._output_blocks(place, self.operands[place][0])
+        )
+
+    def _output_blocks(self, place: int, start: int, results: int = 0) -> int:
+        results = results or self.results
+        end = start + results
+        if end > self.shape.output_queue:
+            message = (
+                f"{results} results from place {start} on,"
+                f" the output queue holds {self.shape.output_queue}"
+            )
+            raise self._fault(place, "queue overflow", message)
+        return block_mask(start, end, self.shape.output_block)
+
+    def _add_streams(self) -> None:
+        """After each step whose results no later one reads: a write without st (shift and last)."""
+        ops: list[Op] = []
+        for at, op in enumerate(self.ops):
+            ops.append(op)
+            if op["unit"] != SFU or op["place"] < self.last_mac:
+                continue
+            if not op["implied"] and self._to_scalar(self.rows[op["place"]]):
+                continue
+            target = self._target(op)
+            later = [
+                self.operands[other["place"]][0]
+                for other in self.ops[at + 1 :]
+                if other["name"] == "special" and other["chained"] < 0
+            ]
+            if target in later:
+                continue
+            blocks = self._output_blocks(op["place"], target)
+            ops.append(
+                make_op(op["place"], "store", STORE, lane=1, implied=(target, 0), blocks=blocks)
+            )
+        self.ops = ops
+
+    def _target(self, op: Op) -> int:
+        return op["implied"][1] if op["implied"] else self.operands[op["place"]][1]

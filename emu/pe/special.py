@@ -1,0 +1,161 @@
+"""The special-function unit 510 of each cluster, and its control 509 (seed 000 ¶97).
+
+It works by itself once an instruction has begun: `sfu.rate` results enter a cycle, each leaves
+`sfu.latency` cycles later. *Chained*, they come from its FIFO, into which the accumulators have
+passed all at once; *decoupled*, from the output queues through selector 514. A token goes with
+each result and says which PE it belongs to. Results go in the order of their number, then of
+the PEs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.faults import Fault
+from emu.pe.arithmetic import Adder, activated, requantise
+from emu.pe.sequence import REDUCE, REQUANTISE
+from emu.pe.state import SfuJob
+from isa.pe import REDUCTIONS, SCALAR_REDUCTIONS
+
+if TYPE_CHECKING:
+    from emu.pe.row import Row
+
+_ADDING = tuple(number for number, name in enumerate(REDUCTIONS) if name.endswith("add"))
+
+
+class Special:
+    """The special-function units of a row."""
+
+    def __init__(self, row: Row, adder: Adder) -> None:
+        self.row, self.state, self.shape, self.adder = row, row.state, row.shape, adder
+
+    def begin(self, cluster: int, job: SfuJob) -> None:
+        """An instruction begins. Raises `Fault` if a result that it takes was never written."""
+        state, source = self.state, job["source"]
+        if job["chained"] >= 0:
+            accumulator = state.accumulators[cluster, :, job["chained"]]
+            state.sfu_fifo[cluster] = accumulator
+            accumulator[...] = 0
+        else:
+            holders = self.row.results.holders(cluster, source[0], job["count"], "spu")
+            job["pes"] = holders.tolist()
+        state.sfu_jobs[cluster] = job
+
+    def cycle(self, now: int) -> None:
+        """A cycle of each unit at work. Raises `Fault`."""
+        for cluster, job in enumerate(self.state.sfu_jobs):
+            if job is not None:
+                self._enter(cluster, job, now - job["start"])
+                self._leave(cluster, job, now - job["start"] - (self.shape.sfu_latency - 1))
+
+    def _numbers(self, job: SfuJob, turn: int) -> NDArray[np.int64]:
+        """Which results enter in the `turn`-th cycle, all in one count."""
+        rate, total = self.shape.sfu_rate, job["count"] * len(job["pes"])
+        return np.arange(turn * rate, min((turn + 1) * rate, total))
+
+    def _enter(self, cluster: int, job: SfuJob, turn: int) -> None:
+        number = self._numbers(job, turn)
+        if not number.size:
+            return
+        state, slot = self.state, turn % self.shape.sfu_latency
+        pe = np.array(job["pes"])[number % len(job["pes"])]
+        if job["chained"] >= 0:
+            values = state.sfu_fifo[cluster, pe]
+        else:
+            place = np.array(job["source"])[pe] + number // len(job["pes"])
+            values = state.output[cluster, pe, place]
+            np.add.at(state.output_reads[cluster], pe, 1)
+        state.sfu_pipe[cluster, slot, : number.size] = self._apply(job, values)
+        state.sfu_tokens[cluster, slot, : number.size] = pe
+
+    def _apply(self, job: SfuJob, values: NDArray[Any]) -> NDArray[Any]:
+        if job["function"] == REDUCE:
+            return values
+        if job["function"] == REQUANTISE:
+            return requantise(values, job["shift"], self.shape.value_type)
+        return activated(values, job["activation"], job["shift"], self.shape.value_type)
+
+    def _leave(self, cluster: int, job: SfuJob, turn: int) -> None:
+        number = self._numbers(job, turn) if turn >= 0 else np.arange(0)
+        if not number.size:
+            return
+        state, slot = self.state, turn % self.shape.sfu_latency
+        pe = state.sfu_tokens[cluster, slot, : number.size]
+        values = state.sfu_pipe[cluster, slot, : number.size]
+        if job["function"] == REDUCE:
+            for result, value in zip((number // len(job["pes"])).tolist(), values, strict=True):
+                self._combine(cluster, job, result, value)
+        else:
+            place = np.array(job["target"])[pe] + number // len(job["pes"])
+            state.output[cluster, pe, place] = values
+            np.add.at(state.output_writes[cluster], pe, 1)
+        state.sfu_results += int(number.size)
+        if int(number[-1]) + 1 == job["count"] * len(job["pes"]):
+            self._end(cluster, job)
+
+    def _combine(self, cluster: int, job: SfuJob, result: int, value: Any) -> None:
+        """A value joins those of the PEs before it."""
+        partial = job["partial"]
+        if result == len(partial):
+            partial.append(value)
+        else:
+            partial[result] = self._joined(cluster, job, partial[result], value)
+
+    def _joined(self, cluster: int, job: SfuJob, left: Any, right: Any) -> Any:
+        if job["reduction"] not in _ADDING:
+            return np.maximum(left, right)
+        total, over = self.adder.total(np.array([left]), np.array([right]))
+        if over is not None:
+            raise Fault(
+                "accumulator overflow",
+                f"cluster {cluster}: the reduction holds {left!s}, and {right!s} is to be added",
+                {"cluster": cluster, "value": str(right)},
+                address=self.row.controls[cluster].special_address(),
+            )
+        return total[0]
+
+    def _end(self, cluster: int, job: SfuJob) -> None:
+        """The last result has left."""
+        state, results = self.state, self.row.results
+        state.sfu_jobs[cluster] = None
+        target, count = job["target"][0], job["count"]
+        if job["function"] != REDUCE:
+            results.mark_written(cluster, target, count, np.array(job["pes"]))
+        elif job["reduction"] in SCALAR_REDUCTIONS:
+            self._to_scalar_unit(cluster, job)
+        else:
+            self.give_to_first(cluster, target, job["partial"])
+
+    def give_to_first(self, cluster: int, target: int, values: list[Any]) -> None:
+        """Results of the cluster as a whole: PE 0 holds them, the others nothing there."""
+        state, count = self.state, len(values)
+        state.output[cluster, 0, target : target + count] = values
+        state.output_writes[cluster, 0] += count
+        self.row.results.mark_written(cluster, target, count)
+        state.output_written[cluster, 1:, target : target + count] = False
+
+    def _to_scalar_unit(self, cluster: int, job: SfuJob) -> None:
+        """The scalar unit 604 combines the results with its accumulators (¶104)."""
+        state, buffer = self.state, job["buffer"]
+        sums, held = state.scalar_sums[cluster, buffer], state.scalar_held[cluster, buffer]
+        for number, value in enumerate(job["partial"], job["target"][0]):
+            new = self._joined(cluster, job, sums[number], value) if held[number] else value
+            sums[number], held[number] = new, True
+
+    def move_scalar(self, cluster: int, buffer: int, number: int, target: int) -> None:
+        """nonsf of a scalar accumulator: to the output queue of PE 0. Raises `Fault`."""
+        state = self.state
+        if not state.scalar_held[cluster, buffer, number]:
+            raise Fault(
+                "queue underflow",
+                f"cluster {cluster}: nothing was sent to scalar accumulator {number} of buffer"
+                f" {buffer}",
+                {"cluster": cluster, "buffer": buffer, "accumulator": number},
+            )
+        value = state.scalar_sums[cluster, buffer, number]
+        self.give_to_first(cluster, target, [value])
+        state.scalar_sums[cluster, buffer, number] = 0
+        state.scalar_held[cluster, buffer, number] = False
