@@ -290,13 +290,6 @@ bad_sequence(
     sequence("spu reduce src=0 dst=8", reduction=3),
 )
 bad_sequence(
-    "balance",
-    "not available",
-    WORDS,
-    "mac with balance comes with a later version",
-    sequence("mac base=0 acc=0 balance"),
-)
-bad_sequence(
     "balance_in_design_5a",
     "not available",
     WORDS,
