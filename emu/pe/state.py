@@ -105,6 +105,7 @@ class Segment(TypedDict):
 
     type: int  # place in isa.pe.SEGMENT_TYPES
     mode: int  # place in isa.pe.MODES
+    compress: bool  # dense; the distribution unit makes index + value of it
     offset: int  # bytes, in the unit's half
     length: int  # bytes
 
@@ -138,6 +139,7 @@ class Packet(TypedDict):
     sent: int  # its bytes that were on the bus
     chunks: list[bytes]  # these bytes, beat by beat
     entries: dict[int, list[int]]  # of segments of weights: entries of each slice
+    packed: dict[int, int]  # of compressed segments: bytes as index + value
 
 
 class Beat(TypedDict):
@@ -145,7 +147,8 @@ class Beat(TypedDict):
 
     cycle: int  # of its request; when it came, of its grant
     command: bool
-    pieces: list[tuple[int, int]]  # segment, bytes
+    carried: int  # bytes on the bus, the command's included
+    pieces: list[tuple[int, int, int]]  # segment, its bytes or slots for them, bytes read
     data: bytes | None  # None until the memory has answered
 
 
