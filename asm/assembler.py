@@ -3,8 +3,8 @@
 Read: every statement puts its bytes, or as many zeros and a promise, into an
 area, and its labels at an offset of it. Lay out: every area gets its address.
 Encode: the promises are kept. Mistakes are collected all the way and raised
-together. Textual expansion (macros, conditionals, includes) has its place between
-the logical lines and `Assembly.statement`.
+together. Macros, repetitions, conditionals and includes are done between the logical
+lines and `Assembly.statement`, by a `Reader` a source (`asm/expansion.py`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ from pathlib import Path
 from types import MappingProxyType
 
 from asm import files, output
+from asm.bodies import Expanded
 from asm.collecting import collecting_seldom
 from asm.data_directives import DATA
 from asm.diagnostics import AssemblyError, did_you_mean
 from asm.directives import COMMON, Directive, table
+from asm.expansion import Budget, Meant, Reader
 from asm.expressions import Address, NotYet, number
 from asm.forms import Form
 from asm.forms.sparse import DIRECTIVES as SPARSE
+from asm.includes import TEXTUAL
 from asm.layout import Area, Layout
 from asm.listing import Record
+from asm.macros import Macro
 from asm.marks import Marks
 from asm.naming import Naming
 from asm.parser import labels_of, parse
@@ -45,9 +49,11 @@ __all__ = ["Source", "analyse", "assemble"]
 
 DEFAULT_DEVICE = "base"
 DIRECTIVES = table(COMMON, DATA, SPARSE)
+TEXT_DIRECTIVES = {row.name: row for row in TEXTUAL}
 # `NAME =`, in a line that cannot be parsed; and what cannot end the good begin of one.
 _ASSIGNED = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
 _DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
+_PARAMETER = re.compile(r"\\[\w.$]+", re.ASCII)
 _MEANT = re.compile(r"did you mean '(.+)'\?")
 _MOST_CUTS = 20  # tries to find that begin,
 _MOST_TEXT = 4000  # and characters that are read for it, all tries together
@@ -70,11 +76,9 @@ def assemble(
     """
     if isinstance(sources, str | Path | Source):
         sources = [sources]
-    with collecting_seldom():
-        run = analyse(
-            sources, device=device, defines=defines or {}, include_dirs=include_dirs, record=record
-        )
-        return run.program()
+    return analyse(
+        sources, device=device, defines=defines or {}, include_dirs=include_dirs, record=record
+    ).program()
 
 
 def analyse(
@@ -124,7 +128,10 @@ class Assembly:
         self.files: list[str] = []
         self.read_files: list[str] = []  # sources, and all that they name
         self.marks = Marks()  # of the line table
+        self.macros: list[Macro] = []  # all that were defined
         self._scope: Scope
+        self._reader: Reader
+        self._budget = Budget()
         self._ordinal = 0
         self._fixes: list[tuple[Site, int, int, Callable[[], bytes]] | Later] = []
         self._pcrel: dict[tuple[int, int], tuple[Site, Node]] = {}
@@ -147,16 +154,22 @@ class Assembly:
             self.files.append(text.name)
             for name, value in self._defines.items():
                 self._define_from_outside(name, value, text)
-        for line in logical_lines(text, partial(self._unterminated, text), self._short_way):
-            self.statement(line)
+        self.short.blocked.clear()
+        self._reader = Reader(self, TEXT_DIRECTIVES, self._budget)
+        self._reader.read(self.lines(text))
         self.parts.leave()
+
+    def lines(self, text: SourceText) -> Iterator[LogicalLine]:
+        """The logical lines of a text but for the plain ones, which are done already."""
+        return logical_lines(text, partial(self._unterminated, text), self._short_way)
 
     def _short_way(self, text: SourceText, start: int) -> int:
         """Take plain lines from an offset on; the offset of the first line that is none.
 
-        It is asked when the next line would be a statement as it stands: not while lines are
-        skipped or collected. Words that are no mnemonics any more stand in `short.blocked`.
+        Words that are no mnemonics any more stand in `short.blocked`.
         """
+        if not self._reader.takes_statements:
+            return start  # lines are skipped or collected
         return self.short.take(text, start, self._scope)
 
     def _load(self, source: str | Path | Source) -> SourceText | None:
@@ -194,11 +207,7 @@ class Assembly:
         self._ordinal += 1
         if self.record is not None:
             self.record.statement(self._ordinal, line)
-        try:
-            statement = parse(line.text)
-        except Mistake as mistake:
-            self.report.mistake(line, mistake)
-            statement = self._recovered(line, mistake)
+        statement = self.parsed(line)
         labels = self._labels(line, statement) if statement.labels else []
         if statement.head is None:
             if self.parts.form is not None and self.report.has_failed(line):
@@ -208,6 +217,17 @@ class Assembly:
             self._take(self.site(line, statement.head.start), statement, statement.head)
         if self.report.has_failed(line):
             self._failed(statement.head, labels)
+
+    def parsed(self, line: LogicalLine) -> Statement:
+        """The statement of a line, or what of it can be taken; a mistake of syntax is reported."""
+        try:
+            return parse(line.text)
+        except Mistake as mistake:
+            parameter = _PARAMETER.match(line.text, mistake.start)
+            if parameter is not None and isinstance(line.source, Expanded):
+                mistake.hint = _parameter_hint(parameter[0], line.source.names)
+            self.report.mistake(line, mistake)
+            return self._recovered(line, mistake)
 
     def _failed(self, head: Name, labels: Sequence[Definition]) -> None:
         """Keep a wrong statement from spoiling what follows it."""
@@ -252,6 +272,18 @@ class Assembly:
         form = self.parts.form
         return DIRECTIVES.get(head.text) or (form.directives.get(head.text) if form else None)
 
+    def is_directive(self, name: str) -> bool:
+        """Whether a directive of any part has this name."""
+        owned = (row.name for core in registry.cores() for row in core.directives)
+        return name in DIRECTIVES or name in TEXT_DIRECTIVES or name in owned
+
+    def has_symbol(self, name: str) -> bool:
+        """Whether the file has defined a symbol so far."""
+        found = self._scope.symbols.get(name)
+        if found is not None:
+            found.used = True
+        return found is not None
+
     def _take(self, site: Site, statement: Statement, head: Name) -> None:
         form = self.parts.form
         directive = self._directive(head)
@@ -275,6 +307,11 @@ class Assembly:
         """Report an unknown word, and go on as if what was probably meant stood there."""
         self.report.mistake(site.line, mistake)
         meant = _MEANT.fullmatch(mistake.hint)
+        if meant is not None and self._reader.knows(meant[1]):
+            text = meant[1] + site.line.text[mistake.end :]
+            line = LogicalLine(site.line.source, site.line.start + mistake.start, text)
+            self.report.fail(line)
+            raise Meant(line)
         if meant is not None:
             head = Name(mistake.start, mistake.end, meant[1])
             self._take(site, replace(statement, head=head), head)
@@ -282,7 +319,7 @@ class Assembly:
     def _no_part(self, head: Name) -> Mistake:
         """What to say of the first mnemonic in no part. Raises `Again` for the others."""
         if head.text.startswith("."):
-            return _unknown_directive(head, list(DIRECTIVES))
+            return _unknown_directive(head, [*DIRECTIVES, *self._reader.known()])
         if self._no_part_said:
             raise Again
         self._no_part_said = True
@@ -290,7 +327,7 @@ class Assembly:
 
     def _unknown(self, head: Name, form: Form) -> Mistake:
         """What to say of a mnemonic or directive that nobody knows here."""
-        known = [*DIRECTIVES, *form.directives]
+        known = [*DIRECTIVES, *form.directives, *self._reader.known()]
         if head.text.startswith("."):
             return _unknown_directive(head, known)
         others = [core.name for core in registry.cores() if head.text in core.rows]
@@ -354,13 +391,17 @@ class Assembly:
 
     def find_file(self, line: LogicalLine, name: Text) -> Path:
         """The file that a line names. Raises `FileError`."""
+        return self.find_named(line, name)[0]
+
+    def find_named(self, line: LogicalLine, name: Text) -> tuple[Path, str]:
+        """The same file, and its name for messages. Raises `FileError`."""
         folder = line.source.folder
         folders = [*([folder] if folder is not None else []), *self._folders]
         try:
-            found = files.find(name.value.decode("utf-8"), folders)
+            found = files.find_named(name.value.decode("utf-8"), folders)
         except UnicodeDecodeError:
             raise files.FileError("the name of a file is UTF-8 text") from None
-        self.read_files.append(str(found))
+        self.read_files.append(str(found[0]))
         return found
 
     def site(self, line: LogicalLine, head: int = 0) -> Site:
@@ -484,6 +525,14 @@ class Assembly:
         if self.report.failed:
             raise AssemblyError(diagnostics)
         return output.program(self, diagnostics)
+
+
+def _parameter_hint(word: str, names: Sequence[str]) -> str:
+    """What may be meant by a word that is no parameter of the macro."""
+    begin = max((name for name in names if word.startswith(name)), key=len, default="")
+    if begin and begin != word:
+        return f"'{word}' is one name; write {begin}\\(){word[len(begin) :]}"
+    return did_you_mean(word, names)
 
 
 def _unknown_directive(head: Name, known: Sequence[str]) -> Mistake:

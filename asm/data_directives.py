@@ -154,6 +154,21 @@ def _cut(site: Site, node: Node, length: int, place: int) -> Cut:
     return slice(low, high)
 
 
+def _incbin(site: Site, statement: Statement) -> None:
+    """`.incbin "file", skip, count`: without count up to the end; a count of 0 is none."""
+    nodes = statement.operands
+    if not 1 <= len(nodes) <= 3 or not isinstance(nodes[0], Text):
+        raise wrong_operands(statement, '.incbin "FILE" [, skip [, count]]')
+    try:
+        data = files.read(site.assembly.find_file(site.line, nodes[0]), MAX_BYTES)
+    except files.FileError as error:
+        raise Mistake(str(error), nodes[0]) from None
+    skip = site.bounded(nodes[1], "skip", 0, len(data)) if len(nodes) > 1 else 0
+    left = len(data) - skip
+    count = site.bounded(nodes[2], "count", 0, left) if len(nodes) > 2 else left
+    site.emit(data[skip : skip + count])
+
+
 def one_array(site: Site, statement: Statement, options: Sequence[str], syntax: str) -> Array:
     """The array of a statement's one operand without a name. Raises `Mistake`."""
     plain = [item for item in statement.operands if not isinstance(item, Named)]
@@ -204,6 +219,7 @@ DATA = (
     D(".zero",    ".zero BYTES",                      "Bytes that are all 0.", _space, example=".zero 64"),
     D(".skip",    ".skip BYTES [, fill]",             "As .space.", _space, example=".skip 64, 0xff"),
     D(".fill",    ".fill REPEAT [, size [, value]]",  "A value of size bytes (by default 1), REPEAT times.", _fill, example=".fill 8, 4, 0x3f800000"),
+    D(".incbin",  ".incbin \"FILE\" [, skip [, count]]", "The bytes of a file as they are: behind the first skip ones, count of them or all.", _incbin, example="notes: .incbin \"notes.txt\""),
     D(".array",   ".array dtype, dimension, ...",    "An array of zeros that knows its element type and shape.", _array, example="sums: .array int32, 4, 8"),
     D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "The elements of the array in a file, or of a part of it, row by row.", _npy, example="w: .npy \"weights.npy\"[0:2]"),
 )

@@ -231,6 +231,32 @@ def _declared(site: Site, name: Name, datum: Datum, plan: Plan) -> Definition:
     return found
 
 
+def _said(site: Site, statement: Statement) -> tuple[str, tuple[int, int]]:
+    """The text of `.error` or `.warning`, and its place."""
+    assert statement.head is not None
+    name, place = statement.head.text, (statement.head.start, statement.end)
+    if not statement.operands:
+        return f"{name} stands here", place
+    if len(statement.operands) > 1 or not isinstance(statement.operands[0], Text):
+        raise wrong_operands(statement, f'{name} ["text"]')
+    return statement.operands[0].value.decode("utf-8", "replace"), place
+
+
+def _error(site: Site, statement: Statement) -> None:
+    raise Mistake(*_said(site, statement))
+
+
+def _warning(site: Site, statement: Statement) -> None:
+    message, place = _said(site, statement)
+    site.assembly.report.warning(site.line, place, message)
+
+
+def _err(site: Site, statement: Statement) -> None:
+    assert statement.head is not None
+    _count(statement, 0, 0, ".err")
+    raise Mistake(".err stands here", statement.head)
+
+
 def _nothing(site: Site, statement: Statement) -> None:
     """`.hint`: advice that may be ignored, and is."""
 
@@ -249,6 +275,9 @@ COMMON = (
     D(".input",   ".input NAME, dtype, dimension, ... [, at=PLACE]",  "A tensor that the caller gives, in external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",           _tensor,         True,                                                   example=".input x, int8, 4, 64"),
     D(".output",  ".output NAME, dtype, dimension, ... [, at=PLACE]", "A tensor that the caller gets, from external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",          _tensor,         True,                                                   example=".output y, int32, 8"),
     D(".hint",    ".hint ...",                                        "Advice to tools; no effect on bytes.",                                                                                                              _nothing,        example=".hint unroll=4"),
+    D(".error",   ".error [\"text\"]",                                "An error with that text, where a program cannot be assembled so.",                                                                                  _error,          example=".ifndef ROWS\n.equ ROWS, 4\n.endif\n.if ROWS > 8\n.error \"at most 8 rows\"\n.endif"),
+    D(".err",     ".err",                                             "An error, as .error without a text.",                                                                                                               _err,            example=".ifndef ROWS\n.equ ROWS, 4\n.endif\n.if ROWS > 8\n.err\n.endif"),
+    D(".warning", ".warning [\"text\"]",                              "A warning with that text.",                                                                                                                         _warning,        example=".set rows, 4\n.if rows > 8\n.warning \"more than 8 rows are not tested\"\n.endif"),
     D("=",        "NAME = value",                                     "As .set.",                                                                                                                                          _set,            True,                                                   example="ROW0 = 1 << 0"),
     D(".set",     ".set NAME, value",                                 "Give a symbol a value; it may be set again, and each use means the value of then.",                                                                 _set,            True,                                                   example=".set count, 4"),
     D(".equ",     ".equ NAME, value",                                 "As .set.",                                                                                                                                          _set,            True,                                                   example=".equ CORE0, 1 << 16"),

@@ -14,9 +14,10 @@ from functools import cached_property
 from pathlib import Path
 
 from asm import files
-from asm.assembler import DIRECTIVES, Assembly, Source, analyse
+from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, Assembly, Source, analyse
 from asm.diagnostics import Diagnostic, Span
 from asm.directives import Directive
+from asm.expansion import TextDirective
 from asm.expressions import FUNCTIONS, MODIFIERS, Address
 from asm.formatter import formatted
 from asm.layout import Area
@@ -164,7 +165,7 @@ class Document:
     @property
     def _macros(self) -> Mapping[str, Span]:
         """Where each macro is defined."""
-        return {}
+        return {macro.name: macro.span for macro in self.assembly.macros}
 
     # --- hover ---
 
@@ -270,10 +271,11 @@ class Document:
         return entries
 
 
-def directives(core: Core | None) -> Mapping[str, Directive | CoreDirective]:
+def directives(core: Core | None) -> Mapping[str, Directive | TextDirective | CoreDirective]:
     """The directives that a part of a core knows, by name; None: those of every part."""
     own = {row.name: row for row in core.directives} if core is not None else {}
-    return {**{name: row for name, row in DIRECTIVES.items() if name != "="}, **own}
+    common = {name: row for name, row in DIRECTIVES.items() if name != "="}
+    return {**common, **TEXT_DIRECTIVES, **own}
 
 
 def _head(text: str) -> str:

@@ -15,15 +15,21 @@ def find(name: str, folders: Iterable[Path]) -> Path:
 
     The file must lie below one of the folders when all links are followed.
     """
+    return find_named(name, folders)[0]
+
+
+def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
+    """As `find`, and the file's name for messages: from that folder on, as the folder is called."""
     if not name or "\0" in name:
         raise FileError("the name of a file is empty or holds a zero byte")
     if Path(name).is_absolute():
         raise FileError(f"'{name}' is absolute; files are named from the source's folder on")
+    folders = list(folders)
     roots = [folder.resolve() for folder in folders]
     if not roots:
         raise FileError(f"'{name}' cannot be read: a text without a folder reads no files")
     outside = False
-    for root in roots:
+    for folder, root in zip(folders, roots, strict=True):
         try:
             path = (root / name).resolve()
             if not path.is_file():
@@ -31,7 +37,7 @@ def find(name: str, folders: Iterable[Path]) -> Path:
         except (OSError, RuntimeError, ValueError):
             continue
         if any(path.is_relative_to(other) for other in roots):
-            return path
+            return path, str(folder / name)
         outside = True
     if outside:
         raise FileError(f"'{name}' leads out of the source's folder and the -I folders")

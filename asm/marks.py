@@ -54,9 +54,9 @@ class Marks:
         for area, source, offsets, places in self.runs():
             rows, base = found.setdefault(area.section, Rows()), area.base or 0
             rows.addresses.extend([base + offset for offset in offsets])
-            file = files.setdefault(source.name, len(files))
+            name, lines, columns = source.places(places)
+            file = files.setdefault(name, len(files))
             rows.files.extend([file] * len(offsets))
-            lines, columns = source.locate_all(places)
             rows.lines.extend(lines)
             rows.columns.extend(columns)
         return LineTable(files, found)

@@ -15,6 +15,7 @@ from asm import plain
 from asm.syntax import Mistake, Name, Number, Statement
 
 WORD = 1 << 64
+_LONGEST_REMEMBERED = 400  # characters of a line whose statement is kept
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]+|[0-7]{1,3}|.)", re.DOTALL)
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 # The labels of a line that is wrong behind them.
@@ -58,15 +59,22 @@ def unescape(text: str, offset: int = 0) -> bytes:
     return b"".join(found)
 
 
-@lru_cache(maxsize=8192)
 def parse(text: str) -> Statement:
     """The statement of a logical line without comments. Raises `Mistake`."""
+    # Repeated with other numbers, long lines would fill the memory.
+    return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _parse(text)
+
+
+def _parse(text: str) -> Statement:
     found = plain.statement(text)
     if found is not None:
         return found
     from asm import grammar
 
     return grammar.parse(text)
+
+
+_remembered = lru_cache(maxsize=8192)(_parse)
 
 
 def labels_of(text: str) -> tuple[Name | Number, ...]:

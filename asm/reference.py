@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from asm import expressions
-from asm.assembler import DIRECTIVES
+from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES
 from asm.directives import Directive
+from asm.expansion import TextDirective
 from isa import pages
 from isa.pages import Page
 
 
-def directives() -> tuple[Directive, ...]:
+def directives() -> tuple[Directive | TextDirective, ...]:
     """The directives that every part takes."""
-    return tuple(DIRECTIVES.values())
+    return (*DIRECTIVES.values(), *TEXT_DIRECTIVES.values())
 
 
 def functions() -> tuple[expressions.Function, ...]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from asm.diagnostics import ERROR, WARNING, Diagnostic, Span, printable
+from dataclasses import replace
+
+from asm.diagnostics import ERROR, WARNING, Diagnostic, Link, Span, printable
 from asm.parser import parse
 from asm.source import LogicalLine, SourceText
 from asm.syntax import Mistake, Node
 
+_MOST_LINKS = 8  # of a chain of expansions: what is between is counted
+_MOST_REPEATED = 5  # expansions of one line with the same error; the others are counted
 _LONGEST = 300  # characters of a message; the word that it quotes can be as long as it likes
 
 
@@ -15,7 +19,10 @@ class Report:
 
     def __init__(self) -> None:
         self._diagnostics: list[Diagnostic] = []
-        self._failed: set[tuple[int, int]] = set()  # the lines that have their error
+        self._failed: set[tuple[int, int]] = set()  # the lines that have their error,
+        self._texts: dict[int, SourceText] = {}  # and their texts, so that each id stays its own
+        # Where the last of the same errors of a line stands, and how many there were.
+        self._repeated: dict[tuple[Span, str], tuple[int, int]] = {}
         self._warned: set[tuple[Span, str]] = set()
         self._order: dict[str, int] = {}  # of files
 
@@ -26,7 +33,7 @@ class Report:
     def mistake(self, line: LogicalLine, mistake: Mistake) -> None:
         """Add the error of a line, unless it has one."""
         if not self.has_failed(line):
-            self._failed.add((id(line.source), line.start))
+            self.fail(line)
             start, end = mistake.start, mistake.end
             if start < 0:  # in an expansion's own text: the statement is meant
                 start, end = statement_place(line)
@@ -34,6 +41,7 @@ class Report:
 
     def fail(self, line: LogicalLine) -> None:
         """Let a line say no more: its mistake is a consequence of another one."""
+        self._texts[id(line.source)] = line.source
         self._failed.add((id(line.source), line.start))
 
     def has_failed(self, line: LogicalLine) -> bool:
@@ -69,7 +77,15 @@ class Report:
         span = source.span(line.start + start, line.start + end)
         text = source.line(span.line)
         message = _cut(printable(message))
-        self._diagnostics.append(Diagnostic(severity, message, span, hint, source.chain, text))
+        found = Diagnostic(severity, message, span, hint, _short(source.chain), text)
+        if source.caller is not None:
+            last, count = self._repeated.get((span, message), (0, 0))
+            if count < _MOST_REPEATED:
+                last = len(self._diagnostics)
+            self._repeated[span, message] = last, count + 1
+            if count >= _MOST_REPEATED:
+                return
+        self._diagnostics.append(found)
 
     @property
     def failed(self) -> bool:
@@ -83,7 +99,23 @@ class Report:
             span = item.chain[-1].span if item.chain else item.span
             return self._order.get(span.file, -1), span.line, span.column
 
-        return tuple(sorted(self._diagnostics, key=order))
+        found = list(self._diagnostics)
+        for last, count in self._repeated.values():
+            if count > _MOST_REPEATED:
+                more = f"the same in {count - _MOST_REPEATED} more expansions"
+                hint = found[last].hint
+                found[last] = replace(found[last], hint=f"{hint}; {more}" if hint else more)
+        return tuple(sorted(found, key=order))
+
+
+def _short(chain: tuple[Link, ...]) -> tuple[Link, ...]:
+    """The chain, of a long one its begin and end."""
+    left_out = len(chain) - _MOST_LINKS
+    if left_out <= 1:
+        return chain
+    half = _MOST_LINKS // 2
+    between = Link(f"... {left_out} expansions between", chain[-half - 1].span)
+    return (*chain[:half], between, *chain[-half:])
 
 
 def _cut(message: str) -> str:

@@ -1,8 +1,8 @@
 """Source texts and their places.
 
 Everything later carries offsets into a `SourceText`; line and column are worked
-out when a diagnostic or the line table wants them. A text that an expansion
-makes is a `SourceText` too, with the way back to its file in `chain`.
+out when a diagnostic or the line table wants them. A text that an expansion makes
+is a `SourceText` too (`asm/bodies.py`), with the way back to its file in `chain`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,37 @@ class Source:
     folder: Path | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class SourceText:
-    """A text under its name. `folder` is where its files lie; None: nowhere."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Caller:
+    """What made a text: the piece of a line from `start` up to `end`, and what that is called."""
 
-    text: str
-    name: str
-    folder: Path | None = None
-    chain: tuple[Link, ...] = ()
+    what: str  # "in expansion of macro 'dot'", "included from here"
+    line: LogicalLine
+    start: int
+    end: int
+
+
+class SourceText:
+    """A text under its name. `folder` is where its files lie; None: nowhere.
+
+    A text that a line of another one has made knows that line as its `caller`.
+    """
+
+    def __init__(
+        self, text: str, name: str, folder: Path | None = None, caller: Caller | None = None
+    ) -> None:
+        self.text, self.name, self.folder, self.caller = text, name, folder, caller
+
+    @property
+    def chain(self) -> tuple[Link, ...]:
+        """The way to the file that the run began with, from the innermost text outwards."""
+        links, caller = [], self.caller
+        while caller is not None:
+            line = caller.line
+            span = line.source.span(line.start + caller.start, line.start + caller.end)
+            links.append(Link(caller.what, span))
+            caller = line.source.caller
+        return tuple(links)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -72,6 +95,10 @@ class SourceText:
         if last != line:
             end_column = len(self.line(line)) + 1
         return Span(self.name, line, column, max(end_column, column + 1))
+
+    def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
+        """The file, and the lines and columns in it, that the line table gives for offsets."""
+        return (self.name, *self.locate_all(offsets))
 
 
 @dataclass(frozen=True, slots=True)

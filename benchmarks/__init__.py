@@ -1,1 +1,0 @@
-"""Speed beside peers, measured side by side in one run: `make bench`."""

@@ -2,6 +2,7 @@
 
     add a0, a1      #! error 9-23: add does not take 2 operands | write add rd, rs1, rs2
     #! error 4:9-11: a comment without an end      (of line 4, if that line cannot hold it)
+    #! error include/a.inc:4:9-11: ...             (of an included file)
     #! warning 1-2: label '1' is not used
     #! bytes .text.cp 13000000 67800000            (all of a section; several lines add up)
     #! at .data+4 0a0b                             (some bytes of a section)
@@ -28,13 +29,14 @@ from asm.diagnostics import AssemblyError, Diagnostic
 from asm.program import Program
 
 _EXPECTATION = re.compile(r"#! (\w+) (.*?)\s*$")
-_PLACE = re.compile(r"(?:(\d+):)?(\d+)-(\d+): (.*)")
+_PLACE = re.compile(r"(?:([\w./]+):(?=\d+:))?(?:(\d+):)?(\d+)-(\d+): (.*)")
 
 
 @dataclass(frozen=True, order=True)
 class Said:
     """A diagnostic as the corpus writes it."""
 
+    file: str  # empty: the source itself
     line: int
     column: int
     end: int
@@ -45,8 +47,11 @@ class Said:
 
 def of(item: Diagnostic) -> Said:
     """A diagnostic of the assembler in this form."""
-    span = item.span
-    return Said(span.line, span.column, span.end_column, item.severity, item.message, item.hint)
+    span, main = item.span, item.chain[-1].span if item.chain else item.span
+    file = "" if span.file == main.file else "/".join(Path(span.file).parts[-2:])
+    return Said(
+        file, span.line, span.column, span.end_column, item.severity, item.message, item.hint
+    )
 
 
 def expected(path: Path) -> tuple[list[Said], list[tuple[str, str]]]:
@@ -62,9 +67,10 @@ def expected(path: Path) -> tuple[list[Said], list[tuple[str, str]]]:
             continue
         place = _PLACE.fullmatch(rest)
         assert place, f"{path}:{number}: not an expectation: {line}"
-        message, _, hint = place[4].partition(" | ")
-        at = int(place[1] or number)
-        said.append(Said(at, int(place[2]), int(place[3]), what, message, hint))
+        message, _, hint = place[5].partition(" | ")
+        at = int(place[2] or number)
+        file, columns = place[1] or "", (int(place[3]), int(place[4]))
+        said.append(Said(file, at, *columns, what, message, hint))
     return sorted(said), others
 
 
@@ -107,7 +113,11 @@ def main(names: list[str]) -> None:
             said = of(item)
             hint = f" | {said.hint}" if said.hint else ""
             text = f"{said.column}-{said.end}: {said.message}{hint}"
-            lines[said.line - 1] = f"{lines[said.line - 1]:<40}  #! {said.severity} {text}"
+            if said.file or "#! " in lines[said.line - 1]:
+                where = f"{said.file}:{said.line}" if said.file else f"{said.line}"
+                lines.append(f"#! {said.severity} {where}:{text}")
+            else:
+                lines[said.line - 1] = f"{lines[said.line - 1]:<40}  #! {said.severity} {text}"
         path.write_text("\n".join(lines) + "\n", "utf-8")
 
 

@@ -1,6 +1,6 @@
 """What GNU as and ld make of sources that both understand, live or as it was recorded.
 
-`python -m tests.asm.gnu` records `vectors/gnu.json` anew. A source of `gnu_sources`
+`python -m tests.asm.gnu` records `vectors/gnu.json` anew. A source of `gnu_sources` or `gnu_macros`
 is assembled as it stands by GNU as (without relaxation), and as a cp part by us.
 """
 
@@ -13,13 +13,17 @@ import shutil
 import subprocess
 import tempfile
 import warnings
+from functools import cache
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
+
 HERE = Path(__file__).parent
-SOURCES = sorted((HERE / "gnu_sources").glob("*.s"))
+FOLDERS = (HERE / "gnu_sources", HERE / "gnu_macros")
+SOURCES = sorted(path for folder in FOLDERS for path in folder.glob("*.s"))
 VECTORS = HERE / "vectors" / "gnu.json"
 _PREFIX = "riscv64-unknown-elf-"
-_TOOLS = ("as", "ld", "objcopy")
+_TOOLS = ("as", "ld")
 _RANDOM = 400  # expressions
 
 Bytes = dict[str, str]  # the hexadecimal bytes of .text and .data
@@ -58,8 +62,9 @@ def tools_missing() -> bool:
     return not all(shutil.which(_PREFIX + tool) for tool in _TOOLS)
 
 
+@cache
 def live(text: str) -> Bytes:
-    """Run the tools over one source."""
+    """Run the tools over one source; it includes files of `gnu_macros`."""
 
     def run(tool: str, *words: str | Path) -> None:
         subprocess.run([_PREFIX + tool, *words], check=True, capture_output=True)
@@ -67,15 +72,14 @@ def live(text: str) -> Bytes:
     with tempfile.TemporaryDirectory() as folder:
         source, unlinked, linked = (Path(folder) / name for name in ("a.s", "a.o", "a.elf"))
         source.write_text(f"        .option norelax\n        .text\n{text}", "utf-8")
-        run("as", "-march=rv32im_zicsr", "-mabi=ilp32", "-o", unlinked, source)
+        machine = ("-march=rv32im_zicsr", "-mabi=ilp32", "-I", FOLDERS[1], "-I", HERE / "ok")
+        run("as", *machine, "-o", unlinked, source)
         places = ("-Ttext=0x10000", "-Tdata=0x80000000", "-e", "0x10000")
         run("ld", "-m", "elf32lriscv", "--no-relax", *places, "-o", linked, unlinked)
-        found = {}
-        for section in (".text", ".data"):
-            binary = Path(folder) / section[1:]
-            run("objcopy", "-O", "binary", "-j", section, linked, binary)
-            found[section] = binary.read_bytes().hex()
-        return found
+        with linked.open("rb") as stream:
+            sections = ELFFile(stream)
+            named = {name: sections.get_section_by_name(name) for name in (".text", ".data")}
+            return {name: item.data().hex() if item else "" for name, item in named.items()}
 
 
 def expected(name: str) -> Bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asm import syntax
-from asm.assembler import DIRECTIVES, assemble
+from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, assemble
 from asm.data import DataError
 from asm.diagnostics import AssemblyError, Diagnostic
 from asm.files import FileError
@@ -62,17 +63,22 @@ def test_err(path: Path) -> None:
     with pytest.raises(AssemblyError) as caught:
         assemble(source(path))
     assert sorted(map(expectations.of, caught.value.diagnostics)) == said
-    # In the order of the lines, and one error a line.
-    places = [(item.span.line, item.span.column) for item in caught.value.diagnostics]
+    # In the order of the lines, and one error a line in each expansion.
+    spans = [item.chain[-1].span if item.chain else item.span for item in caught.value.diagnostics]
+    places = [(span.line, span.column) for span in spans]
     assert places == sorted(places)
-    places = [(item.span.line, item.span.column) for item in caught.value.errors]
-    assert len(places) == len(set(places))
+    found = [(item.span, item.chain) for item in caught.value.errors]
+    assert len(found) == len(set(found)) or path.stem in OFTEN
 
 
+# Sources whose expansions differ in nothing but their values.
+OFTEN = {"macro_same_error_often", "macro_names_that_go_on"}
+TEXTUAL = re.compile(r"\.(macro|rept|irpc?|if\w*|include)\b")
+PLAIN = [path for path in OK if not TEXTUAL.search(path.read_text("utf-8"))]
 JUNK = (" )(", " 5 5", ",,", " @", ' "x')
 BREAKS = [
     (path, line.start + len(line.text), junk)
-    for path in OK
+    for path in PLAIN
     for line in logical_lines(SourceText(path.read_text("utf-8"), path.name), lambda _: None)
     for junk in JUNK
     # A string without its end swallows the begin of a comment that goes on.
@@ -95,7 +101,7 @@ def test_one_bad_line_is_one_error_and_the_good_lines_have_none(
 
 TYPOS = [
     (path, line.start + statement.head.end)
-    for path in OK
+    for path in PLAIN
     for line in logical_lines(SourceText(path.read_text("utf-8"), path.name), lambda _: None)
     for statement in (parse(line.text),)
     if statement.head is not None and statement.head.text != "="
@@ -196,21 +202,22 @@ def test_what_is_said_elsewhere_is_tested_there() -> None:
         assert f"def {test}(" in (HERE / file).read_text("utf-8"), place
 
 
-# The first words of all statements of the corpus that are right.
-USED = {
-    statement.head.text
-    for path in OK
-    for line in logical_lines(SourceText(path.read_text("utf-8"), path.name), lambda _: None)
-    for statement in (parse(line.text),)
-    if statement.head is not None
-}
+def first_words(path: Path) -> set[str]:
+    """The first words of a source's statements, of macros' bodies too."""
+    text = SourceText(path.read_text("utf-8"), path.name)
+    heads = [HEAD.match(line.text) for line in logical_lines(text, lambda _: None)]
+    return {"=" if head[2] else head[1] for head in heads if head}
+
+
+HEAD = re.compile(r"(?:[\w.$]+\s*:\s*)*([\w.$]+)\s*(=(?!=))?")
+USED = {word for path in OK for word in first_words(path)}
 
 
 @pytest.mark.parametrize("core", registry.cores(), ids=lambda core: core.name)
 def test_every_mnemonic_and_directive_has_a_source(core: Core) -> None:
     """Rows come from the tables: a new one wants its file."""
     rows = {*core.rows, *(row.name for row in core.directives)} if core.section else set()
-    assert (rows | set(DIRECTIVES)) - USED == set()
+    assert (rows | set(DIRECTIVES) | set(TEXT_DIRECTIVES)) - USED == set()
 
 
 def test_every_source_says_what_it_shows() -> None:

@@ -1,21 +1,23 @@
-"""The assembler against GNU as: labels, branches, addresses, data, alignment, expressions."""
+"""The assembler against GNU as: labels, branches, addresses, data, alignment, expressions, macros,
+repetitions, conditionals, includes."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from asm.assembler import assemble
 from asm.source import Source
-from tests.asm import gnu
+from tests.asm import gnu, programs
 
 CASES = gnu.cases()
 
 
 def ours(text: str) -> gnu.Bytes:
     """The same sections as we make them."""
-    program = assemble(Source(f"        .core cp\n        .text\n{text}", "gnu.s"))
+    program = assemble(Source(f"        .core cp\n        .text\n{text}", "gnu.s", gnu.FOLDERS[1]))
     found = {section.name: section.data.hex() for section in program.sections}
     return {".text": found.get(".text.cp", ""), ".data": found.get(".data", "")}
 
@@ -27,6 +29,14 @@ def test_same_bytes(name: str) -> None:
         assert bytes.fromhex(found[section]).hex(" ", 4) == bytes.fromhex(wanted[section]).hex(
             " ", 4
         )
+
+
+@pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to compare random programs with")
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs.program())
+def test_random_programs_of_macros(text: str) -> None:
+    found, wanted = ours(text), gnu.live(text)
+    assert bytes.fromhex(found[".data"]) == bytes.fromhex(wanted[".data"])
 
 
 @pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to compare the vectors with")

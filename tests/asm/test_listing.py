@@ -81,8 +81,8 @@ def test_every_byte_of_every_sample_stands_at_its_line(path: Path) -> None:
             section = program.section(chunk.area.section)
             if section.flags == "ax":
                 assert line is not None
-                place = entry.line.source.span(entry.line.start, entry.line.start)
-                assert (line.file, line.line) == (place.file, place.line)
+                file, (number,), _ = entry.line.source.places([entry.line.start])
+                assert (line.file, line.line) == (file, number)
 
 
 _GNU_ROW = re.compile(r"^ *(\d+) ([\da-f]{4}) ((?:[\dA-F]{2,8} ?)+)")

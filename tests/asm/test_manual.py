@@ -7,10 +7,11 @@ import pytest
 
 from asm.data_directives import DATA
 from asm.directives import COMMON
+from asm.includes import TEXTUAL
 from isa.registry import cores
 
 MANUAL = Path(__file__).parents[2] / "docs" / "language.md"
-NAMES = [row.name for row in (*COMMON, *DATA)] + [
+NAMES = [row.name for row in (*COMMON, *DATA, *TEXTUAL)] + [
     row.name for core in cores() for row in core.directives
 ]
 

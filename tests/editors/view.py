@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from asm.assembler import DIRECTIVES
+from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES
 from asm.parser import parse
 from asm.source import SourceText, logical_lines
 from asm.syntax import (
@@ -81,7 +81,7 @@ def _statement(statement: Statement, core: Core | None) -> Iterator[tuple[int, i
         "mnemonic"
         if rows
         else "directive"
-        if head.text in DIRECTIVES or head.text in own
+        if head.text in DIRECTIVES or head.text in TEXT_DIRECTIVES or head.text in own
         else "macro"
     )
     yield head.start, head.end, known

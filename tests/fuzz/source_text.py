@@ -6,8 +6,9 @@ import re
 from functools import cache
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
-from asm import elf
+from asm import elf, expansion, reference
 from asm.assembler import assemble
 from asm.diagnostics import AssemblyError, Diagnostic, render, to_json
 from asm.disassembler import disassemble
@@ -19,7 +20,9 @@ from tests.fuzz.target import Example, Target, require, sentence
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("programs/*/*.s", "tests/asm/ok/*.s", "tests/asm/err/*.s", "tests/faults/*.s")
+FOLDERS += ("tests/asm/gnu_macros/*.s",)
 NAME = "fuzz.s"
+MOST_EXPANDED = 10_000  # lines of an example
 MOST_LINES = 60  # of an example, before it is damaged
 BIGGEST = 1 << 16  # bytes of a program that is disassembled
 THOROUGH = 0.25  # of the examples are disassembled and assembled again
@@ -80,6 +83,7 @@ def statements() -> tuple[str, ...]:
 def words() -> tuple[str, ...]:
     """Tokens of the corpus and of the tables: mnemonics, directives, registers."""
     found = dict.fromkeys(token for line in statements() for token in _TOKEN.findall(line))
+    found |= dict.fromkeys(row.name for row in reference.directives())
     for core in registry.cores():
         found |= dict.fromkeys(core.rows)
         found |= dict.fromkeys(row.name for row in core.directives)
@@ -114,7 +118,10 @@ def make(rng: Random) -> Example[str]:
 
 def _damage(rng: Random, lines: list[str]) -> None:
     """Damage one line, or the order of the lines."""
-    kind = rng.randrange(12)
+    kind = rng.randrange(14)
+    if kind >= 12:
+        _wrapped(rng, lines)
+        return
     if kind < 3 or not lines:
         pool = statements() if rng.random() < 0.7 else [_statement(rng)]
         mutate.lines_changed(rng, lines, pool)
@@ -132,6 +139,39 @@ def _damage(rng: Random, lines: list[str]) -> None:
     else:
         _nested(rng, tokens)
     lines[at] = "".join(tokens)
+
+
+# What lines can be put into: begin and end, the begin with a number, the call of a macro behind.
+_WRAPPERS = (
+    (".rept {}", ".endr"),
+    (".irp x, {}, a0", ".endr"),
+    (".irpc x, {}", ".endr"),
+    (".macro m a, b={}, c:vararg", ".endm\nm 1, 2"),
+    (".macro m x:req", ".endm\nm {0}\nm x={0}"),
+    (".if {}", ".endif"),
+    (".if {}", ".else\n.byte \\@\n.endif"),
+    (".ifdef n\n.elseif {}", ".endif"),
+    (".ifc \\x, {}", ".endif"),
+)
+
+
+def _wrapped(rng: Random, lines: list[str]) -> None:
+    """Put some lines into a macro, repetition or conditional, and ask for its value in one."""
+    begin, end = rng.choice(_WRAPPERS)
+    number = rng.choice((*"012345", "n", rng.choice(NUMBERS)))
+    first = rng.randrange(len(lines) + 1)
+    last = rng.randint(first, min(len(lines), first + 8))
+    inside = lines[first:last]
+    if inside and rng.random() < 0.5:
+        tokens = _TOKEN.findall(inside[0])
+        at = rng.randrange(len(tokens) + 1)
+        tokens.insert(at, rng.choice(("\\x", "\\a", "\\c", "\\@", "\\()", ".exitm", "m \\a")))
+        inside[0] = "".join(tokens)
+    lines[first:last] = [
+        *begin.format(number).split("\n"),
+        *inside,
+        *end.format(number).split("\n"),
+    ]
 
 
 def _statement(rng: Random) -> str:
@@ -176,7 +216,8 @@ def _nested(rng: Random, tokens: list[str]) -> None:
 def check(example: Example[str]) -> str:
     """Assemble; a program must survive the way through ELF file and disassembler."""
     try:
-        program = assemble(Source(example.data, NAME, example.folder))
+        with patch.object(expansion, "MAX_LINES", MOST_EXPANDED):
+            program = assemble(Source(example.data, NAME, example.folder))
     except AssemblyError as error:
         _check_diagnostics(error, example.data)
         return "refused"
@@ -197,8 +238,10 @@ def _check_diagnostics(error: AssemblyError, text: str) -> None:
         sentence(item.message)
         require(not item.hint or item.hint.isprintable(), "a hint cannot be printed", item.hint)
         span = item.span
-        require(span.file == NAME, "an error in a file that nobody wrote", str(item))
-        require(1 <= span.line <= last, "an error outside of the text", f"{item}, {last} lines")
+        root = item.chain[-1].span if item.chain else span
+        require(root.file == NAME, "an error in a file that nobody wrote", str(item))
+        require(1 <= root.line <= last, "an error outside of the text", f"{item}, {last} lines")
+        require(span.file != NAME or span.line <= last, "an error outside of the text", str(item))
         require(1 <= span.column <= span.end_column, "an error of no columns", str(item))
     require(len(set(error.diagnostics)) == len(error.diagnostics), "an error twice", str(error))
     require(bool(render(error.diagnostics)), "nothing is printed")

@@ -10,11 +10,15 @@ syntax match macawAssigned /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\z
 syntax match macawLabel /\%(\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\|[0-9]\+\)\s*:/
 syntax region macawOperands start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained contains=@macawOperand,macawComment
 syntax keyword macawDirective contained .2byte .4byte .8byte .align .array .ascii .asciz .balign
-syntax keyword macawDirective contained .bss .byte .core .data .device .double .dword .endlist
-syntax keyword macawDirective contained .endseq .equ .equiv .fill .float .float16 .global .globl
-syntax keyword macawDirective contained .half .hint .input .list .long .loop .npy .output .p2align
-syntax keyword macawDirective contained .quad .section .seq .set .short .size .skip .space .sparse
-syntax keyword macawDirective contained .step .string .text .then .type .word .zero
+syntax keyword macawDirective contained .bss .byte .core .data .device .double .dword .else .elseif
+syntax keyword macawDirective contained .endif .endlist .endm .endr .endseq .equ .equiv .err .error
+syntax keyword macawDirective contained .exitm .fill .float .float16 .global .globl .half .hint .if
+syntax keyword macawDirective contained .ifb .ifc .ifdef .ifeq .ifeqs .ifge .ifgt .ifle .iflt .ifnb
+syntax keyword macawDirective contained .ifnc .ifndef .ifne .ifnes .ifnotdef .incbin .include .input
+syntax keyword macawDirective contained .irp .irpc .list .long .loop .macro .npy .output .p2align
+syntax keyword macawDirective contained .purgem .quad .rept .section .seq .set .short .size .skip
+syntax keyword macawDirective contained .space .sparse .step .string .text .then .type .warning
+syntax keyword macawDirective contained .word .zero
 syntax keyword macawMnemonic contained add addi and andi auipc beq beqz bge bgeu bgez bgt bgtu bgtz
 syntax keyword macawMnemonic contained ble bleu blez blt bltu bltz bne bnez call core.start
 syntax keyword macawMnemonic contained core.wait csrc csrci csrr csrrc csrrci csrrs csrrsi csrrw

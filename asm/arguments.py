@@ -1,0 +1,147 @@
+"""Arguments of macros, as GNU as takes a line apart: by commas, and by blanks between words.
+
+Blanks are not kept but where they separate words, strings or characters: `1 + 2, x y`
+is `1+2`, `x` and `y`. A character becomes its number, a string loses its quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from asm.parser import unescape
+from asm.syntax import Mistake
+
+_TOKEN = re.compile(
+    r'(?P<string>"[^"\\]*(?:\\.[^"\\]*)*"?)'
+    r"|(?P<character>'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])'?)"
+    r"|(?P<blank>[ \t\r\f\v]+)"
+    r"|(?P<word>(?:[A-Za-z0-9_.$]|[^\x00-\x7f])+)"
+    r"|.",
+    re.DOTALL,
+)
+_NAME = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
+_NO_KEYWORD = ' \t,";()'  # what stands before a `=` that follows no keyword
+
+
+class Squeezed:
+    """Operands as GNU as sees them, and where they stand in the line."""
+
+    def __init__(self, text: str, offset: int) -> None:
+        """`text` stands at `offset` of its line."""
+        self._runs = [(0, offset)]  # offsets here and in the line, equal from there on
+        self._end = offset + len(text)
+        self.text = self._squeeze(text, offset)
+
+    def _squeeze(self, text: str, offset: int) -> str:
+        found: list[str] = []
+        length, after_word, blank = 0, False, False
+        for match in _TOKEN.finditer(text):
+            kind, token = match.lastgroup, match[0]
+            if kind == "blank":
+                blank = True
+                continue
+            if blank:
+                if after_word and (kind is not None or token == "\\"):
+                    found.append(" ")
+                    length += 1
+                self._runs.append((length, offset + match.start()))
+                blank = False
+            if kind == "character":
+                token = _number(token)
+                self._runs.append((length + len(token), offset + match.end()))
+            found.append(token)
+            length += len(token)
+            after_word = kind in ("word", "string")
+        return "".join(found)
+
+    def _place(self, position: int) -> int:
+        start, origin = self._runs[bisect_right(self._runs, (position, self._end)) - 1]
+        return min(origin + position - start, self._end)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The place in the line of a stretch of `text`."""
+        first = self._place(start)
+        return first, max(first + 1, self._place(end - 1) + 1 if end > start else first)
+
+    def name(self, position: int) -> str:
+        """The word at a position; empty if there is none."""
+        match = _NAME.match(self.text, position)
+        return match[0] if match else ""
+
+    def blank(self, position: int) -> int:
+        """The position behind blanks."""
+        while self.text.startswith((" ", "\t"), position):
+            position += 1
+        return position
+
+    def comma(self, position: int) -> int:
+        """The position behind a comma, if there is one, and the blanks around it."""
+        position = self.blank(position)
+        return self.blank(position + 1) if self.text.startswith(",", position) else position
+
+    def is_keyword(self, position: int) -> bool:
+        """Whether `name=` stands there."""
+        for char in self.text[position:]:
+            if char == "=":
+                return True
+            if char in _NO_KEYWORD:
+                return False
+        return False
+
+    def argument(self, position: int) -> tuple[str, int]:
+        """The argument that begins at a position, and where it ends."""
+        position = self.blank(position)
+        if self.text.startswith('"', position):
+            return self._quoted(position)
+        return self._plain(position)
+
+    def _quoted(self, position: int) -> tuple[str, int]:
+        """A string: `""` in it is a quote, an escaped quote stays as it is."""
+        text, found = self.text, []
+        position += 1
+        while position < len(text):
+            char = text[position]
+            if char == "\\" and position + 1 < len(text):
+                found.append(text[position : position + 2])
+                position += 2
+                continue
+            position += 1
+            if char == '"':
+                if not text.startswith('"', position):
+                    break
+                position += 1
+            found.append(char)
+        return "".join(found), position
+
+    def _plain(self, position: int) -> tuple[str, int]:
+        """Up to a comma, or a blank that stands in no brackets."""
+        text, start = self.text, position
+        brackets: list[str] = []
+        while position < len(text):
+            char = text[position]
+            if char == "," or (char in " \t" and not brackets):
+                break
+            if char in "\"'":
+                end = text.find(char, position + 1)
+                if end < 0:
+                    return text[start:], len(text)
+                position = end
+            elif char in "([":
+                brackets.append(")" if char == "(" else "]")
+            elif brackets and char == brackets[-1]:
+                brackets.pop()
+            position += 1
+        return text[start:position], position
+
+
+def _number(character: str) -> str:
+    """The number that a character stands for; as it is, if it is none."""
+    inside = character[1:-1] if len(character) > 2 and character.endswith("'") else character[1:]
+    if character == "'\\'":
+        inside = "\\'"
+    try:
+        code = unescape(inside)
+    except Mistake:
+        return character
+    return str(code[0]) if len(code) == 1 else character

@@ -1,0 +1,170 @@
+"""The lines of macros and repetitions, and the texts that they become.
+
+A body is read once. Where it takes a value (`\\name`, `\\@`) or hides a piece from that (`\\()`,
+`\\(text)`) is found then, so an expansion is one join. Places in an expansion are places in the
+body: what came from a value lies where the body asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from asm.diagnostics import Span
+from asm.source import Caller, LogicalLine, SourceText
+
+NUMBER = "@"  # `\@`, the number of the macro call, among the names of a body's values
+# A string holds values, a character never does: `'\n'` is no parameter n, but "\n" is.
+_PLACES = re.compile(
+    r"'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])'?"
+    r"|(?P<quote>\\*\")|\n"
+    r"|\\(?:\((?P<plain>[^)\n]*)\)|(?P<name>@|[A-Za-z_.$][A-Za-z0-9_.$]*))"
+)
+
+
+class Body:
+    """Lines of a text that are expanded with a value for each of `names`."""
+
+    def __init__(
+        self, source: SourceText, lines: Sequence[LogicalLine], names: Sequence[str]
+    ) -> None:
+        self.source = source
+        self.lines = tuple(lines)
+        self.text = "\n".join(line.text for line in lines)
+        self.names = tuple(names)
+        # Literal text and, where a value goes, its place among the names; where each stands.
+        self.pieces: list[str | int] = []
+        self.starts: list[int] = []
+        self._split({name: place for place, name in enumerate(names)})
+        self._fixed = sum(len(piece) for piece in self.pieces if isinstance(piece, str))
+
+    def _split(self, names: dict[str, int]) -> None:
+        text, done, quoted = self.text, 0, False
+        position = 0
+        while match := _PLACES.search(text, position):
+            position = match.end()
+            found = match[0]
+            if found == "\n":
+                quoted = False
+            elif match["quote"]:
+                quoted = quoted if quoted and len(found) % 2 == 0 else not quoted
+            elif found[0] == "'":
+                if quoted:  # no character: what looks like one may hold a place
+                    position = match.start() + 1
+            elif match["plain"] is not None or match["name"] in names:
+                self._add(text[done : match.start()], done)
+                plain = match["plain"]
+                self._add(names[match["name"]] if plain is None else plain, match.start())
+                done = match.end()
+        self._add(text[done:], done)
+
+    def _add(self, piece: str | int, start: int) -> None:
+        self.pieces.append(piece)
+        self.starts.append(start)
+
+    def size(self, values: Sequence[str]) -> int:
+        """The characters of an expansion."""
+        return self._fixed + sum([len(values[x]) for x in self.pieces if isinstance(x, int)])
+
+    def longest(self, values: Sequence[str]) -> int:
+        """The characters of the longest line of an expansion."""
+        return max(self._lengths(values))
+
+    def _lengths(self, values: Sequence[str]) -> Iterator[int]:
+        length = 0
+        for piece in self.pieces:
+            if isinstance(piece, int):
+                length += len(values[piece])
+                continue
+            *ended, last = piece.split("\n")
+            for line in ended:
+                yield length + len(line)
+                length = 0
+            length += len(last)
+        yield length
+
+    def expanded(self, values: Sequence[str]) -> str:
+        """The text with the values in their places."""
+        return "".join([x if isinstance(x, str) else values[x] for x in self.pieces])
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts, position = [], 0
+        for line in self.lines:
+            starts.append(position)
+            position += len(line.text) + 1
+        return starts
+
+    def origin(self, offset: int) -> int:
+        """The offset in the source of an offset in `text`."""
+        place = max(0, bisect_right(self._line_starts, offset) - 1)
+        line = self.lines[place]
+        return line.start + min(offset - self._line_starts[place], len(line.text))
+
+
+class Expanded(SourceText):
+    """What a body becomes in one expansion. Its places are those of the body."""
+
+    def __init__(self, body: Body, values: Sequence[str], caller: Caller, macro: bool) -> None:
+        """`macro`: the line table shows the caller, not the body."""
+        source = body.source
+        super().__init__(body.expanded(values), source.name, source.folder, caller)
+        self._body, self._values = body, values
+        outer = caller.line.source
+        self._shown: tuple[SourceText, int] | None = None
+        if isinstance(outer, Expanded) and outer._shown is not None:
+            self._shown = outer._shown
+        elif macro:
+            self._shown = outer, caller.line.start + caller.start
+
+    @cached_property
+    def _piece_starts(self) -> list[int]:
+        starts, position = [], 0
+        for piece in self._body.pieces:
+            starts.append(position)
+            position += len(piece if isinstance(piece, str) else self._values[piece])
+        return starts
+
+    def _origin(self, offset: int, end: bool = False) -> int:
+        """The offset in the body's source; with `end`, of the end of a piece that ends there."""
+        find = offset - 1 if end and offset else offset
+        body = self._body
+        place = max(0, bisect_right(self._piece_starts, find) - 1)
+        start = body.starts[place]
+        following = body.starts[place + 1] if place + 1 < len(body.starts) else len(body.text)
+        piece = body.pieces[place]
+        literal = isinstance(piece, str) and body.text.startswith(piece, start)
+        if literal:
+            found = start + find - self._piece_starts[place]
+            return body.origin(found) + (end and find < offset)
+        if end:
+            return body.origin(following - 1) + 1
+        return body.origin(start)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the values, as the body writes them."""
+        return tuple(f"\\{name}" for name in self._body.names)
+
+    def locate(self, offset: int) -> tuple[int, int]:
+        """Line and column in the body."""
+        return self._body.source.locate(self._origin(offset))
+
+    def line(self, number: int) -> str:
+        """A line of the file that the body stands in."""
+        return self._body.source.line(number)
+
+    def span(self, start: int, end: int) -> Span:
+        """The place in the body."""
+        first, last = self._origin(start), self._origin(end, end=True)
+        return self._body.source.span(first, max(first, last))
+
+    def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
+        """Of what a macro makes, the outermost call; else the body. As in GNU as."""
+        if self._shown is None:
+            return self._body.source.places([self._origin(offset) for offset in offsets])
+        source, call = self._shown
+        name, lines, columns = source.places([call])
+        return name, lines * len(offsets), columns * len(offsets)

@@ -1,0 +1,94 @@
+"""Repetition: `.rept`, `.irp` and `.irpc`, as in GNU as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from asm.arguments import Squeezed
+from asm.bodies import NUMBER, Body
+from asm.directives import wrong_operands
+from asm.expansion import Command, TextDirective
+from asm.syntax import Mistake
+
+if TYPE_CHECKING:
+    from asm.expansion import Reader
+
+_OPENING = (".rept", ".irp", ".irpc")
+_END = ".endr"
+_IRP, _IRPC = ".irp NAME, value, ...", ".irpc NAME, characters"
+
+
+def _rept(reader: Reader, command: Command) -> None:
+    statement = reader.parsed(command)
+    lines = reader.collect(command, _OPENING, _END)
+    if len(statement.operands) != 1:
+        raise wrong_operands(statement, ".rept COUNT")
+    count = reader.assembly.site(command.line).number(statement.operands[0])
+    if count < 0:
+        raise Mistake(f"{count} repetitions: the count is negative", statement.operands[0])
+    if lines:
+        reader.repeat(command, Body(command.line.source, lines, ()), count)
+
+
+def _irp(reader: Reader, command: Command) -> None:
+    _each(reader, command, _arguments, _IRP)
+
+
+def _irpc(reader: Reader, command: Command) -> None:
+    _each(reader, command, _characters, _IRPC)
+
+
+_Values = Callable[[Squeezed, int], Iterator[str]]
+
+
+def _each(reader: Reader, command: Command, values: _Values, syntax: str) -> None:
+    lines = reader.collect(command, _OPENING, _END)
+    text = Squeezed(command.operands, command.name.end)
+    name = text.name(0)
+    if not name:
+        raise Mistake("a name for the value is needed here", command.name, f"write {syntax}")
+    position = text.comma(len(name))
+    found = values(text, position) if position < len(text.text) else iter([""])
+    if lines:
+        body = Body(command.line.source, lines, (name, NUMBER))
+        reader.repeat_with(command, body, found)
+
+
+def _arguments(text: Squeezed, position: int) -> Iterator[str]:
+    while position < len(text.text):
+        value, end = text.argument(position)
+        yield value
+        position = max(text.comma(end), position + 1)
+
+
+def _characters(text: Squeezed, position: int) -> Iterator[str]:
+    """Each character; in a string blanks count too."""
+    characters = text.text
+    quoted = characters.startswith('"', position)
+    position += quoted
+    while position < len(characters):
+        if characters[position] == '"':
+            quoted = not quoted
+            if text.blank(position + 1) >= len(characters):
+                return
+        yield characters[position]
+        position += 1
+        if not quoted:
+            position = text.blank(position)
+
+
+def _endr(reader: Reader, command: Command) -> None:
+    raise Mistake("'.endr' without '.rept', '.irp' or '.irpc'", command.name)
+
+
+D = TextDirective
+
+# fmt: off
+REPETITION = (
+    D(".rept",    ".rept COUNT",                 "The lines up to .endr, COUNT times.", _rept, example=".set n, 0\n.rept 4\n.byte n\n.set n, n + 1\n.endr"),
+    D(".irp",     _IRP,                          "The lines up to .endr once for each value, which is \\NAME in them.", _irp, example=".irp value, 1, 2, 4 + 4\n.byte \\value\n.endr"),
+    D(".irpc",    _IRPC,                         "The lines up to .endr once for each character, which is \\NAME in them.", _irpc, example=".irpc digit, 0123\n.byte \\digit\n.endr"),
+    D(".endr",    ".endr",                       "The end of a repetition.", _endr, example=".rept 2\n.byte 1\n.endr"),
+)
+# fmt: on

@@ -1,0 +1,6 @@
+        .data
+        .macro m a
+        .ascii "\\a \\\\ \\n \\\a"
+        .endm
+        m n
+        m t

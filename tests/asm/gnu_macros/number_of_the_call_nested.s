@@ -1,0 +1,12 @@
+        .data
+        .macro inner
+        .byte \@
+        .endm
+        .macro outer
+        .byte \@
+        inner
+        .byte \@
+        inner
+        .endm
+        outer
+        outer

@@ -1,0 +1,7 @@
+        .data
+        .macro m m
+        .byte \m
+        .endm
+        m 65
+        m = 5
+        .byte m

@@ -1,0 +1,121 @@
+"""Random programs of macros, repetitions and conditionals that GNU as understands, too."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+NAMES = ("a", "b", "c")
+NUMBERS = st.integers(-3, 9).map(str)
+WORDS = st.sampled_from(["1 + 2", '"p, q"', "'c'", "u-1", '""', "v", "1 -2", "8(sp)"])
+DEFAULTS = NUMBERS | st.just('"d e"')
+VARIABLE = "n"  # a symbol that every program sets
+
+
+@st.composite
+def value(draw: st.DrawFn, parameters: tuple[str, ...]) -> str:
+    """An expression of numbers, the variable and parameters that stand for numbers."""
+    atoms = [NUMBERS, st.just(VARIABLE)]
+    if parameters:
+        atoms.append(st.sampled_from([f"(\\{name}+0)" for name in parameters]))
+    first, second = draw(st.one_of(atoms)), draw(st.one_of(atoms))
+    return f"{first} {draw(st.sampled_from('+-*&|'))} {second}"
+
+
+@st.composite
+def call(draw: st.DrawFn, name: str, parameters: tuple[str, ...], numbers: bool) -> str:
+    """A call with arguments by position and by name."""
+    kind = NUMBERS if numbers else NUMBERS | WORDS
+    count = draw(st.integers(0, len(parameters)))
+    items = [draw(kind) for _ in range(count)]
+    for other in draw(st.permutations(parameters[count:])):
+        if draw(st.booleans()):
+            items.append(f"{other}{draw(st.sampled_from(['=', ' = ']))}{draw(kind)}")
+    return f"{name} " + draw(st.sampled_from([", ", ",", " , "])).join(items)
+
+
+@st.composite
+def block(
+    draw: st.DrawFn, depth: int, parameters: tuple[str, ...], macros: tuple[str, ...]
+) -> list[str]:
+    """Some lines; `parameters` may be used in them, `macros` (of one number each) called."""
+    lines: list[str] = []
+    for _ in range(draw(st.integers(1, 3))):
+        kind = draw(st.integers(0, 8 if depth else 3))
+        if kind == 0:
+            lines.append(f".dword {draw(value(parameters))}")
+        elif kind == 1:
+            shown = "|".join(f"\\{name}" for name in parameters) + draw(
+                st.sampled_from(["", "\\()-", "-"])
+            )
+            lines.append(f'.ascii "{shown}"' if parameters else ".byte 1")
+        elif kind == 2:
+            lines.append(f".set {VARIABLE}, ({draw(value(parameters))}) & 7")
+        elif kind == 3:
+            number = draw(value(parameters)).replace(" ", "")
+            lines += [f'{name} "({number})"' for name in macros[:1]] or [".byte 2"]
+        elif kind == 4:
+            lines += [
+                f".rept ({draw(value(parameters))}) & 3",
+                *draw(block(depth - 1, parameters, macros)),
+                ".endr",
+            ]
+        elif kind == 5:
+            name = draw(st.sampled_from(["i", "j"]))
+            values = ", ".join(draw(st.lists(NUMBERS, min_size=1, max_size=3)))
+            lines += [
+                f".irp {name}, {values}",
+                *draw(block(depth - 1, (*parameters, name), macros)),
+                ".endr",
+            ]
+        elif kind == 6:
+            digits = draw(st.text("0123456789", min_size=1, max_size=3))
+            lines += [
+                f".irpc d, {digits}",
+                *draw(block(depth - 1, (*parameters, "d"), macros)),
+                ".endr",
+            ]
+        else:
+            word = draw(st.sampled_from("if ifeq ifne ifgt ifge iflt ifle".split()))
+            lines += [
+                f".{word} {draw(value(parameters))}",
+                *draw(block(depth - 1, parameters, macros)),
+            ]
+            if draw(st.booleans()):
+                lines += [
+                    f".elseif {draw(value(parameters))}",
+                    *draw(block(depth - 1, parameters, macros)),
+                ]
+            lines += (
+                [".else", *draw(block(depth - 1, parameters, macros))]
+                if draw(st.booleans())
+                else []
+            )
+            lines.append(".endif")
+    return lines
+
+
+@st.composite
+def program(draw: st.DrawFn) -> str:
+    """A source with macros of texts and of numbers, and what uses them."""
+    lines = [".data", f".set {VARIABLE}, {draw(st.integers(0, 7))}"]
+    numeric: list[str] = []
+    for place in range(draw(st.integers(0, 2))):
+        name = f"number{place}"
+        exit_line = [".if \\a & 1", ".exitm", ".endif"] if draw(st.booleans()) else []
+        body = draw(block(1, ("a",), tuple(reversed(numeric))))
+        lines += [f".macro {name} a", *body, *exit_line, ".byte \\@", ".endm"]
+        numeric.append(name)
+    for place in range(draw(st.integers(0, 2))):
+        parameters = NAMES[: draw(st.integers(1, 3))]
+        defaults = [
+            f"{name}={draw(DEFAULTS)}" if draw(st.booleans()) else name for name in parameters
+        ]
+        name = f"text{place}"
+        shown = "|".join(f"\\{parameter}" for parameter in parameters)
+        lines += [f".macro {name} {', '.join(defaults)}", f'.ascii "[{shown}]"']
+        lines += [f".ifb \\{parameters[0]}", ".byte 9", ".endif"]
+        lines += [f".ifc \\{parameters[0]},\\{parameters[-1]}", ".byte 8", ".endif", ".endm"]
+        for _ in range(draw(st.integers(1, 4))):
+            lines.append(draw(call(name, parameters, False)))
+    lines += draw(block(2, (), tuple(reversed(numeric))))
+    return "\n".join(lines) + "\n"
