@@ -202,9 +202,14 @@ class Assembly:
         line = LogicalLine(text, offset, "/*")
         self.report.mistake(line, Mistake("a comment without an end", (0, 2), "it ends with '*/'"))
 
+    def next_ordinal(self) -> int:
+        """The number of the next statement, which orders the local labels."""
+        self._ordinal += 1
+        return self._ordinal
+
     def statement(self, line: LogicalLine) -> None:
         """Take one logical line; its mistake is reported, and the next line starts anew."""
-        self._ordinal += 1
+        self.next_ordinal()
         if self.record is not None:
             self.record.statement(self._ordinal, line)
         statement = self.parsed(line)

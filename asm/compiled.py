@@ -26,7 +26,7 @@ _MOST = 1 << 13  # texts that a slot remembers
 
 _NUMBER = re.compile(rf"-?(?:{NUMBER})")
 _NAME = re.compile(NAME)
-_ADDRESS = re.compile(rf"(?:(%hi|%lo)\()?({NAME})(?(1)\))")
+_ADDRESS = re.compile(rf"(?:(%hi|%lo)\()?({NAME}|[0-9]{{1,9}}[bf])(?(1)\))")
 _INSIDE = re.compile(r"(.*)\(([^()]*)\)")
 _PARTS = {"%hi": high_part, "%lo": low_part}
 assert set(_PARTS) <= set(MODIFIERS)
@@ -183,7 +183,7 @@ class Slot:
         return bits
 
     def symbol(self, text: str) -> tuple[int, str, str] | None:
-        """What a text asks of a symbol: the bits beside it, `%hi` or `%lo` or "", its name."""
+        """What a text asks of a symbol: the bits beside it, `%hi`, `%lo` or "", its name or 1b."""
         if self._operand.kind.by_name:
             return None
         beside: int | None = 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from struct import pack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from asm.compiled import NOTHING, WORD_BYTES, Entry, Plan, Slot, entries, plain_number
 from asm.data_directives import NUMBER_SIZES, late_number
@@ -32,13 +32,21 @@ if TYPE_CHECKING:
 
 # Label, first word and what follows it, of a whole line. The last alternative is any other line.
 _LINE = re.compile(
-    rf"[ \t]*(?:({NAME}):[ \t]*)?(?:({NAME})[ \t]*)?([^\"'#/;\r\n]*)"
+    rf"[ \t]*(?:({NAME}|0|[1-9][0-9]{{0,8}}):[ \t]*)?(?:({NAME})[ \t]*)?([^\"'#/;\r\n]*)"
     r"(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)|"
 )
 _SYMBOL = re.compile(rf"[ \t]*({NAME})[ \t]*")
 _LANE = 8 * WORD_BYTES
 _LEAST_ROOM = 1 << 16  # bytes; so near to the end of memory every statement is asked for
 _BYTES_A_CHARACTER = 4  # `.dword 1,1,1` has the most
+
+
+class _Near(NamedTuple):
+    """`1b` or `1f`, and the statement that says it."""
+
+    number: int
+    ordinal: int
+    forward: bool
 
 
 class Short:
@@ -142,13 +150,13 @@ class _Run:
             elif rest != "":
                 return match.start()
             if label is not None:
-                line = self._line(match)
                 value = Address(self._area, here)
-                symbols[label] = Definition(label, line, 0, len(label), value)
+                defined = Definition(label, _logical(self._source, match), 0, len(label), value)
+                if label[0].isdigit():
+                    self._scope.number(int(label), self._assembly.next_ordinal(), defined)
+                else:
+                    symbols[label] = defined
         return max(start, end)
-
-    def _line(self, match: re.Match[str]) -> LogicalLine:
-        return _logical(self._source, match)
 
     def _other(
         self, others: Sequence[Plan], late: Sequence[Plan], match: re.Match[str]
@@ -173,9 +181,18 @@ class _Run:
         self, plan: Plan, bits: int, slot: Slot, modifier: str, name: str, match: re.Match[str]
     ) -> list[int] | None:
         """The words of an instruction with a symbol, as far as they are known."""
-        found = self._scope.symbols.get(name)
-        if not self._is_plain(name, found):
-            return None
+        asked: str | _Near = name
+        if name[0].isdigit():
+            if match[1] is not None and match[1][0].isdigit():
+                return None  # that label may be meant
+            asked = _Near(int(name[:-1]), self._assembly.next_ordinal(), name[-1] == "f")
+            found = None if asked.forward else self._scope.numbered_near(*asked)
+            if not asked.forward and not self._is_label(found):
+                return None
+        else:
+            found = self._scope.symbols.get(name)
+            if not self._is_plain(name, found):
+                return None
         here = self._base + WORD_BYTES * len(self._words)
         if found is not None:
             value = found.value
@@ -183,14 +200,21 @@ class _Run:
             if slot.is_distance and not modifier and value.area is self._area:
                 known = slot.late("", value.offset, here)
                 return None if known is None else [bits | known]
-        self._later.items.append((here, bits, slot, modifier, name, _begin(match)))
+        self._later.items.append((here, bits, slot, modifier, asked, _begin(match)))
         return _split(bits, plan.words)
 
     def _is_plain(self, name: str, found: Definition | None) -> bool:
         """Whether a symbol is a label, here or further on."""
         if found is None:
             return name not in self._scope.table.shared
-        if found.bad or not found.is_label or not isinstance(found.value, Address):
+        return self._is_label(found)
+
+    @staticmethod
+    def _is_label(found: Definition | None) -> bool:
+        """Whether a symbol is a label with a place, which is then used."""
+        if found is None or found.bad or not found.is_label:
+            return False
+        if not isinstance(found.value, Address):
             return False
         found.used = True
         return True
@@ -274,7 +298,7 @@ class Later:
         self._form = form
         # Offset, bits that are known, slot, %hi or %lo, symbol, begin of the line; of a number
         # as data its place in the line instead of the bits, its size instead of the slot.
-        self.items: list[tuple[int, int, Slot | int, str, str, int]] = []
+        self.items: list[tuple[int, int, Slot | int, str, str | _Near, int]] = []
 
     def keep(self, assembly: Assembly) -> None:
         """Put in the values, everything being laid out."""
@@ -283,7 +307,10 @@ class Later:
         for offset, known, slot, modifier, name, begin in self.items:
             if report.has_failed_at(self._source, begin):
                 continue
-            found = symbols.get(name) or shared.get(name)
+            if isinstance(name, str):
+                found = symbols.get(name) or shared.get(name)
+            else:
+                found = self._scope.numbered_near(*name)
             data = None
             if found is not None and not found.bad:
                 value = found.value
@@ -300,11 +327,18 @@ class Later:
                     elif address >> 8 * slot == 0:
                         data = address.to_bytes(slot, "little")
             if data is None:
-                data = self._the_long_way(assembly, offset, known, slot, begin)
+                ordinal = 0 if isinstance(name, str) else name.ordinal
+                data = self._the_long_way(assembly, offset, known, slot, begin, ordinal)
             area.data[offset : offset + len(data)] = data
 
     def _the_long_way(
-        self, assembly: Assembly, offset: int, known: int, slot: Slot | int, begin: int
+        self,
+        assembly: Assembly,
+        offset: int,
+        known: int,
+        slot: Slot | int,
+        begin: int,
+        ordinal: int,
     ) -> bytes:
         """What the grammar makes of a line with a symbol that is not plain after all."""
         match = _LINE.match(self._source.text, self._source.text.rfind("\n", 0, begin) + 1)
@@ -312,7 +346,7 @@ class Later:
         line = _logical(self._source, match)
         statement = parse(line.text)
         assert statement.head is not None
-        site = _Again(assembly, line, self._scope, self._area, self._form, offset)
+        site = _Again(assembly, line, self._scope, ordinal, self._area, self._form, offset)
         with assembly.reporting(line):
             if isinstance(slot, int):
                 return late_number(site, statement.operands[known], slot)
@@ -340,13 +374,14 @@ class _Again(Site):
         assembly: Assembly,
         line: LogicalLine,
         scope: Scope,
+        ordinal: int,
         area: Area,
         form: Form | None,
         offset: int,
     ) -> None:
         scratch = _Scratch(area.section, base=area.base)
         scratch.start = offset
-        super().__init__(assembly, line, scope, 0, scratch)
+        super().__init__(assembly, line, scope, ordinal, scratch)
         self._form = form
 
     def core_rows(self) -> Mapping[str, Sequence[Row]]:

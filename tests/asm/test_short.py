@@ -25,7 +25,22 @@ HERE = Path(__file__).parent
 fewer = settings(fuzz, max_examples=EXAMPLES // 4)  # each assembles twice
 CP = registry.core("cp")
 ROWS = [row for rows in CP.rows.values() for row in rows]
-SYMBOLS = ("one", "two", ".Lthree", "shared", "number", "beyond", "tensor", "missing", "a1", "add")
+SYMBOLS = (
+    "1b",
+    "1f",
+    "2f",
+    "07b",
+    "one",
+    "two",
+    ".Lthree",
+    "shared",
+    "number",
+    "beyond",
+    "tensor",
+    "missing",
+    "a1",
+    "add",
+)
 ODD = (
     "",
     "x32",
@@ -152,8 +167,8 @@ def line(chance: random.Random, labels: list[str]) -> str:
         text = other(chance)
     if chance.random() < 0.15 and labels:
         text = f"{labels.pop()}:{chance.choice(('', ' '))}{text}"
-    elif chance.random() < 0.01:
-        text = f"one: {text}"
+    elif chance.random() < 0.08:
+        text = f"{chance.choice(('1', '2', '7', '01', 'one', '1: 2'))}: {text}"
     before = chance.choice(("", " ", "\t", "        "))
     after = chance.choice(("", "", "", " ", "  # a", "// b", " /* c */", "\r"))
     return f"{before}{text}{after}"
