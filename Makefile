@@ -7,13 +7,14 @@ READY  := $(VENV)/.ready
 PYTEST_ARGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-extras lint check docs picture clean
+.PHONY: help setup demo test test-extras lint check bench docs picture clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
 	@echo "make test     all tests (PYTEST_ARGS=... to choose)"
 	@echo "make lint     ruff, mypy --strict, import-linter"
 	@echo "make check    what CI does: lint and test"
+	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
 	@echo "make docs     docs/isa and editors from the tables"
 	@echo "make test-extras  VS Code's engine on the grammar (needs npm)"
 	@echo "make picture  the README's picture, from a real run"
@@ -47,6 +48,10 @@ check: lint test
 
 docs: $(READY)
 	@$(RUN)/python docs/build.py
+
+bench: $(READY)
+	@PYTHONWARNINGS=ignore $(RUN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@$(RUN)/python -m benchmarks $(BENCH)
 
 picture: $(READY)
 	@$(RUN)/python docs/picture.py

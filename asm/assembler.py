@@ -76,9 +76,11 @@ def assemble(
     """
     if isinstance(sources, str | Path | Source):
         sources = [sources]
-    return analyse(
-        sources, device=device, defines=defines or {}, include_dirs=include_dirs, record=record
-    ).program()
+    with collecting_seldom():
+        run = analyse(
+            sources, device=device, defines=defines or {}, include_dirs=include_dirs, record=record
+        )
+        return run.program()
 
 
 def analyse(

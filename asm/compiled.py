@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 
 from asm.expressions import MODIFIERS, NotYet, Value, high_part, low_part
 from asm.instructions import template
 from asm.operands import AnyOperand, bind, check, choose, known_word, value_of
 from asm.plain import NAME, NUMBER
-from asm.syntax import Call, Here, Indexed, Local, Mistake, Name, Node, Number, transform
+from asm.syntax import Binary, Call, Here, Indexed, Local, Mistake, Name, Node, Number, transform
 from isa.kinds import Kind
 from isa.model import Alternative, Core, Instruction, Operand, Pseudo, PseudoOperand, Row
 
@@ -85,7 +85,7 @@ class _Placed:
         """Say nothing: a warning belongs to a line that is not plain."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Use:
     """Where an operand goes: the field of a word, and the expression that holds it."""
 
@@ -93,11 +93,37 @@ class _Use:
     operand: Operand
     node: Node
 
+    @cached_property
+    def direct(self) -> Callable[[int], int] | None:
+        """The field's value by the operand's, where nothing else decides."""
+        if self.operand.kind.relative:
+            return None
+        if isinstance(self.node, Name):
+            return int
+        if isinstance(self.node, Call) and isinstance(self.node.arguments[0], Name):
+            return _PARTS.get(self.node.function)
+        return None
+
+    @cached_property
+    def to_place(self) -> tuple[Callable[[int], int], int] | None:
+        """For `%lo(operand - . + 4)`: the function, and what is added to the distance."""
+        if not isinstance(self.node, Call) or self.node.function not in _PARTS:
+            return None
+        terms = list(_terms(self.node.arguments[0], 1))
+        more = sum(sign * node.value for sign, node in terms if isinstance(node, Number))
+        others = {sign: type(node) for sign, node in terms if not isinstance(node, Number)}
+        plain = others == {1: Name, -1: Here} and sum(type(x) is not Number for _, x in terms) == 2
+        return (_PARTS[self.node.function], more) if plain else None
+
     def bits(self, value: int, start: int) -> int:
         """The bits of a number; `start` is the address of the first word. Raises `Mistake`."""
         kind = self.operand.kind
-        if isinstance(self.node, Name) and not kind.relative:
-            value = check(self.operand.name, kind, value, self.node)
+        if self.direct is not None:
+            value = check(self.operand.name, kind, self.direct(value), self.node)
+        elif self.to_place is not None:
+            part, more = self.to_place
+            distance = value - start - WORD_BYTES * self.word + more
+            value = check(self.operand.name, kind, part(distance), self.node)
         else:
             place = _Placed(start + WORD_BYTES * self.word, value)
             value = value_of(self.operand, self.node, place)
@@ -107,6 +133,15 @@ class _Use:
     def needs_place(self) -> bool:
         """Whether the bits hang on where the word lies."""
         return self.operand.kind.relative or any(isinstance(x, Here) for x in _walk(self.node))
+
+
+def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
+    """What a sum adds (1) and takes away (-1)."""
+    if isinstance(node, Binary) and node.operator in "+-":
+        yield from _terms(node.left, sign)
+        yield from _terms(node.right, sign if node.operator == "+" else -sign)
+    else:
+        yield sign, node
 
 
 def _is(node: Node, name: str) -> bool:
@@ -232,6 +267,8 @@ class Plan:
         bits, waiting = self.base, None
         for slot, text in zip(self.slots, texts, strict=True):
             try:
+                if slot.is_distance:
+                    raise KeyError(text)
                 bits |= slot.bits[text]
             except KeyError:
                 asked = slot.symbol(text) if waiting is None else None

@@ -1,0 +1,1 @@
+"""Speed beside peers, measured side by side in one run: `make bench`."""

@@ -396,7 +396,7 @@ FAULTS = (
     Fault("accumulator overflow", "A sum left the accumulator's range (pe.overflow = fault)."),
     Fault("store overflow", "A result does not fit the element type it is stored as."),
     Fault("malformed packet", "A packet, segment or sequence that cannot be."),
-    Fault("not available", "A mode or function that this configuration or version does not have."),
+    Fault("not available", "A mode or function that this configuration does not have."),
 )
 
 # fmt: off

@@ -39,8 +39,10 @@ class Command:
         """Whether the first bytes of a segment may go."""
         return True
 
-    def deliver(self, row: Row, packet: Packet, number: int, piece: bytes, cycle: int) -> None:
-        """Bytes of a segment were on the bus in `cycle`. Raises `Fault`."""
+    def deliver(
+        self, row: Row, packet: Packet, number: int, piece: bytes, last: bool, cycle: int
+    ) -> None:
+        """Bytes of a segment were on the bus in `cycle`, the last ones or not. Raises `Fault`."""
 
 
 class Config(Command):
@@ -60,7 +62,9 @@ class Config(Command):
     def open(self, control: Control, packet: Packet, address: int) -> None:
         control.parser.begin(packet["buffer"], packet["segments"][0])
 
-    def deliver(self, row: Row, packet: Packet, number: int, piece: bytes, cycle: int) -> None:
+    def deliver(
+        self, row: Row, packet: Packet, number: int, piece: bytes, last: bool, cycle: int
+    ) -> None:
         for cluster in packet["clusters"]:
             row.controls[cluster].parser.configure(piece)
 
@@ -85,14 +89,16 @@ class Exe(Command):
             return False
         return all(controls[cluster].ready(packet, number) for cluster in packet["clusters"])
 
-    def deliver(self, row: Row, packet: Packet, number: int, piece: bytes, cycle: int) -> None:
+    def deliver(
+        self, row: Row, packet: Packet, number: int, piece: bytes, last: bool, cycle: int
+    ) -> None:
         """Collect the bytes of a segment; the last ones bring them all to the PEs."""
         controls = [row.controls[cluster] for cluster in packet["clusters"]]
         if not packet["sent"]:
             for control in controls:
                 control.segment_first(packet, number, cycle)
         packet["chunks"].append(piece)
-        if packet["sent"] + len(piece) == packet["segments"][number]["length"]:
+        if last:
             row.loading.fill(packet, number, b"".join(packet["chunks"]))
             packet["chunks"] = []
             for control in controls:

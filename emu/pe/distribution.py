@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from emu.faults import Fault
 from emu.pe.commands import command_of
-from emu.pe.sequence import not_available
+from emu.pe.sequence import WEIGHTS
 from emu.pe.state import Beat, Out, Packet, Segment
 from isa.codec import DecodeError, StructureError, decode, unpack
 from isa.pe import (
@@ -24,6 +24,7 @@ from isa.pe import (
     PACKET_ALIGN,
     PAYLOADS,
     SEGMENT,
+    SEGMENT_TYPES,
 )
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Distribution:
             sent=0,
             chunks=[],
             entries={},
+            packed={},
         )
         command_of(packet).check(packet, where)
         return packet
@@ -117,14 +119,17 @@ class Distribution:
                 {"segment": number, "offset": members["offset"], "length": members["length"]},
                 address=where,
             )
-        if members["compress"]:
-            raise not_available("a segment with compress", where)
+        if members["compress"] and members["type"] != WEIGHTS:
+            message = f"segment {number}: compress makes weights, it holds"
+            message = f"{message} {SEGMENT_TYPES[members['type']]}"
+            raise Fault("malformed packet", message, {"segment": number}, address=where)
         if not members["length"]:
             message = f"segment {number} has no bytes"
             raise Fault("malformed packet", message, {"segment": number}, address=where)
         return Segment(
             type=members["type"],
             mode=members["mode"],
+            compress=bool(members["compress"]),
             offset=members["offset"],
             length=members["length"],
         )
@@ -171,22 +176,41 @@ class Distribution:
 
     def _next_beat(self, packet: Packet, now: int) -> tuple[Beat, list[tuple[int, int]]]:
         """What may go now, and the ranges (offset, bytes) of the half that it needs."""
-        beat = Beat(cycle=now, command=not packet["commanded"], pieces=[], data=None)
-        room = self.shape.bus_bytes - (COMMAND_BYTES if beat["command"] else 0)
+        command = not packet["commanded"]
+        carried = COMMAND_BYTES if command else 0
+        beat = Beat(cycle=now, command=command, carried=carried, pieces=[], data=None)
+        room = self.shape.bus_bytes - carried
         ranges: list[tuple[int, int]] = []
         number, sent = packet["segment"], packet["sent"]
         while room and number < len(packet["segments"]):
             segment = packet["segments"][number]
             if not sent and not command_of(packet).ready(self.row, packet, number):
                 break
-            length = min(room, segment["length"] - sent)
-            beat["pieces"].append((number, length))
-            ranges.append((segment["offset"] + sent, length))
+            dense, packed = segment["length"], self._bytes(packet, number)
+            length = min(room, max(dense, packed) - sent)
+            read = min(length, max(dense - sent, 0))
+            beat["pieces"].append((number, length, read))
+            beat["carried"] += min(length, max(packed - sent, 0))
+            if read:
+                ranges.append((segment["offset"] + sent, read))
             room -= length
             sent += length
-            if sent == segment["length"]:
+            if sent == max(dense, packed):
                 number, sent = number + 1, 0
         return beat, ranges
+
+    def _bytes(self, packet: Packet, number: int) -> int:
+        """The bytes of a segment on the bus. Compressed, they are index + value.
+
+        The compressor takes up to a bus width of dense bytes a cycle, and gives as many at most; so
+        it needs as many cycles as the longer of both would.
+        """
+        segment, packed = packet["segments"][number], packet["packed"]
+        if not segment["compress"]:
+            return segment["length"]
+        if number not in packed:
+            packed[number] = self.row.loading.packed_bytes(packet, number)
+        return packed[number]
 
     def claims_loader(self, cluster: int, buffer: int) -> bool:
         """Whether a segment for a lower buffer of `cluster` could begin now."""
@@ -214,26 +238,28 @@ class Distribution:
         command = command_of(packet)
         cycle, data = beat["cycle"], beat["data"]
         state.beat = None
-        self._count(beat, len(data))
+        self._count(beat)
         if beat["command"]:
             packet["commanded"] = True
             for control in controls:
                 command.accept(control, packet, cycle)
         at = 0
-        for number, length in beat["pieces"]:
-            piece = data[at : at + length]
-            at += length
-            command.deliver(self.row, packet, number, piece, cycle)
+        for number, length, read in beat["pieces"]:
+            piece = data[at : at + read]
+            at += read
+            whole = max(packet["segments"][number]["length"], self._bytes(packet, number))
+            last = packet["sent"] + length == whole
+            command.deliver(self.row, packet, number, piece, last, cycle)
             packet["sent"] += length
-            if packet["sent"] == packet["segments"][number]["length"]:
+            if last:
                 packet["segment"], packet["sent"] = number + 1, 0
         if packet["segment"] == len(packet["segments"]):
             state.packet = None
 
-    def _count(self, beat: Beat, length: int) -> None:
+    def _count(self, beat: Beat) -> None:
         state = self.state
         state.bus_beats += 1
-        state.bus_bytes += length + (COMMAND_BYTES if beat["command"] else 0)
+        state.bus_bytes += beat["carried"]
         state.bus_waits += beat["cycle"] - state.bus_free
         state.bus_free = beat["cycle"] + 1
 

@@ -42,6 +42,8 @@ from isa.pe import (
     STATES,
 )
 
+INDEX_END = 1 << 16  # indices of a slice
+
 
 class Expansion:
     """The steps of an iteration: what its instructions are for these flags, payloads and results.
@@ -191,8 +193,8 @@ class Expansion:
             )
         segments, writes = [], 0
         if destination in (LD_WEIGHTS, LD_BOTH) and self._wants(WEIGHTS):
-            if STATES[self.header["state"]] == "sw" and self._next_type() == WEIGHTS:
-                self._elements(place, self.shape.value_type)  # dense: slices of one length
+            if self._next_type() == WEIGHTS:
+                self._check_dense(place)
             segments.append(self._take(place, WEIGHTS))
         if destination in (LD_ACTIVATIONS, LD_BOTH) and self._wants(ACTIVATIONS_SEGMENT):
             if self._next_type() == ACTIVATIONS_SEGMENT:
@@ -201,6 +203,19 @@ class Expansion:
         if not segments:
             return make_op(place, "skip", NO_UNIT)
         return make_op(place, "ld", LOADER, function=destination, writes=writes, segments=segments)
+
+    def _check_dense(self, place: int) -> None:
+        """Weights that come dense, for a window or the compressor. Raises `Fault`."""
+        sliding = STATES[self.header["state"]] == "sw"
+        compress = self.segments[self.taken]["compress"]
+        if sliding and compress:
+            message = f"segment {self.taken}: a sliding window takes dense data, not compressed"
+            raise self._fault(place, "segment mismatch", message)
+        if sliding or compress:
+            elements = self._elements(place, self.shape.value_type)
+            if compress and elements > INDEX_END:
+                message = f"segment {self.taken}: {elements} elements a slice, an index has 16 bits"
+                raise self._fault(place, "index out of range", message)
 
     def _wants(self, wanted: int) -> bool:
         """Whether an ld is to take a segment: after the first iteration only if it is its type."""

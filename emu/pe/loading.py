@@ -76,10 +76,31 @@ class Loading:
             size = np.dtype(self.shape.value_type).itemsize
             elements = described["length"] // size // self._count(packet, segment)
             return np.full(self.shape.pes, elements)
+        if segment not in known and described["compress"]:
+            known[segment] = self._compressed(packet, segment)[0].tolist()
         if segment not in known:
             data = self.row.peek(described["offset"], described["length"])
             known[segment] = [count for _, count in self._records(data, packet, segment)]
         return np.array(known[segment])[self._of_cluster(cluster, packet, segment)]
+
+    def packed_bytes(self, packet: Packet, segment: int) -> int:
+        """Bytes of a compressed segment as index + value, of what the unit holds now."""
+        counts, _ = self._compressed(packet, segment)
+        return int(counts.size * WEIGHTS_RECORD.size + counts.sum() * self.entry.itemsize)
+
+    def _compressed(
+        self, packet: Packet, segment: int, data: bytes | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Of a dense segment the entries a slice, and all of them as index + value."""
+        described = packet["segments"][segment]
+        if data is None:
+            data = self.row.peek(described["offset"], described["length"])
+        values = np.frombuffer(data, self.entry["value"])
+        values = values.reshape(self._count(packet, segment), -1)
+        which, index = np.nonzero(values)
+        entries = np.zeros(index.size, self.entry)
+        entries["index"], entries["value"] = index, values[which, index]
+        return np.bincount(which, minlength=values.shape[0]), entries
 
     def _sliding(self, cluster: int, run: Run) -> bool:
         """Whether a run's weight queue is a sliding window of dense data."""
@@ -172,6 +193,9 @@ class Loading:
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
         """Of each slice the first entry and how many, and all entries one behind the other."""
+        if packet["segments"][segment]["compress"]:
+            counts, entries = self._compressed(packet, segment, data)
+            return np.cumsum(counts) - counts, counts, entries
         records = self._records(data, packet, segment)
         counts = np.array([count for _, count in records], np.int64)
         size = self.entry.itemsize

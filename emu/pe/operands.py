@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from emu.faults import Fault
-from emu.pe.sequence import LD_PSUMS, NONSF, REDUCE, not_available
+from emu.pe.sequence import LD_PSUMS, NONSF, REDUCE
 from emu.pe.state import Shape
 from isa.model import Instruction
 from isa.pe import ACCUMULATORS, SCALAR_REDUCTIONS, SCALAR_SOURCE, SCALARS
@@ -31,8 +31,6 @@ def mac(shape: Shape, header: Values, word: int, values: Values, address: int) -
     if values["balance"] and shape.direct:
         message = "mac with balance: a cluster of design 5a has no load queues to balance"
         raise Fault("not available", message, {"word": word}, address=address)
-    if values["balance"]:
-        raise not_available("mac with balance", address)
     return values["base"] * shape.input_block, values["acc"]
 
 

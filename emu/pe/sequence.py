@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from emu.core import NEVER
-from emu.faults import Fault
 from emu.pe.state import LOADER, MAC, SFU, STORE, WAITING, Op, Shape
 from isa.codec import Decoded, decode
 from isa.pe import (
@@ -32,13 +31,6 @@ BROADCAST, SLICED, BY_CLUSTER, BY_PE = range(len(MODES))
 
 # The unit that does each row of isa.pe.INSTRUCTIONS.
 UNIT_OF = {"mac": MAC, "ld": LOADER, "st": STORE, "spu": SFU}
-
-
-def not_available(what: str, address: int | None = None) -> Fault:
-    """Something of seed 000 that this version does not have yet."""
-    return Fault(
-        "not available", f"{what} comes with a later version", {"what": what}, address=address
-    )
 
 
 @lru_cache(maxsize=4096)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from emu.faults import Fault
 from emu.pe.arithmetic import Adder
+from emu.pe.balancing import GIVEN, Balancers, Mask
 from emu.pe.state import Shape
 from emu.state import State
 
@@ -30,7 +31,8 @@ class Datapath:
     def __init__(self, state: State, shape: Shape, adder: Adder) -> None:
         self.state, self.shape, self.adder = state, shape, adder
         self.cycle = self._cycle_direct if shape.direct else self._cycle_queued
-        pes = np.arange(shape.clusters * shape.pes)
+        self.balancers = Balancers(state, shape, adder, shape.balance_threshold)
+        self.pes = pes = np.arange(shape.clusters * shape.pes)
         # Where a PE's part of each flat array begins.
         self.weight_row = pes * shape.weight_queue
         self.input_row = pes * shape.input_buffer
@@ -44,7 +46,7 @@ class Datapath:
 
         self.weight_index, self.weight_value = flat("weight_index"), flat("weight_value")
         self.activations, self.bitmask = flat("activations"), flat("bitmask")
-        self.accumulators = flat("accumulators")
+        self.accumulators, self.helpers = flat("accumulators"), flat("helpers")
         self.q1, self.q1_head, self.q1_count = flat("q1"), flat("q1_head"), flat("q1_count")
         self.q2, self.q2_head, self.q2_count = flat("q2"), flat("q2_head"), flat("q2_count")
         self.left, self.next = flat("mac_left"), flat("mac_next")
@@ -57,7 +59,12 @@ class Datapath:
         self.q1_high, self.q2_high = flat("q1_high"), flat("q2_high")
 
     def start(
-        self, cluster: int, base: NDArray[Any], total: NDArray[Any], limit: NDArray[Any]
+        self,
+        cluster: int,
+        base: NDArray[Any],
+        total: NDArray[Any],
+        limit: NDArray[Any],
+        balance: bool,
     ) -> None:
         """A mac begins in `cluster`: base, accumulator and end of the activations by PE.
 
@@ -71,6 +78,7 @@ class Datapath:
         state.mac_limit[cluster] = limit
         state.mac_reached[cluster] = False
         state.computing[cluster] = True
+        state.balancing[cluster] = balance
 
     def _busy(self) -> NDArray[np.bool_]:
         """PEs that have entries to examine or loads in a queue."""
@@ -79,16 +87,19 @@ class Datapath:
     def _cycle_queued(self) -> list[int]:
         """A cycle of design 5b; the clusters whose mac ended in it."""
         depth_1, depth_2 = self.shape.load_queue_1, self.shape.load_queue_2
+        handing = self.balancers.hand_over() if self.state.handing.any() else None
         busy = self._busy()
         taken = self.q2_count > 0
         moved = (self.q1_count > 0) & (self.q2_count < depth_2)
         free = self.q1_count <= depth_1 - 2
 
+        givers = self.balancers.givers(moved) if self.balancers.at_work else self.pes[:0]
         self._multiply(taken)
         self._fill_queue_2(moved)
-        if self.left.any():
-            pushed = self._compare(free)
-            self.q1_count += pushed
+        pushed = self._compare(free) if self.left.any() else np.zeros_like(self.left)
+        if givers.size:
+            self.balancers.give(givers, moved, pushed)
+        self.q1_count += pushed
 
         self.q2_head += taken
         self.q2_head %= depth_2
@@ -99,16 +110,25 @@ class Datapath:
         self.q1_count -= moved
         np.maximum(self.q1_high, self.q1_count, out=self.q1_high)
         np.maximum(self.q2_high, self.q2_count, out=self.q2_high)
-        return self._end_cycle(busy, taken)
+        return self._end_cycle(busy, taken, handing)
 
     def _multiply(self, taken: NDArray[np.bool_]) -> None:
-        """3. Load queue 2 gives a load to the MAC 506 of each PE in `taken`."""
+        """3. Load queue 2 gives a load to the MAC 506 of each PE in `taken`.
+
+        Of a given load, weight and activation are the right neighbour's, and the product goes
+        to the helper accumulator with the number of the owner's.
+        """
         load = self.q2[self.q2_row + self.q2_head]
-        activation = self.activations[self.input_row + (load & INDEX_MASK)]
-        weight = self.weight_value[self.weight_row + (load >> PLACE_SHIFT)]
+        helping = (load >= GIVEN) & taken if self.balancers.at_work else None
+        owner = self.pes if helping is None else self.pes + helping
+        activation = self.activations[self.input_row[owner] + (load & INDEX_MASK)]
+        place = load >> PLACE_SHIFT & INDEX_MASK
+        weight = self.weight_value[self.weight_row[owner] + place]
         product, wrong = self.adder.product(weight, activation)
-        where = self.sum_row + self.sum
+        where = self.sum_row + self.sum[owner]
         old = self.accumulators[where]
+        if helping is not None:
+            old = np.where(helping, self.helpers[where], old)
         total, over = self.adder.total(old, product)
         if over is not None and wrong is not None:
             over = over | wrong
@@ -116,7 +136,12 @@ class Datapath:
             over = wrong
         if over is not None and (over & taken).any():
             self._overflow(int(np.flatnonzero(over & taken)[0]), load, old)
-        self.accumulators[where] = np.where(taken, total, old)
+        if helping is None:
+            self.accumulators[where] = np.where(taken, total, old)
+            return
+        own = taken & ~helping
+        self.accumulators[where[own]] = total[own]
+        self.helpers[where[helping]] = total[helping]
 
     def _fill_queue_2(self, moved: NDArray[np.bool_]) -> None:
         """2. Load queue 1 gives one load to load queue 2 of each PE in `moved`."""
@@ -164,7 +189,7 @@ class Datapath:
         self._advance(examined.astype(np.int64))
         self.effectual += hit
         np.maximum(self.q2_high, self.q2_count, out=self.q2_high)
-        return self._end_cycle(busy, taken)
+        return self._end_cycle(busy, taken, None)
 
     def _advance(self, examined: NDArray[np.int64]) -> None:
         """Weight entries that the comparators are done with."""
@@ -173,7 +198,7 @@ class Datapath:
         self.next %= self.shape.weight_queue
         self.examined += examined
 
-    def _end_cycle(self, busy: NDArray[np.bool_], taken: NDArray[np.bool_]) -> list[int]:
+    def _end_cycle(self, busy: Mask, taken: Mask, handing: Mask | None) -> list[int]:
         """Count the cycle of each PE in one class; the clusters whose last PE is done now."""
         state, clusters = self.state, self.shape.clusters
         self.cycles_mac += taken
@@ -183,8 +208,12 @@ class Datapath:
         self.cycles_filling += waits & ~self.reached
         self.reached |= taken
         early = ~busy.reshape(clusters, -1) & state.computing[:, None]
+        if handing is not None:
+            early &= ~handing
         self.cycles_early += early.reshape(-1)
         ended = state.computing & ~self._busy().reshape(clusters, -1).any(axis=1)
+        if ended.any() and self.balancers.at_work:
+            ended = self.balancers.ended(ended)
         return [int(cluster) for cluster in np.flatnonzero(ended)] if ended.any() else []
 
     def _check_indices(self, index: NDArray[Any], examined: NDArray[np.bool_]) -> None:
@@ -205,9 +234,10 @@ class Datapath:
 
     def _overflow(self, pe: int, load: NDArray[Any], old: NDArray[Any]) -> None:
         word = int(load[pe])
-        weight = self.weight_value[self.weight_row[pe] + (word >> PLACE_SHIFT)]
-        activation = self.activations[self.input_row[pe] + (word & INDEX_MASK)]
-        number = int(self.sum[pe])
+        owner = pe + (word >= GIVEN)
+        weight = self.weight_value[self.weight_row[owner] + (word >> PLACE_SHIFT & INDEX_MASK)]
+        activation = self.activations[self.input_row[owner] + (word & INDEX_MASK)]
+        number = int(self.sum[owner])
         raise self._fault(
             "accumulator overflow",
             f"accumulator {number} holds {old[pe]!s}, to be added: {weight!s} * {activation!s}",

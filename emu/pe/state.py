@@ -56,6 +56,7 @@ class Shape:
     output_queue: int
     load_queue_1: int
     load_queue_2: int
+    balance_threshold: int
     direct: bool  # design 5a: no load queues
     overflow: str
     bus_bytes: int
@@ -90,6 +91,7 @@ def shape_of(config: Mapping[str, Any], row: int) -> Shape:
         load_queue_1=int(config["pe.load_queue_1"]),
         # Design 5a has a latch between comparator and MAC; it is held as a queue of one place.
         load_queue_2=1 if direct else int(config["pe.load_queue_2"]),
+        balance_threshold=int(config["pe.balance_threshold"]),
         direct=direct,
         overflow=str(config["pe.overflow"]),
         bus_bytes=int(config["dist.bus_bytes"]),
@@ -103,6 +105,7 @@ class Segment(TypedDict):
 
     type: int  # place in isa.pe.SEGMENT_TYPES
     mode: int  # place in isa.pe.MODES
+    compress: bool  # dense; the distribution unit makes index + value of it
     offset: int  # bytes, in the unit's half
     length: int  # bytes
 
@@ -136,6 +139,7 @@ class Packet(TypedDict):
     sent: int  # its bytes that were on the bus
     chunks: list[bytes]  # these bytes, beat by beat
     entries: dict[int, list[int]]  # of segments of weights: entries of each slice
+    packed: dict[int, int]  # of compressed segments: bytes as index + value
 
 
 class Beat(TypedDict):
@@ -143,7 +147,8 @@ class Beat(TypedDict):
 
     cycle: int  # of its request; when it came, of its grant
     command: bool
-    pieces: list[tuple[int, int]]  # segment, bytes
+    carried: int  # bytes on the bus, the command's included
+    pieces: list[tuple[int, int, int]]  # segment, its bytes or slots for them, bytes read
     data: bytes | None  # None until the memory has answered
 
 
@@ -266,12 +271,16 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("mac_limit", "int64", pe, "505: element after the last loaded one from the base on"),
         StateField("mac_sum", "int64", pe, "5062: accumulator that takes the products"),
         StateField("mac_reached", "bool_", pe, "506: a load of this mac has reached it"),
-        StateField("q1", "int64", (*pe, shape.load_queue_1), "518: loads, weight place << 16 | input index"),
+        StateField("q1", "int64", (*pe, shape.load_queue_1), "518: loads, weight place << 16 | input index; bit 32: given by the right neighbour, and of its data"),
         StateField("q1_head", "int64", pe, f"518: {head}"),
         StateField("q1_count", "int64", pe, f"518: {held}"),
         StateField("q2", "int64", (*pe, shape.load_queue_2), "519 (design 5a: the latch in front of 506): loads"),
         StateField("q2_head", "int64", pe, f"519: {head}"),
         StateField("q2_count", "int64", pe, f"519: {held}"),
+        StateField("balancing", "bool_", (c,), "517: the mac at work balances"),
+        StateField("given", "int64", pe, "517: loads of this mac that went to the left neighbour"),
+        StateField("handing", "bool_", (c,), "516, 520: sums are handed over in the next cycle"),
+        StateField("helpers", shape.sum_type, (*pe, ACCUMULATORS), "5063: helper accumulators, for the right neighbour"),
         # PE: sums and results
         StateField("accumulators", shape.sum_type, (*pe, ACCUMULATORS), "5063: accumulation buffers"),
         StateField("buffer", shape.sum_type, pe, "508: the result that went to the output queue last"),

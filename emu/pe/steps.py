@@ -15,7 +15,7 @@ from emu.core import NEVER
 from emu.faults import Fault
 from emu.pe import timing
 from emu.pe.runs import WINDOW
-from emu.pe.sequence import MEMBERS, takes_weights
+from emu.pe.sequence import MEMBERS, decoded, takes_weights
 from emu.pe.state import COMPUTING, Op, Run, SfuJob
 from isa.pe import BLOCKS, SCALAR_SOURCE
 
@@ -78,11 +78,13 @@ class Steps:
             message = "mac without weights: no ld of its sequence has loaded any"
             raise Fault("queue underflow", message, {"cluster": c, "buffer": run["buffer"]})
         base, total = self.operands(run, op)
+        word = int(self.state.words[c, run["buffer"], op["place"]])
+        balance = bool(decoded(word).values["balance"])
         limits = {int(value): self._limit(int(value)) for value in np.unique(base)}
         limit = np.array([limits[int(value)] for value in base])
         self.control.do(COMPUTING, now)
         self.state.mac_left[c] = self._entries(run)
-        self.control.row.datapath.start(c, base, total, limit)
+        self.control.row.datapath.start(c, base, total, limit, balance)
 
     def _entries(self, run: Run) -> NDArray[Any]:
         """How many entries of 503 each PE's mac examines, (PEs,). Raises `Fault`.

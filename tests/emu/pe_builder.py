@@ -158,8 +158,9 @@ class Unit:
             clusters = (1 << int(self.configuration["pe.clusters"])) - 1
         head = {"command": command, "segments": len(segments), "clusters": clusters}
         self.packets += codec.pack(PACKET, head)
-        for kind, mode, data in segments:
-            where = {"offset": self.put(data), "length": len(data)}
+        for kind, words, data in segments:
+            mode, _, compress = words.partition(" ")
+            where = {"offset": self.put(data), "length": len(data), "compress": int(bool(compress))}
             numbers = {"type": SEGMENT_TYPES.index(kind), "mode": MODES.index(mode)}
             self.packets += codec.pack(SEGMENT, numbers | where)
         if out is not None:
@@ -168,6 +169,11 @@ class Unit:
     def weights(self, matrix: NDArray[Any], mode: str = "sliced") -> tuple[str, str, bytes]:
         """A segment of weights, a record a row."""
         return "weights", mode, sparse(matrix, self.element)
+
+    def compressed(self, matrix: NDArray[Any], mode: str = "sliced") -> tuple[str, str, bytes]:
+        """A segment of dense weights that the distribution unit compresses."""
+        data = np.asarray(matrix).astype(NAMES[self.element]).tobytes()
+        return "weights", f"{mode} compress", data
 
     def dense(self, values: NDArray[Any], mode: str = "broadcast") -> tuple[str, str, bytes]:
         """A segment of activations."""

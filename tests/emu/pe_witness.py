@@ -25,7 +25,8 @@ class Lane:
     q2_high: int = 0
     examined: int = 0
     effectual: int = 0
-    took: list[bool] = field(default_factory=list)  # by cycle
+    # By cycle: whether the MAC took a load; None: there was nothing to do.
+    took: list[bool | None] = field(default_factory=list)
 
     @property
     def empty(self) -> bool:
@@ -60,6 +61,73 @@ def mac_queued(
     return products
 
 
+@dataclass
+class Neighbours:
+    """What balancing does to a cluster's lanes, beside what each lane does for itself."""
+
+    given: list[int]  # loads that each PE gave to its left neighbour
+    helped: list[list[tuple[Any, Any]]]  # products of each PE that its left neighbour made
+    handed: list[bool]  # PEs that take part in handing over
+
+
+def mac_balanced(
+    lanes: Sequence[Lane], xs: Sequence[Sequence[Any]], places: tuple[int, int], threshold: int
+) -> tuple[list[list[tuple[Any, Any]]], Neighbours]:
+    """All cycles of the PEs of a cluster with `balance`, and what they multiplied.
+
+    A load is (input index, weight, owner): the owner's activations are what it meets. "Queue 1
+    pops up to two loads, one to this PE's load queue 2 if that has room, and the next one to the
+    left neighbour, if queue 1 has at least `threshold` more loads than the neighbour's and
+    that has three places free. A given load is never passed on; PE 0 never gives."
+    """
+    count = len(lanes)
+    products: list[list[tuple[Any, Any]]] = [[] for _ in lanes]
+    found = Neighbours([0] * count, [[] for _ in lanes], [False] * count)
+    queues: list[tuple[deque[Any], deque[Any]]] = [(deque(), deque()) for _ in lanes]
+    while any(
+        lane.entries or first or second for lane, (first, second) in zip(lanes, queues, strict=True)
+    ):
+        before = [(len(first), len(second)) for first, second in queues]
+        gifts: list[tuple[int, Any]] = []
+        fresh: list[list[Any]] = []
+        for p, lane in enumerate(lanes):
+            first, second = queues[p]
+            idle = not lane.entries and before[p] == (0, 0)
+            lane.took.append(None if idle else bool(second))
+            if before[p][1]:
+                index, weight, owner = second.popleft()
+                target = products[p] if owner == p else found.helped[owner]
+                target.append((weight, xs[owner][index]))
+            # Queue 1: one on, and one to the left.
+            if before[p][0] and before[p][1] < places[1]:
+                second.append(first.popleft())
+            if p and first and first[0][2] == p:
+                left = before[p - 1][0]
+                if before[p][0] - left >= threshold and places[0] - left >= 3:
+                    gifts.append((p - 1, first.popleft()))
+                    found.given[p] += 1
+            # The comparator, if two places were free.
+            fresh.append([])
+            if places[0] - before[p][0] >= 2:
+                for _ in range(min(2, len(lane.entries))):
+                    index, weight = lane.entries.popleft()
+                    lane.examined += 1
+                    if xs[p][index] != 0:
+                        lane.effectual += 1
+                        fresh[p].append((index, weight, p))
+        for p, loads in enumerate(fresh):
+            queues[p][0].extend(loads)
+        for p, load in gifts:
+            queues[p][0].append(load)
+        for lane, (first, second) in zip(lanes, queues, strict=True):
+            lane.q1_high = max(lane.q1_high, len(first))
+            lane.q2_high = max(lane.q2_high, len(second))
+    for p, loads in enumerate(found.given):
+        if loads:
+            found.handed[p] = found.handed[p - 1] = True
+    return products, found
+
+
 def mac_direct(lane: Lane, x: Sequence[Any]) -> list[tuple[Any, Any]]:
     """As above of design 5a: one entry a cycle, and what is effectual is in the MAC one later."""
     products = []
@@ -85,13 +153,15 @@ def examine(lane: Lane, x: Sequence[Any], count: int, queue: deque[tuple[int, An
 
 def classes(lane: Lane, length: int) -> dict[str, int]:
     """A PE's cycles of a mac of `length` cycles by class."""
-    first = lane.took.index(True) if True in lane.took else len(lane.took)
-    return {
-        "mac": sum(lane.took),
-        "filling": first,
-        "no_load": sum(not took for took in lane.took[first:]),
-        "early": length - len(lane.took),
-    }
+    found = {"mac": 0, "filling": 0, "no_load": 0, "early": length - len(lane.took)}
+    for took in lane.took:
+        if took is None:
+            found["early"] += 1
+        elif took:
+            found["mac"] += 1
+        else:
+            found["no_load" if found["mac"] else "filling"] += 1
+    return found
 
 
 def accumulate(
@@ -113,3 +183,8 @@ def accumulate(
         elif overflow == "wrap":
             total = (total + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
     return dtype.type(total)
+
+
+def added(left: Any, right: Any, sum_type: str, overflow: str) -> Any:
+    """A sum and what was handed over to it."""
+    return accumulate(left, [(right, 1)], sum_type, overflow)

@@ -26,11 +26,6 @@ FOLDER = ROOT / "tests" / "faults"
 SOURCES = sorted(FOLDER.glob("*.s"))
 MOST_CYCLES = 10_000
 OTHER_STOPS = {"deadlock", "cycle limit", "breakpoint"}
-# What the spec has and a later item brings; each is refused in words that name it.
-NOT_YET = (
-    "mac with balance",
-    "segment with compress",
-)
 
 
 @dataclass
@@ -163,9 +158,3 @@ def test_a_kind_is_raised_by_each_core_that_declares_it() -> None:
     for core in registry.cores():
         own = {row.name for row in core.faults} - shared
         assert own <= {kind for name, kind in raised if core.name.startswith(name)}, core.name
-
-
-@pytest.mark.parametrize("what", NOT_YET)
-def test_what_is_not_there_yet_is_named(what: str) -> None:
-    items = [item for item in map(expected, SOURCES) if item.kind == "not available"]
-    assert any(what in item.message for item in items)

@@ -173,11 +173,39 @@ def results_past_the_half() -> Unit:
     return unit
 
 
-@case("not available", SECOND, "a segment with compress comes with a later version")
-def compressed_segment() -> Unit:
+@case("malformed packet", SECOND, "segment 0: compress makes weights, it holds activations")
+def compressed_activations() -> Unit:
     unit = layer()
     unit.exe(0, unit.dense([1]))
     unit.packets[20 + 8 + 2] = 1
+    return unit
+
+
+@case("segment mismatch", WORDS, "a sliding window takes dense data, not compressed")
+def compressed_window() -> Unit:
+    unit = layer(None, "ld weights", state=2, window=1)
+    unit.exe(0, unit.compressed(EIGHT))
+    return unit
+
+
+@case("slice mismatch", WORDS, "7 bytes are no whole number of int8 elements for each of 8 slices")
+def compressed_segment_that_does_not_divide() -> Unit:
+    unit = layer(None, "ld weights")
+    unit.exe(0, ("weights", "sliced compress", bytes(7)))
+    return unit
+
+
+@case("index out of range", WORDS, "65537 elements a slice, an index has 16 bits")
+def compressed_slice_that_is_too_long() -> Unit:
+    unit = layer(None, "ld weights")
+    unit.exe(0, ("weights", "broadcast compress", bytes(65537)))
+    return unit
+
+
+@case("queue overflow", WORDS, "17 weights, the queue holds 16")
+def compressed_segment_past_the_queue() -> Unit:
+    unit = layer({"pe.weight_queue": 16}, "ld weights")
+    unit.exe(0, ("weights", "broadcast compress", b"\1" * 17))
     return unit
 
 
@@ -288,13 +316,6 @@ bad_sequence(
     WORDS,
     "spu reduce, dst=8: the scalar unit has accumulators 0 to 7",
     sequence("spu reduce src=0 dst=8", reduction=3),
-)
-bad_sequence(
-    "balance",
-    "not available",
-    WORDS,
-    "mac with balance comes with a later version",
-    sequence("mac base=0 acc=0 balance"),
 )
 bad_sequence(
     "balance_in_design_5a",

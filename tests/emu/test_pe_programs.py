@@ -147,7 +147,8 @@ class Generator:
         lines = ["ld weights", f"ld activations base={base}"] if pick([True, False]) else []
         lines = lines or [f"ld both base={base}"]
         sfu = pick(["", " sfu"])
-        lines += [f"mac base={base} acc={a}{sfu}" for a in accs]
+        balance = pick(["", " balance"]) if self.unit.config["pe.design"] == "5b" else ""
+        lines += [f"mac base={base} acc={a}{sfu}{balance}" for a in accs]
         function = pick(["activation", "requantise", "reduce"]) if sfu else "nonsf"
         lines += [f"spu {function} src={a} dst={block(8)}" for a in accs] * pick([0, 1])
         lines += [f"st base={line[-1]}" for line in lines if "dst=" in line and line[-2] == "="]

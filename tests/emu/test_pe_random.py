@@ -28,6 +28,7 @@ class Layer:
     zeros: float  # of activations
     columns: int  # macs of the sequence: spmm
     parts: int  # exes that the inputs are split over
+    balance: bool
     seed: int
 
     @property
@@ -45,6 +46,7 @@ def layers(draw: st.DrawFn) -> Layer:
         "pe.overflow": draw(st.sampled_from(["fault", "wrap", "saturate"])),
         "pe.load_queue_1": draw(st.integers(2, 9)),
         "pe.load_queue_2": draw(st.integers(1, 3)),
+        "pe.balance_threshold": draw(st.integers(1, 4)),
         "pe.weight_queue": draw(st.sampled_from([61, 128])),
         "pe.input_buffer": draw(st.sampled_from([1024, 4096])),
         "dist.bus_bytes": draw(st.sampled_from([1, 5, 32, 64])),
@@ -57,6 +59,7 @@ def layers(draw: st.DrawFn) -> Layer:
         zeros=draw(st.floats(0, 1)),
         columns=draw(st.integers(1, 4)),
         parts=draw(st.integers(1, 3)),
+        balance=config["pe.design"] == "5b" and draw(st.booleans()),
         seed=draw(st.integers(0, 2**32 - 1)),
     )
 
@@ -90,7 +93,8 @@ def build(layer: Layer) -> Built:
     element = str(layer.config["pe.element"])
     unit = Unit(layer.config, data_at=0x1000)
     loads = [f"ld activations base={3 * a}" for a in range(layer.columns)]
-    macs = [f"mac base={3 * a} acc={a}" for a in range(layer.columns)]
+    flag = " balance" if layer.balance else ""
+    macs = [f"mac base={3 * a} acc={a}{flag}" for a in range(layer.columns)]
     stores = [f"st base={a}" for a in range(layer.columns)]
     # Two buffers in turn, so that loads of a part overlap the macs of the one before.
     for ib in (7, 3):
@@ -119,6 +123,9 @@ def expected(layer: Layer, built: Built) -> tuple[NDArray[Any], list[dict[str, i
     clusters, pes = int(config["pe.clusters"]), int(config["pe.pes"])
     for weights, x in zip(built.weights, built.x, strict=True):
         for column in range(layer.columns):
+            if layer.balance:
+                balanced(layer, weights, x[column], totals[column], counts)
+                continue
             lanes = []
             for pe in range(layer.pes):
                 indices = np.flatnonzero(weights[pe])
@@ -139,12 +146,47 @@ def expected(layer: Layer, built: Built) -> tuple[NDArray[Any], list[dict[str, i
                 for place, lane in enumerate(mine):
                     count = counts[cluster * pes + place]
                     found = witness.classes(lane, length)
-                    found |= {"examined": lane.examined, "effectual": lane.effectual}
-                    for name, number in found.items():
-                        count[name] = count.get(name, 0) + number
-                    for name in ("q1_high", "q2_high"):
-                        count[name] = max(count.get(name, 0), getattr(lane, name))
+                    add_counts(count, lane, found | {"given": 0, "taken": 0, "handing": 0})
     return totals, counts
+
+
+def add_counts(count: dict[str, int], lane: witness.Lane, found: dict[str, int]) -> None:
+    """Add what a mac of a PE was."""
+    found |= {"examined": lane.examined, "effectual": lane.effectual}
+    for name, number in found.items():
+        count[name] = count.get(name, 0) + number
+    for name in ("q1_high", "q2_high"):
+        count[name] = max(count.get(name, 0), getattr(lane, name))
+
+
+def balanced(
+    layer: Layer,
+    weights: NDArray[Any],
+    x: NDArray[Any],
+    totals: NDArray[Any],
+    counts: list[dict[str, int]],
+) -> None:
+    """A mac with `balance` in all clusters, by the witness: adds to `totals` and `counts`."""
+    config, pes = layer.config, int(layer.config["pe.pes"])
+    element, overflow = str(config["pe.element"]), str(config["pe.overflow"])
+    places = config["pe.load_queue_1"], config["pe.load_queue_2"]
+    for first in range(0, layer.pes, pes):
+        lanes = [
+            witness.Lane(deque((int(i), row[i]) for i in np.flatnonzero(row)))
+            for row in weights[first : first + pes]
+        ]
+        threshold = config["pe.balance_threshold"]
+        products, found = witness.mac_balanced(lanes, [x] * pes, places, threshold)
+        length = max(1, len(lanes[0].took)) + any(found.given)
+        for k, lane in enumerate(lanes):
+            total = witness.accumulate(totals[first + k], products[k], SUMS[element], overflow)
+            if found.given[k]:
+                helped = witness.accumulate(0, found.helped[k], SUMS[element], overflow)
+                total = witness.added(total, helped, SUMS[element], overflow)
+            totals[first + k] = total
+            extra = {"given": found.given[k], "taken": sum(found.given[k + 1 : k + 2])}
+            mine = witness.classes(lane, length - found.handed[k])
+            add_counts(counts[first + k], lane, mine | extra | {"handing": int(found.handed[k])})
 
 
 @EXAMPLES
@@ -173,13 +215,18 @@ def test_random_layers(layer: Layer) -> None:
             "effectual": state.effectual_loads[at],
             "q1_high": state.q1_high[at],
             "q2_high": state.q2_high[at],
+            "given": state.loads_given[at],
+            "taken": state.loads_taken[at],
+            "handing": state.cycles_handing[at],
         }
         assert {name: int(value) for name, value in found.items()} == count
-        assert state.macs[at] == count["effectual"]
+        assert state.macs[at] == count["effectual"] - count["given"] + count["taken"]
         every = [name for name in dir(state) if name.startswith("cycles_")]
         assert sum(int(getattr(state, name)[at]) for name in every) == state.cycles
     assert not state.weight_count.any()
     assert not state.accumulators.any()
+    assert not state.helpers.any()
+    assert not state.given.any()
 
 
 @pytest.mark.parametrize("element", sorted(NAMES))

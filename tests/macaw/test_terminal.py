@@ -23,6 +23,11 @@ Source = Callable[[str], Path]
 LOOP = "        .core cp\nloop:   j loop\n"
 
 
+def _heed_interrupts() -> None:
+    """Undo what a shell does to its background jobs, of which a test run may be one."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Terminal:
     """A command on a terminal of its own; `text` is what it has shown so far."""
 
@@ -37,6 +42,7 @@ class Terminal:
             stderr=theirs,
             cwd=ROOT,
             env={**clean, "TERM": "xterm-256color", **environment},
+            preexec_fn=_heed_interrupts,
         )
         os.close(theirs)
         self.text = ""
@@ -46,7 +52,7 @@ class Terminal:
         end = time.monotonic() + seconds
         while not wanted or wanted not in self.text:
             ready, _, _ = select.select([self._ours], [], [], end - time.monotonic())
-            assert ready, f"not shown in time: {wanted!r} in {self.text!r}"
+            assert ready, f"not shown in time: {wanted!r} in {self.text[-500:]!r}"
             try:
                 piece = os.read(self._ours, 4096)
             except OSError:  # how Linux says that the other end is closed

@@ -1,0 +1,77 @@
+"""Measuring: processes with their time and memory, medians, and tables in Markdown.
+
+Times are CPU time, user and system together, of everything measured: they are those of an
+idle machine even when this one is not. Nothing heavy is imported here: a process inherits
+the memory mark of the one that starts it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process took."""
+
+    seconds: float  # user and system
+    peak: int  # bytes
+
+
+def run(command: Sequence[str]) -> Cost:
+    """Run a command to its end; its output is lost. Raises `RuntimeError` if it fails."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+def side_by_side(commands: dict[str, Sequence[str]], rounds: int = ROUNDS) -> dict[str, list[Cost]]:
+    """Each command so many times, one of each after another."""
+    found: dict[str, list[Cost]] = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            found[name].append(run(command))
+    return found
+
+
+def middle(costs: Sequence[Cost]) -> Cost:
+    """The median of each figure."""
+    return Cost(median(x.seconds for x in costs), int(median(x.peak for x in costs)))
+
+
+def timed(action: Callable[[], object]) -> float:
+    """CPU seconds of a call in this process."""
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
+
+def output_of(command: Sequence[str]) -> str:
+    """What a command prints."""
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def thousands(value: float) -> str:
+    """A rate in thousands, with as many digits as it is good for."""
+    return f"{value / 1000:,.0f}" if value >= 100_000 else f"{value / 1000:,.1f}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; all columns but the first are right-aligned."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def target(text: str, met: bool) -> str:
+    """A line that says whether a target is met."""
+    return f"- {'met' if met else '**missed**'}: {text}\n"
