@@ -151,6 +151,9 @@ def other(chance: random.Random) -> str:
             ".set number, 12", "number = number + 1", ".set one, 5", ".global shared, one", "1: nop", "2:",
             '.asciz "a # b"', "/* over\nlines */ nop", "nop; nop", ".core cp", ".core pe", ".core bad",
             "trace_begin 1", "trace_begin 1", "j 1b", "j 1f", ".type one, function", ".size two, 8", ".equ two, .",
+            ".macro addi a:vararg\nnop\n.endm", ".macro Add a, b\n\\a: mv a0, \\b\nbeq a0, a1, 1f\n.endm", "add x\\@, a1",
+            ".purgem addi", ".rept 2", ".endr", ".irp r, a0, a1\nmv \\r, a0\nj 1b\n.endr", ".if number > 12", ".if 0", ".else",
+            ".endif", ".ifdef one", ".endm", ".exitm", ".rept 3\n1: lw a0, one\n.word one\n.endr",
             ".word one - two", ".word sizeof(one)", "la a0, one + 4", "x: y: nop", "addi a0, a0, one - two",
         )
     )  # fmt: skip
