@@ -1,251 +1,21 @@
 """Rows made ready for plain lines: the text of each operand leads straight to its bits.
 
 Everything is derived from the tables: a `Plan` is a row (of a pseudo-instruction
-an alternative of its expansion), a `Slot` one of its operands as written. A slot
-knows for certain what a text means, or it says nothing and the grammar is asked.
+an alternative of its expansion), its slots (`asm/slots.py`) are the operands as written.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 
-from asm.expressions import MODIFIERS, NotYet, Value, high_part, low_part
+from asm.expressions import NotYet
 from asm.instructions import template
-from asm.operands import AnyOperand, bind, check, choose, known_word, value_of
-from asm.plain import NAME, NUMBER
-from asm.syntax import Binary, Call, Here, Indexed, Local, Mistake, Name, Node, Number, transform
-from isa.kinds import Kind
-from isa.model import Alternative, Core, Instruction, Operand, Pseudo, PseudoOperand, Row
-
-WORD_BYTES = 4  # of every instruction that a plan makes
-_LANE = 8 * WORD_BYTES
-_MOST = 1 << 13  # texts that a slot remembers
-
-_NUMBER = re.compile(rf"-?(?:{NUMBER})")
-_NAME = re.compile(NAME)
-_ADDRESS = re.compile(rf"(?:(%hi|%lo)\()?({NAME}|[0-9]{{1,9}}[bf])(?(1)\))")
-_INSIDE = re.compile(r"(.*)\(([^()]*)\)")
-_PARTS = {"%hi": high_part, "%lo": low_part}
-assert set(_PARTS) <= set(MODIFIERS)
-
-NOWHERE = Name(-1, -1, "")
-
-
-def plain_number(text: str) -> int | None:
-    """The value of a number that is written plainly; None for any other text."""
-    return int(text, 0) if _NUMBER.fullmatch(text) else None
-
-
-class Bits(dict[str, int]):
-    """The bits that an operand's text stands for. `KeyError`: that is not certain."""
-
-    __slots__ = ("_resolve",)
-
-    def __init__(self, resolve: Callable[[str], int | None]) -> None:
-        self._resolve = resolve
-
-    def __missing__(self, text: str) -> int:
-        bits = self._resolve(text.strip(" \t"))
-        if bits is None:
-            raise KeyError(text)
-        if len(self) >= _MOST:
-            self.clear()
-        self[text] = bits
-        return bits
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """The place of a word and the value of an operand: all that an expansion asks for."""
-
-    address: int = 0
-    value: int | None = None
-
-    def here(self) -> Value:
-        return self.address
-
-    def name(self, node: Name) -> Value:
-        if self.value is None:
-            raise NotYet(node, "")
-        return self.value
-
-    def local(self, node: Local) -> Value:
-        raise NotYet(node, "")
-
-    def indexed(self, node: Indexed) -> Value:
-        raise NotYet(node, "")
-
-    def call(self, node: Call) -> Value:
-        raise NotYet(node, "")
-
-    def warn(self, message: str, node: Node) -> None:
-        """Say nothing: a warning belongs to a line that is not plain."""
-
-
-@dataclass(frozen=True)
-class _Use:
-    """Where an operand goes: the field of a word, and the expression that holds it."""
-
-    word: int
-    operand: Operand
-    node: Node
-
-    @cached_property
-    def direct(self) -> Callable[[int], int] | None:
-        """The field's value by the operand's, where nothing else decides."""
-        if self.operand.kind.relative:
-            return None
-        if isinstance(self.node, Name):
-            return int
-        if isinstance(self.node, Call) and isinstance(self.node.arguments[0], Name):
-            return _PARTS.get(self.node.function)
-        return None
-
-    @cached_property
-    def to_place(self) -> tuple[Callable[[int], int], int] | None:
-        """For `%lo(operand - . + 4)`: the function, and what is added to the distance."""
-        if not isinstance(self.node, Call) or self.node.function not in _PARTS:
-            return None
-        terms = list(_terms(self.node.arguments[0], 1))
-        more = sum(sign * node.value for sign, node in terms if isinstance(node, Number))
-        others = {sign: type(node) for sign, node in terms if not isinstance(node, Number)}
-        plain = others == {1: Name, -1: Here} and sum(type(x) is not Number for _, x in terms) == 2
-        return (_PARTS[self.node.function], more) if plain else None
-
-    def bits(self, value: int, start: int) -> int:
-        """The bits of a number; `start` is the address of the first word. Raises `Mistake`."""
-        kind = self.operand.kind
-        if self.direct is not None:
-            value = check(self.operand.name, kind, self.direct(value), self.node)
-        elif self.to_place is not None:
-            part, more = self.to_place
-            distance = value - start - WORD_BYTES * self.word + more
-            value = check(self.operand.name, kind, part(distance), self.node)
-        else:
-            place = _Placed(start + WORD_BYTES * self.word, value)
-            value = value_of(self.operand, self.node, place)
-        return self.operand.field.insert(value) << _LANE * self.word
-
-    @property
-    def needs_place(self) -> bool:
-        """Whether the bits hang on where the word lies."""
-        return self.operand.kind.relative or any(isinstance(x, Here) for x in _walk(self.node))
-
-
-def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
-    """What a sum adds (1) and takes away (-1)."""
-    if isinstance(node, Binary) and node.operator in "+-":
-        yield from _terms(node.left, sign)
-        yield from _terms(node.right, sign if node.operator == "+" else -sign)
-    else:
-        yield sign, node
-
-
-def _is(node: Node, name: str) -> bool:
-    return isinstance(node, Name) and node.text == name
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    found: list[Node] = []
-    transform(node, lambda item: found.append(item))
-    return iter(found)
-
-
-class Slot:
-    """An operand as written: one of the row's, or two for `imm(rs1)`."""
-
-    def __init__(
-        self,
-        operand: AnyOperand,
-        uses: Sequence[_Use],
-        base: Slot | None,
-        accepts: Callable[[int], bool] | None,
-    ) -> None:
-        self._operand = operand
-        self._uses = uses
-        self._base = base  # what stands in the brackets
-        self._accepts = accepts
-        self._needs_place = any(use.needs_place for use in uses)
-        # Whether the bits are those of the distance, and nothing else.
-        self.is_distance = (
-            len(uses) == 1 and isinstance(uses[0].node, Name) and uses[0].operand.kind.relative
-        )
-        self._distances: dict[int, int] = {}
-        self._words = Bits(self._resolve)
-        self.bits = Bits(self._bracketed) if base is not None else self._words
-
-    def _bracketed(self, text: str) -> int | None:
-        outer, opening, inner = text.partition("(")
-        if self._base is None or not opening or inner[-1:] != ")":
-            return None
-        return self._words[outer] | self._base.bits[inner[:-1]]
-
-    def _resolve(self, text: str) -> int | None:
-        """The bits of a word of the operand's kind, or of a number that may stand here."""
-        kind = self._operand.kind
-        if _NAME.fullmatch(text):
-            return self._word(kind, Name(-1, -1, text))
-        value = plain_number(text)
-        if value is None or kind.by_name or self._needs_place:
-            return None
-        if self._accepts is not None and not self._accepts(value):
-            return None
-        return self._value(value)
-
-    def _word(self, kind: Kind, node: Name) -> int | None:
-        if known_word(kind, node) is None:
-            return None
-        bits = 0
-        for use in self._uses:
-            value = known_word(use.operand.kind, node)
-            if value is None or not isinstance(use.node, Name):
-                return None
-            bits |= use.operand.field.insert(value) << _LANE * use.word
-        return bits
-
-    def _value(self, value: int, start: int = 0) -> int | None:
-        bits = 0
-        try:
-            if isinstance(self._operand, PseudoOperand):
-                check(self._operand.name, self._operand.kind, value, NOWHERE)
-            for use in self._uses:
-                bits |= use.bits(value, start)
-        except (Mistake, NotYet):
-            return None
-        return bits
-
-    def symbol(self, text: str) -> tuple[int, str, str] | None:
-        """What a text asks of a symbol: the bits beside it, `%hi`, `%lo` or "", its name or 1b."""
-        if self._operand.kind.by_name:
-            return None
-        beside: int | None = 0
-        text = text.strip(" \t")
-        if self._base is not None:
-            inside = _INSIDE.fullmatch(text)
-            if inside is None or not inside[1]:
-                return None
-            text, beside = inside[1], self._base._resolve(inside[2])
-        match = _ADDRESS.fullmatch(text)
-        if match is None or beside is None or self._operand.kind.parse(match[2]) is not None:
-            return None
-        return beside, match[1] or "", match[2]
-
-    def late(self, modifier: str, address: int, start: int) -> int | None:
-        """The bits of an address, the first word lying at `start`; None: the grammar is asked."""
-        if modifier:
-            return None if self._needs_place else self._value(_PARTS[modifier](address), start)
-        if not self.is_distance:
-            return self._value(address, start)
-        distance = address - start
-        bits = self._distances.get(distance)
-        if bits is None:
-            bits = self._value(address, start)
-            if bits is not None and len(self._distances) < _MOST:
-                self._distances[distance] = bits
-        return bits
+from asm.operands import AnyOperand, bind, choose, value_of
+from asm.slots import LANE, NOWHERE, WORD_BYTES, Bits, Placed, Slot, Use, is_name, walk
+from asm.syntax import Here, Mistake, Name, Node, Number, transform
+from isa.model import Alternative, Core, Instruction, Operand, Pseudo, Row
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -324,13 +94,13 @@ def _plan(
     """The plan of a row, or None if no plain line can be sure of it."""
     if any(_is_free(operand) for operand in row.operands):
         return None
-    base, uses, words = 0, {operand.name: list[_Use]() for operand in row.operands}, 1
+    base, uses, words = 0, {operand.name: list[Use]() for operand in row.operands}, 1
     if isinstance(row, Instruction):
         if row.format.size != WORD_BYTES:
             return None
         base = row.match
         for operand in row.operands:
-            uses[operand.name].append(_Use(0, operand, Name(-1, -1, "$" + operand.name)))
+            uses[operand.name].append(Use(0, operand, Name(-1, -1, "$" + operand.name)))
     else:
         assert alternative is not None
         words = len(alternative.lines)
@@ -338,7 +108,7 @@ def _plan(
             bits = _expanded(core, row, line, number, uses)
             if bits is None:
                 return None
-            base |= bits << _LANE * number
+            base |= bits << LANE * number
     accepts = None
     if isinstance(row, Pseudo) and row.choose:
         accepts = partial(_is_chosen, row, alternative)
@@ -355,7 +125,7 @@ def _plan(
         return made
 
     slots = tuple(slot(operand) for operand in row.operands if not operand.inside)
-    encode = None if any(slot._needs_place for slot in slots) else _encoder(base, slots)
+    encode = None if any(slot.needs_place for slot in slots) else _encoder(base, slots)
     return Plan(row, words, base, slots, encode, bool(accepts))
 
 
@@ -370,7 +140,7 @@ def _is_chosen(row: Pseudo, alternative: Alternative | None, value: int) -> bool
 
 
 def _expanded(
-    core: Core, row: Pseudo, text: str, number: int, uses: Mapping[str, list[_Use]]
+    core: Core, row: Pseudo, text: str, number: int, uses: Mapping[str, list[Use]]
 ) -> int | None:
     """Enter where a line of an expansion uses the operands; gives the bits that never change."""
     line = template(text)
@@ -378,7 +148,7 @@ def _expanded(
 
     def sample(item: Node) -> Node | None:
         for operand in row.operands:
-            if _is(item, "$" + operand.name):
+            if is_name(item, "$" + operand.name):
                 words = operand.kind.words() if operand.kind.by_name else ()
                 return Name(-1, -1, words[0]) if words else Number(-1, -1, 0)
         return None
@@ -393,16 +163,16 @@ def _expanded(
         bits = inner.match
         for operand in inner.operands:
             node = given.get(operand.name)
-            names = [x.text[1:] for x in _walk(node or NOWHERE) if isinstance(x, Name)]
+            names = [x.text[1:] for x in walk(node or NOWHERE) if isinstance(x, Name)]
             used = [name for name in names if name in uses]
             if node is None:
                 bits |= operand.field.insert(operand.default or 0)
             elif not used:
-                if any(isinstance(x, Here) for x in _walk(node)):
+                if any(isinstance(x, Here) for x in walk(node)):
                     return None
-                bits |= operand.field.insert(value_of(operand, node, _Placed()))
+                bits |= operand.field.insert(value_of(operand, node, Placed()))
             elif len(used) == 1:
-                uses[used[0]].append(_Use(number, operand, node))
+                uses[used[0]].append(Use(number, operand, node))
             else:
                 return None
     except (Mistake, NotYet):

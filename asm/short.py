@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
 
-from asm.compiled import NOTHING, WORD_BYTES, Entry, Plan, Slot, entries, plain_number
+from asm.compiled import NOTHING, Entry, Plan, entries
 from asm.data_directives import NUMBER_SIZES, late_number
 from asm.expressions import Address
 from asm.forms import Form
@@ -23,6 +23,7 @@ from asm.layout import Area
 from asm.parser import parse
 from asm.plain import NAME
 from asm.site import Site
+from asm.slots import LANE, WORD_BYTES, Slot, plain_number
 from asm.source import LogicalLine, SourceText
 from asm.symbols import Definition, Scope
 from isa.model import Row
@@ -36,7 +37,6 @@ _LINE = re.compile(
     r"(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)|"
 )
 _SYMBOL = re.compile(rf"[ \t]*({NAME})[ \t]*")
-_LANE = 8 * WORD_BYTES
 _LEAST_ROOM = 1 << 16  # bytes; so near to the end of memory every statement is asked for
 _BYTES_A_CHARACTER = 4  # `.dword 1,1,1` has the most
 
@@ -272,7 +272,7 @@ def _split(bits: int, count: int) -> list[int]:
     """The words of a plan."""
     if count == 1:
         return [bits]
-    return [bits >> _LANE * place & (1 << _LANE) - 1 for place in range(count)]
+    return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]
 
 
 def _begin(match: re.Match[str]) -> int:
@@ -322,7 +322,7 @@ class Later:
                         if bits is not None:
                             bits |= known
                             data = bits.to_bytes(
-                                -(-bits.bit_length() // _LANE) * WORD_BYTES, "little"
+                                -(-bits.bit_length() // LANE) * WORD_BYTES, "little"
                             )
                     elif address >> 8 * slot == 0:
                         data = address.to_bytes(slot, "little")

@@ -1,0 +1,247 @@
+"""Operands made ready for plain lines: a text leads straight to its bits.
+
+A slot knows for certain what a text means, or it says nothing and the grammar is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from asm.expressions import MODIFIERS, NotYet, Value, high_part, low_part
+from asm.operands import AnyOperand, check, known_word, value_of
+from asm.plain import NAME, NUMBER
+from asm.syntax import Binary, Call, Here, Indexed, Local, Mistake, Name, Node, Number, transform
+from isa.kinds import Kind
+from isa.model import Operand, PseudoOperand
+
+WORD_BYTES = 4  # of every instruction that a plan makes
+LANE = 8 * WORD_BYTES  # bits of a word; several stand side by side, the first one lowest
+_MOST = 1 << 13  # texts that a slot remembers
+
+_NUMBER = re.compile(rf"-?(?:{NUMBER})")
+_NAME = re.compile(NAME)
+_ADDRESS = re.compile(rf"(?:(%hi|%lo)\()?({NAME}|[0-9]{{1,9}}[bf])(?(1)\))")
+_INSIDE = re.compile(r"(.*)\(([^()]*)\)")
+_PARTS = {"%hi": high_part, "%lo": low_part}
+assert set(_PARTS) <= set(MODIFIERS)
+
+NOWHERE = Name(-1, -1, "")  # the place of a mistake that nobody is told
+
+
+def plain_number(text: str) -> int | None:
+    """The value of a number that is written plainly; None for any other text."""
+    return int(text, 0) if _NUMBER.fullmatch(text) else None
+
+
+class Bits(dict[str, int]):
+    """The bits that an operand's text stands for. `KeyError`: that is not certain."""
+
+    __slots__ = ("_resolve",)
+
+    def __init__(self, resolve: Callable[[str], int | None]) -> None:
+        self._resolve = resolve
+
+    def __missing__(self, text: str) -> int:
+        bits = self._resolve(text.strip(" \t"))
+        if bits is None:
+            raise KeyError(text)
+        if len(self) >= _MOST:
+            self.clear()
+        self[text] = bits
+        return bits
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The place of a word and the value of an operand: all that an expansion asks for."""
+
+    address: int = 0
+    value: int | None = None
+
+    def here(self) -> Value:
+        return self.address
+
+    def name(self, node: Name) -> Value:
+        if self.value is None:
+            raise NotYet(node, "")
+        return self.value
+
+    def local(self, node: Local) -> Value:
+        raise NotYet(node, "")
+
+    def indexed(self, node: Indexed) -> Value:
+        raise NotYet(node, "")
+
+    def call(self, node: Call) -> Value:
+        raise NotYet(node, "")
+
+    def warn(self, message: str, node: Node) -> None:
+        """Say nothing: a warning belongs to a line that is not plain."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """Where an operand goes: the field of a word, and the expression that holds it."""
+
+    word: int
+    operand: Operand
+    node: Node
+
+    @cached_property
+    def direct(self) -> Callable[[int], int] | None:
+        """The field's value by the operand's, where nothing else decides."""
+        if self.operand.kind.relative:
+            return None
+        if isinstance(self.node, Name):
+            return int
+        if isinstance(self.node, Call) and isinstance(self.node.arguments[0], Name):
+            return _PARTS.get(self.node.function)
+        return None
+
+    @cached_property
+    def to_place(self) -> tuple[Callable[[int], int], int] | None:
+        """For `%lo(operand - . + 4)`: the function, and what is added to the distance."""
+        if not isinstance(self.node, Call) or self.node.function not in _PARTS:
+            return None
+        terms = list(_terms(self.node.arguments[0], 1))
+        more = sum(sign * node.value for sign, node in terms if isinstance(node, Number))
+        others = {sign: type(node) for sign, node in terms if not isinstance(node, Number)}
+        plain = others == {1: Name, -1: Here} and sum(type(x) is not Number for _, x in terms) == 2
+        return (_PARTS[self.node.function], more) if plain else None
+
+    def bits(self, value: int, start: int) -> int:
+        """The bits of a number; `start` is the address of the first word. Raises `Mistake`."""
+        kind = self.operand.kind
+        if self.direct is not None:
+            value = check(self.operand.name, kind, self.direct(value), self.node)
+        elif self.to_place is not None:
+            part, more = self.to_place
+            distance = value - start - WORD_BYTES * self.word + more
+            value = check(self.operand.name, kind, part(distance), self.node)
+        else:
+            place = Placed(start + WORD_BYTES * self.word, value)
+            value = value_of(self.operand, self.node, place)
+        return self.operand.field.insert(value) << LANE * self.word
+
+    @property
+    def needs_place(self) -> bool:
+        """Whether the bits hang on where the word lies."""
+        return self.operand.kind.relative or any(isinstance(x, Here) for x in walk(self.node))
+
+
+def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
+    """What a sum adds (1) and takes away (-1)."""
+    if isinstance(node, Binary) and node.operator in "+-":
+        yield from _terms(node.left, sign)
+        yield from _terms(node.right, sign if node.operator == "+" else -sign)
+    else:
+        yield sign, node
+
+
+def is_name(node: Node, name: str) -> bool:
+    """Whether a node is that name."""
+    return isinstance(node, Name) and node.text == name
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """All nodes of a tree."""
+    found: list[Node] = []
+    transform(node, lambda item: found.append(item))
+    return iter(found)
+
+
+class Slot:
+    """An operand as written: one of the row's, or two for `imm(rs1)`."""
+
+    def __init__(
+        self,
+        operand: AnyOperand,
+        uses: Sequence[Use],
+        base: Slot | None,
+        accepts: Callable[[int], bool] | None,
+    ) -> None:
+        self._operand = operand
+        self._uses = uses
+        self._base = base  # what stands in the brackets
+        self._accepts = accepts
+        self.needs_place = any(use.needs_place for use in uses)
+        # Whether the bits are those of the distance, and nothing else.
+        self.is_distance = (
+            len(uses) == 1 and isinstance(uses[0].node, Name) and uses[0].operand.kind.relative
+        )
+        self._distances: dict[int, int] = {}
+        self._words = Bits(self._resolve)
+        self.bits = Bits(self._bracketed) if base is not None else self._words
+
+    def _bracketed(self, text: str) -> int | None:
+        outer, opening, inner = text.partition("(")
+        if self._base is None or not opening or inner[-1:] != ")":
+            return None
+        return self._words[outer] | self._base.bits[inner[:-1]]
+
+    def _resolve(self, text: str) -> int | None:
+        """The bits of a word of the operand's kind, or of a number that may stand here."""
+        kind = self._operand.kind
+        if _NAME.fullmatch(text):
+            return self._word(kind, Name(-1, -1, text))
+        value = plain_number(text)
+        if value is None or kind.by_name or self.needs_place:
+            return None
+        if self._accepts is not None and not self._accepts(value):
+            return None
+        return self._value(value)
+
+    def _word(self, kind: Kind, node: Name) -> int | None:
+        if known_word(kind, node) is None:
+            return None
+        bits = 0
+        for use in self._uses:
+            value = known_word(use.operand.kind, node)
+            if value is None or not isinstance(use.node, Name):
+                return None
+            bits |= use.operand.field.insert(value) << LANE * use.word
+        return bits
+
+    def _value(self, value: int, start: int = 0) -> int | None:
+        bits = 0
+        try:
+            if isinstance(self._operand, PseudoOperand):
+                check(self._operand.name, self._operand.kind, value, NOWHERE)
+            for use in self._uses:
+                bits |= use.bits(value, start)
+        except (Mistake, NotYet):
+            return None
+        return bits
+
+    def symbol(self, text: str) -> tuple[int, str, str] | None:
+        """What a text asks of a symbol: the bits beside it, `%hi`, `%lo` or "", its name or 1b."""
+        if self._operand.kind.by_name:
+            return None
+        beside: int | None = 0
+        text = text.strip(" \t")
+        if self._base is not None:
+            inside = _INSIDE.fullmatch(text)
+            if inside is None or not inside[1]:
+                return None
+            text, beside = inside[1], self._base._resolve(inside[2])
+        match = _ADDRESS.fullmatch(text)
+        if match is None or beside is None or self._operand.kind.parse(match[2]) is not None:
+            return None
+        return beside, match[1] or "", match[2]
+
+    def late(self, modifier: str, address: int, start: int) -> int | None:
+        """The bits of an address, the first word lying at `start`; None: the grammar is asked."""
+        if modifier:
+            return None if self.needs_place else self._value(_PARTS[modifier](address), start)
+        if not self.is_distance:
+            return self._value(address, start)
+        distance = address - start
+        bits = self._distances.get(distance)
+        if bits is None:
+            bits = self._value(address, start)
+            if bits is not None and len(self._distances) < _MOST:
+                self._distances[distance] = bits
+        return bits
