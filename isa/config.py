@@ -37,6 +37,8 @@ COMMON = (
     Setting("mem.external_latency",       20, "from a request to the first data",                    "cycles",                1, 1024),
     Setting("mem.external_width",         32, "width of external memory",                            "bytes a cycle",         4, 1024,               step=4),
     Setting("lower.preferred.spmv",  "input", "mapping of a matrix-vector product where costs are near (seed 000 ¶177)", choices=MAPPINGS),
+    Setting("lower.preferred.conv2d", "input", "mapping of a convolution where costs are near (seed 000 ¶141)", choices=MAPPINGS),
+    Setting("lower.preferred.depthwise", "weight", "mapping of a depthwise convolution where costs are near (seed 000 ¶141)", choices=MAPPINGS),
     Setting("lower.preferred.spmm",  "input", "mapping of a matrix product where costs are near (seed 000 ¶177)",        choices=MAPPINGS),
 )
 # fmt: on

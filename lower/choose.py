@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import singledispatch
 
+import lower.conv_rows  # noqa: F401 (rows and transfers of convolutions)
 from isa.config import Configuration
 from isa.pe import ACCUMULATORS, BLOCKS
+from lower.conv import Convolution, ImageTile, make_image_plan
 from lower.cost import Cost, cost
 from lower.errors import LowerError
 from lower.mapping import MAPPINGS, OUTPUT, Mapping
@@ -90,6 +93,8 @@ def choose(
             ]
             if found:
                 best.append(min(found, key=_key))
+    if not best and isinstance(product, Convolution) and split is not None and "K" in SPLITS[split]:
+        raise LowerError("the parts of a convolution are of M or N", "splits a, b, d and e")
     if not best:
         half = config["mem.unit_half_bytes"]
         raise LowerError(
@@ -107,6 +112,7 @@ def _key(item: Candidate) -> tuple[int, int]:
     return item.cost.cycles, item.cost.traffic.external
 
 
+@singledispatch
 def plans(product: Product, config: Configuration, mapping: Mapping, split: str) -> Iterator[Plan]:
     """Plans of one mapping and split that fit the device, one or two a number of rows."""
     extents = (product.m, product.n, product.k)
@@ -121,6 +127,57 @@ def plans(product: Product, config: Configuration, mapping: Mapping, split: str)
                 found += 1
             if found == 2:
                 break
+
+
+@plans.register
+def _image_plans(
+    product: Convolution, config: Configuration, mapping: Mapping, split: str
+) -> Iterator[Plan]:
+    """Plans of a convolution: of the fewest parts of k that fit, some widths, the most rows."""
+    part = partition(
+        split, config["pe.rows"], config["pe.clusters"], (product.m, product.n, product.k)
+    )
+    outputs = balanced(part.length("N"), config["pe.pes"])
+    length, found = part.length("K"), 0
+    for chunks in range(1, length + 1):
+        k = -(-length // chunks)
+        if chunks > 1 and (mapping.inner != "K" or k == -(-length // (chunks - 1))):
+            continue
+        for side in dict.fromkeys((1, 2, 3, 4, 6, 8, 16, product.columns)):
+            if side <= product.columns:
+                columns = -(-product.columns // side)
+                plan = _tallest(product, config, mapping, split, part, outputs, k, columns)
+                if plan is not None:
+                    yield plan
+                    found += 1
+        if found:
+            return
+
+
+def _tallest(
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    part: Partition,
+    outputs: int,
+    k: int,
+    columns: int,
+) -> Plan | None:
+    """The plan with the most rows in a tile, down by halves until it fits."""
+    rows = part.length("M")
+    while True:
+        rows = balanced(part.length("M"), rows)
+        tile = ImageTile(rows, 1, outputs, k, columns)
+        try:
+            plan = make_image_plan(product, config, mapping, split, tile)
+        except LowerError:
+            plan = None
+        if plan is not None and unit_bytes(plan) <= config["mem.unit_half_bytes"]:
+            return plan
+        if rows == 1:
+            return None
+        rows = max(1, min(rows - 1, rows * 3 // 4))
 
 
 def balanced(length: int, most: int) -> int:

@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from math import ceil
 
 from isa.pe import ACCUMULATORS
+from lower.conv import ImagePlan
 from lower.mapping import WEIGHT
 from lower.operation import Types
 from lower.plan import Plan
 from lower.rows import BEGIN, FINAL, HOLD, RAW, Exe, has_again, list_names, lists, program_bytes
-from lower.transfers import activations_in, results_out, weights_in
+from lower.transfers import Transfer, activations_in, padding, results_out, weights_in
 
 # cp's cycles, of the code that lower/processor.py writes (cp.alu_cycles and the like at defaults).
 CP_STEP = 110  # dispatch, step, load and store without their loops
 CP_STORE = 40  # from the dispatch to the first transfer of the load
 CP_TRANSFER = 11  # a turn of a loop over transfers
 CP_PATCH = 7  # the bytes of weights in one packet
+IMAGE_TURN = 5  # of an output position: fill, move out, write back, fetch
 CP_TURN = 22  # from the end of an iteration's work to the next one's dispatch
 CP_START = 50  # before the first load, and behind the last store
 
@@ -32,6 +34,7 @@ class Traffic:
     """Bytes over the device's external memory, and from unit to unit, of a whole run."""
 
     program: int  # packets and sequences into both halves
+    padding: int  # x into a frame of zeros
     activations: int
     weights: int
     sums_in: int  # biases and partial sums
@@ -49,6 +52,7 @@ class Traffic:
         """Bytes that the dma moves."""
         return (
             self.program
+            + self.padding
             + self.activations
             + self.weights
             + self.sums_in
@@ -107,20 +111,22 @@ def traffic(plan: Plan) -> Traffic:
     """Bytes that a run moves, exactly."""
     m, n, k = (plan.count(dim) for dim in "MNK")
     rows = plan.partition.rows
-    operand, result = Types.size(plan.types.operand), Types.size(plan.types.result)
-    tile = plan.tile
-    activations = len(activations_in(plan)) * tile.m * tile.k * operand
-    activations *= m * k * (1 if plan.holds else n)
+    activations = _bytes(activations_in(plan)) * m * k * (1 if plan.holds else n)
     weights = int(plan.weight_bytes.sum()) * (rows if plan.rows_share_weights else 1)
     weights *= min(m, 2) if plan.mapping is WEIGHT else m
     sums = rows * plan.partial_bytes
     begins = m * n * sums if plan.begins else 0
     returned = m * n * (k - 1) * sums if plan.returns else 0
-    results = len(results_out(plan)) * tile.m * tile.n * result * m * n
+    results = _bytes(results_out(plan)) * m * n
     away = 0 if plan.carries else returned
     between = (returned if plan.carries else 0) + (m * n * sums if plan.joins_rows else 0)
     program = 2 * rows * program_bytes(plan)
-    return Traffic(program, activations, weights, begins + away, away, results, between)
+    pad = _bytes([padding(plan)]) if plan.pads else 0
+    return Traffic(program, pad, activations, weights, begins + away, away, results, between)
+
+
+def _bytes(transfers: Sequence[Transfer]) -> int:
+    return sum(int(item.rows) * int(item.row_bytes) for item in transfers)
 
 
 # Cycles of the dma
@@ -144,12 +150,12 @@ def _fill(plan: Plan) -> float:
 
 def _step_loads(plan: Plan, entering: bool, first: bool) -> Iterator[Shape]:
     """The transfers that an iteration's load starts; `first`: of its sums."""
-    rows, operand = plan.partition.rows, Types.size(plan.types.operand)
+    rows = plan.partition.rows
     if plan.begins and (first or (plan.returns and not plan.carries)):
         yield rows, plan.partial_bytes, True
     if entering or not plan.holds:
-        for _ in activations_in(plan):
-            yield plan.tile.m, plan.tile.k * operand, True
+        for item in activations_in(plan):
+            yield int(item.rows), float(item.row_bytes), True
     loads = weights_in(plan)
     mean = float(plan.weight_bytes.mean())
     kept = plan.mapping is WEIGHT and plan.count("M") > 2
@@ -159,9 +165,8 @@ def _step_loads(plan: Plan, entering: bool, first: bool) -> Iterator[Shape]:
 
 
 def _result_shapes(plan: Plan) -> Iterator[Shape]:
-    size = Types.size(plan.types.result)
-    for _ in results_out(plan):
-        yield plan.tile.m, plan.tile.n * size, False
+    for item in results_out(plan):
+        yield int(item.rows), float(item.row_bytes), False
 
 
 def _around(plan: Plan, entering: bool, first: bool, last: bool) -> tuple[float, float]:
@@ -171,7 +176,7 @@ def _around(plan: Plan, entering: bool, first: bool, last: bool) -> tuple[float,
         shapes += _result_shapes(plan)
     elif plan.returns and not plan.carries:
         shapes.append((plan.partition.rows, plan.partial_bytes, False))
-    patches = plan.partition.rows * plan.tile.groups
+    patches = plan.partition.rows * plan.products
     code = CP_STEP + CP_TRANSFER * len(shapes) + CP_PATCH * patches
     return sum(_dma(plan, shape) for shape in shapes), code
 
@@ -224,6 +229,8 @@ def _row_cycles(
     wanted = name if last else more
     (packets,) = (item for item in lists(plan) if item.name == wanted)
     exes: Sequence[Exe] = packets.exes
+    if isinstance(plan, ImagePlan):
+        return _image_cycles(plan, loads, exes[-1], entering, last)
     if has_again(plan) and not entering:
         exes = exes[1:]
     bus = sums = units = float(max(config["dist.dispatch_latency"], config["mem.onchip_latency"]))
@@ -234,13 +241,34 @@ def _row_cycles(
         elif exe.buffer == BEGIN:
             if "chain" in exe.data[0]:  # which the stores before it must have written
                 bus = max(bus, units + 1)
-            sums = max(sums, bus) + 2
+            bus = max(bus, sums)  # its segment waits for the accumulators, and the bus with it
+            sums = bus + 2
         elif exe.buffer in (RAW, FINAL):
             moved = max(sums, bus + 3) + plan.tile.members
             sums, units = moved, _stored(plan, exe, moved, units)
         else:
             sums = max(sums, bus + 2) + plan.tile.members * (loads + 3)
     return float(max(sums, units)) + 3
+
+
+def _image_cycles(plan: ImagePlan, loads: float, exe: Exe, entering: bool, last: bool) -> float:
+    """From dispatch to the end of a convolution's list: the slab, the loop, the results."""
+    config, outputs = plan.config, plan.tile.outputs
+    clusters = 1 if plan.shares_activations else plan.partition.clusters
+    size = Types.size(plan.types.result if last else plan.types.sum)
+    slab = clusters * plan.slab * Types.size(plan.types.operand)
+    width = config["dist.bus_bytes"]
+    loading = float(plan.weight_bytes.mean()) / width + 8
+    if entering or not plan.holds:
+        loading += slab / width
+    each = loads + IMAGE_TURN
+    if plan.begins:
+        each = max(each, plan.bias_bytes / width) + 3
+    kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+    special = kinds * last * ceil(outputs * plan.pes / config["sfu.rate"])
+    spread = config["mem.banks"] * config["mem.bank_width"]
+    beats = plan.slots * outputs * size / min(width, spread)
+    return float(loading + outputs * each + special + beats + 14)
 
 
 def _payload(plan: Plan, exe: Exe) -> float:

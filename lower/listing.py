@@ -32,6 +32,8 @@ class Listing:
     def block(self, statements: str) -> None:
         """Several statements, a line each: `label: statement # comment`."""
         for line in statements.strip("\n").splitlines():
+            if not line.strip():
+                continue
             code, _, comment = line.partition("#")
             head, colon, rest = code.strip().partition(":")
             if colon and " " not in head:

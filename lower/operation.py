@@ -70,9 +70,22 @@ class Product:
         """Inputs of an output."""
         return int(self.weights.shape[1])
 
-    def extent(self, dim: str) -> int:
-        """The length of dimension M, N or K."""
-        return {"M": self.m, "N": self.n, "K": self.k}[dim]
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Of activations and results."""
+        if self.vector:
+            return (self.k,), (self.n,)
+        return (self.m, self.k), (self.m, self.n)
+
+    @property
+    def macs(self) -> int:
+        """Products of a dense computation."""
+        return self.m * self.n * self.k
+
+    def describe(self) -> str:
+        """What it is, in words."""
+        what = "a vector" if self.vector else f"{self.m} rows"
+        return f"{what} of {self.k} inputs through {self.n} outputs"
 
     def types(self, config: Configuration) -> Types:
         """Element types on a device."""

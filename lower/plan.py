@@ -82,6 +82,43 @@ class Plan:
         length, tile = self.partition.length(dim), self.tile.length(dim)
         return min(index * tile, length - tile)
 
+    # Places of tiles in x and y
+
+    @property
+    def columns(self) -> int:
+        """Tiles that lie side by side in a row of the image; 0: rows are no rows of images."""
+        return 0
+
+    @property
+    def pitches(self) -> dict[str, int]:
+        """Elements from one to the next: of x by M and K, of y by M."""
+        return {"X_ROW": self.product.k, "X_DEPTH": 1, "Y_ROW": self.product.n}
+
+    @property
+    def pads(self) -> bool:
+        """x is copied into a frame of zeros first."""
+        return False
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """What the cp code of a kind of operation has to know besides."""
+        return {}
+
+    @property
+    def depth(self) -> str:
+        """The dimension that says which inputs of a row a tile takes."""
+        return "K"
+
+    @property
+    def products(self) -> int:
+        """Exes of a list that take weights."""
+        return self.tile.groups
+
+    @property
+    def weight_segment(self) -> int:
+        """Segments of a product's exe before its weights."""
+        return 0 if self.holds else self.tile.members
+
     # What is where
 
     @property

@@ -14,7 +14,7 @@ from lower.mapping import WEIGHT
 from lower.operation import Types
 from lower.plan import Plan
 from lower.rows import has_again, list_names
-from lower.transfers import PONG, UNIT, activations_in, results_out, weights_in
+from lower.transfers import PONG, UNIT, activations_in, results_out, sums_in, weights_in
 
 INDEX = {"M": "s2", "N": "s3", "K": "s4"}  # the loop counters
 _START = {"M": "t3", "N": "t4", "K": "t5"}  # where a tile begins in its part
@@ -36,7 +36,6 @@ def write_processor(out: Listing, plan: Plan) -> None:
 def _constants(out: Listing, plan: Plan) -> None:
     mask = (1 << plan.partition.rows) - 1
     first = registry.core("pe").number
-    segments = 0 if plan.holds else plan.tile.members  # before a product's weights
     length = SEGMENT.offsets["length"]
     out.put(f".equ ROWS, {plan.partition.rows}")
     out.put(f".equ ALL_ROWS, {mask:#x}", "units and rows, a bit each")
@@ -49,12 +48,14 @@ def _constants(out: Listing, plan: Plan) -> None:
         out.put(f".equ TILE_{dim}, {plan.tile.length(dim)}", f"{what} of a tile")
         last = plan.partition.length(dim) - plan.tile.length(dim)
         out.put(f".equ LAST_{dim}, {last}", "where the last tile begins in its part")
+    for name, value in plan.constants.items():
+        out.put(f".equ {name}, {value}")
     out.put(f".equ X_SIZE, {Types.size(plan.types.operand)}", "bytes of an activation")
     out.put(f".equ Y_SIZE, {Types.size(plan.types.result)}", "bytes of a result")
-    out.put(f".equ X_ROW, {plan.product.k} * X_SIZE")
-    out.put(f".equ Y_ROW, {plan.product.n} * Y_SIZE")
+    for name, pitch in plan.pitches.items():
+        out.put(f".equ {name}, {pitch} * {name[0]}_SIZE")
     out.put(f".equ SUMS, {plan.partial_bytes}", "bytes of a row's raw sums of an iteration")
-    where = PACKET.size + segments * SEGMENT.size + length
+    where = PACKET.size + plan.weight_segment * SEGMENT.size + length
     out.put(f".equ WEIGHT_BYTES, {where}", "in a product's packet: how many bytes of weights")
     out.comment("Words of a frame; words of a transfer.")
     for place, name in enumerate(_FRAME):
@@ -70,7 +71,7 @@ def _constants(out: Listing, plan: Plan) -> None:
 def _loop(out: Listing, plan: Plan) -> None:
     out.comment()
     out.block(
-        """
+        f"""
 _start: la a0, fill_ping # packets and sequences to both halves of all units
         dma.copy zero, a0
         la a0, fill_pong
@@ -83,6 +84,8 @@ _start: la a0, fill_ping # packets and sequences to both halves of all units
         li s5, STEPS # iterations that are left to dispatch
         la s8, ping # the frame of the half that loads
         la s9, pong # the frame of the half that feeds
+        {"la a0, pad # x into its frame of zeros" if plan.pads else ""}
+        {"dma.copy zero, a0" if plan.pads else ""}
         call load
         dma.wait zero
         mem.swap s0
@@ -171,8 +174,10 @@ def _load(out: Listing, plan: Plan) -> None:
     out.comment("Bring the data of iteration (m, n, k) to the half of frame s8.")
     out.comment("s11: its list; s7: how much of the list's beginning is left out.")
     out.put("", label="load")
-    for dim, register in _START.items():
-        _tile_start(out, plan, dim, register)
+    if plan.columns:
+        _image_start(out, plan)
+    for dim in "NK" if plan.columns else "MNK":
+        _tile_start(out, plan.count(dim), dim, INDEX[dim], _START[dim])
     _choose_list(out, plan)
     _place_of_outputs(out, plan)
     if plan.begins:
@@ -188,14 +193,31 @@ def _load(out: Listing, plan: Plan) -> None:
     )
 
 
-def _tile_start(out: Listing, plan: Plan, dim: str, register: str) -> None:
-    if plan.count(dim) == 1:
-        out.put(f"li {register}, 0", f"there is one tile of {_NAMES[dim]}")
+def _image_start(out: Listing, plan: Plan) -> None:
+    """Where a tile of an image begins: its row in t3, its column in s6."""
+    if plan.columns == 1:
+        _tile_start(out, plan.count("M"), "M", "s2", "t3")
+        out.put("li s6, 0", "a tile has all columns")
+        return
+    out.block(
+        """
+        li t0, COLUMNS # tiles side by side
+        divu t1, s2, t0
+        remu t2, s2, t0
+        """
+    )
+    _tile_start(out, 2, "M", "t1", "t3")
+    _tile_start(out, 2, "X", "t2", "s6")
+
+
+def _tile_start(out: Listing, count: int, dim: str, index: str, register: str) -> None:
+    if count == 1:
+        out.put(f"li {register}, 0", f"there is one tile in {dim}")
         return
     out.block(
         f"""
         li t0, TILE_{dim}
-        mul {register}, {INDEX[dim]}, t0
+        mul {register}, {index}, t0
         li t0, LAST_{dim} # the last tile begins earlier rather than being shorter
         ble {register}, t0, 1f
         mv {register}, t0
@@ -228,6 +250,8 @@ def _place_of_outputs(out: Listing, plan: Plan) -> None:
         add a5, a5, t0
         """
     )
+    if plan.columns > 1:
+        out.block("li t0, Y_COLUMN\nmul t0, s6, t0\nadd a5, a5, t0")
     if plan.returns and not plan.carries:
         out.block(
             f"""
@@ -245,8 +269,11 @@ def _load_sums(out: Listing, plan: Plan) -> None:
     """Bring what sums begin with: a bias at k = 0, partial sums afterwards."""
     away = plan.returns and not plan.carries
     out.block(f"bnez s4, {'4f' if away else '6f'}")
-    out.block("la t0, start_sums")
-    if plan.product.bias is not None:
+    if plan.columns:
+        out.block("li a2, BIAS\nmul a2, a2, s3")
+    else:
+        out.block("la t0, start_sums")
+    if plan.product.bias is not None and not plan.columns:
         out.block("li t1, SUMS * ROWS\nmul t1, t1, s3\nadd t0, t0, t1")
     if away:
         out.block(
@@ -258,9 +285,29 @@ def _load_sums(out: Listing, plan: Plan) -> None:
         add t0, t0, t1
             """
         )
-    out.block(f"{'5:' if away else ''} lw a0, START(s8)\nsw t0, SRC(a0)\ndma.copy zero, a0")
+    if plan.columns:
+        _move_in(out, "START", len(sums_in(plan)), "7")
+    else:
+        out.block(f"{'5:' if away else ''} lw a0, START(s8)\nsw t0, SRC(a0)\ndma.copy zero, a0")
     if not away:
         out.block("6:")
+
+
+def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
+    """Start the transfers of a frame from their places for index 0 plus a2."""
+    out.block(
+        f"""
+        lw a0, {transfers}(s8)
+        li a1, {count}
+{label}: lw t0, BASE(a0)
+        add t0, t0, a2
+        sw t0, SRC(a0)
+        dma.copy zero, a0
+        addi a0, a0, NEXT
+        addi a1, a1, -1
+        bnez a1, {label}b
+        """
+    )
 
 
 def _load_activations(out: Listing, plan: Plan) -> None:
@@ -270,20 +317,14 @@ def _load_activations(out: Listing, plan: Plan) -> None:
         f"""
         li t0, X_ROW
         mul a2, {_START["M"]}, t0
-        li t0, X_SIZE
-        mul t0, {_START["K"]}, t0
+        li t0, X_DEPTH
+        mul t0, {_START[plan.depth]}, t0
         add a2, a2, t0
-        lw a0, X(s8)
-        li a1, {len(activations_in(plan))}
-7:      lw t0, BASE(a0)
-        add t0, t0, a2
-        sw t0, SRC(a0)
-        dma.copy zero, a0
-        addi a0, a0, NEXT
-        addi a1, a1, -1
-        bnez a1, 7b
         """
     )
+    if plan.columns > 1:
+        out.block("li t0, X_COLUMN\nmul t0, s6, t0\nadd a2, a2, t0")
+    _move_in(out, "X", len(activations_in(plan)), "7")
     if plan.holds:
         out.block("8:")
 
@@ -317,7 +358,7 @@ def _load_weights(out: Listing, plan: Plan) -> None:
         """
     )
     _more, last = list_names(plan)
-    for group in range(plan.tile.groups):
+    for group in range(plan.products):
         out.block(
             f"""
         li t6, {last}_product{group} - {last} + WEIGHT_BYTES

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import lower.conv_rows  # noqa: F401 (rows and transfers of convolutions)
 from isa.config import load, presets
+from lower.conv import ImagePlan
 from lower.listing import Listing
 from lower.plan import Plan
 from lower.processor import write_processor
@@ -40,12 +42,12 @@ def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
         device = f'"{name}.device.toml"'
         texts[device.strip('"')] = plan.config.to_toml()
     out.put(f".device {device}")
-    x_shape, y_shape = _shapes(plan)
+    x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
     out.put(f".input x, {plan.types.operand}, {x_shape}")
     out.put(f".output y, {plan.types.result}, {y_shape}")
     out.title("external memory")
     rounds = plan.weight_rounds
-    files[f"{name}.w.npy"] = rounds.reshape(-1, plan.tile.k)
+    files[f"{name}.w.npy"] = rounds.reshape(-1, rounds.shape[-1])
     slots = rounds.shape[3]
     out.put(
         f'.sparse "{name}.w.npy", clusters={slots // plan.pes}, pes={plan.pes}',
@@ -56,11 +58,17 @@ def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
         start = plan.start_sums()
         files[f"{name}.bias.npy"] = start
         out.put(
-            f'.npy "{name}.bias.npy"', "(n tile, row, group, PE, accumulator)", label="start_sums"
+            f'.npy "{name}.bias.npy"', "what sums begin with, by (n tile, row)", label="start_sums"
         )
-    if plan.returns:
+    if plan.pads or plan.returns:
         out.put(".bss")
         out.put(".balign 32")
+    if plan.pads:
+        assert isinstance(plan, ImagePlan)
+        height, width = plan.product.padded
+        shape = f"{height}, {width}, {plan.product.channels}"
+        out.put(f".array {plan.types.operand}, {shape}", "x in a frame of zeros", label="padded")
+    if plan.returns:
         shape = f"{plan.partition.rows}, {plan.partial_bytes // plan.sum_size}"
         if plan.product.bias is None:
             out.put(f".array {plan.types.sum}, {shape}", "zeros", label="start_sums")
@@ -77,21 +85,13 @@ def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
     return Lowered(out.text(), files, texts)
 
 
-def _shapes(plan: Plan) -> tuple[str, str]:
-    product = plan.product
-    if product.vector:
-        return str(product.k), str(product.n)
-    return f"{product.m}, {product.k}", f"{product.m}, {product.n}"
-
-
 def _head(out: Listing, plan: Plan, name: str, reasons: Sequence[str]) -> None:
     product, part = plan.product, plan.partition
     nonzero = int(np.count_nonzero(product.weights))
-    what = "a vector" if product.vector else f"{product.m} rows"
     out.extend(
         [
-            f"{name}.s - {what} of {product.k} inputs through {product.n} outputs,"
-            f" {nonzero} weights that are not zero. Written by macaw lower.",
+            f"{name}.s - {product.describe()};",
+            f"{nonzero} weights that are not zero. Written by macaw lower.",
             "",
             f"{plan.mapping.name} stationary, split {part.split}: rows of the array divide"
             f" {part.dims[0]}, clusters {part.dims[1]}.",

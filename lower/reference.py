@@ -9,18 +9,23 @@ from numpy.typing import NDArray
 
 from emu.numerics import round_half_even_shift, saturate, saturate_float
 from isa.config import Configuration
+from lower.conv import Convolution
+from lower.conv import reference as convolved
 from lower.operation import Product, Types
 
 
 def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[Any]:
-    """O of a checked product for activations (m, k), or (k,) of a vector.
+    """O of a checked operation for its activations (`Product.shapes`).
 
     Integers are exact as long as no sum leaves 64 bits. Floating sums are taken in double precision
     and rounded once, which the array does at every addition.
     """
     types = product.types(config)
     whole = np.int64 if np.dtype(types.sum).kind == "i" else np.float64
-    sums = x.astype(whole) @ product.weights.astype(whole).T
+    if isinstance(product, Convolution):
+        sums = convolved(product, x, whole)
+    else:
+        sums = x.astype(whole) @ product.weights.astype(whole).T
     if product.bias is not None:
         sums = sums + product.bias.astype(whole)
     return finished(product.activation, product.shift, types, sums)
@@ -40,6 +45,5 @@ def finished(activation: str, shift: int | None, types: Types, sums: NDArray[Any
 def random_activations(product: Product, config: Configuration, seed: int) -> NDArray[Any]:
     """Activations for measuring, without zeros."""
     types = product.types(config)
-    shape = (product.k,) if product.vector else (product.m, product.k)
-    values = np.random.default_rng(seed).integers(1, 16, shape)
+    values = np.random.default_rng(seed).integers(1, 16, product.shapes[0])
     return values.astype(types.operand)

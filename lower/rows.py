@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import singledispatch
 from math import prod
 
 from isa.pe import (
@@ -22,6 +23,7 @@ from isa.pe import (
     SEGMENT,
     SEQUENCE,
     SEQUENCE_ALIGN,
+    STEP,
 )
 from lower.listing import Listing
 from lower.operation import Types
@@ -55,6 +57,13 @@ class Sequence:
     body: list[str]
     header: str = ""
     what: str = ""
+    options: tuple[str, ...] = ()  # .loop, .step and .then
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        steps = sum(option.startswith(".step") for option in self.options)
+        return SEQUENCE.size + steps * STEP.size + INSTRUCTION_BYTES * len(self.body)
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,7 @@ class Exe:
     data: tuple[str, ...] = ()
     out: str = ""
     to: str = ""
+    flag: str = "last"  # of an exe with results
     label: str = ""
     what: str = ""
 
@@ -76,7 +86,7 @@ class Exe:
     def text(self) -> str:
         """The statement."""
         data = f", data=({', '.join(self.data)})" if self.data else ""
-        out = f", last, out=({self.out})" if self.out else ""
+        out = f", {self.flag}, out=({self.out})" if self.out else ""
         return f"exe ib={self.buffer}{data}{out}{self.to}"
 
 
@@ -100,6 +110,8 @@ def write_rows(out: Listing, plan: Plan) -> None:
     for sequence in used:
         out.comment()
         out.put(f".seq {sequence.name}{sequence.header}", sequence.what)
+        for line in sequence.options:
+            out.put(line)
         for line in sequence.body:
             out.put(line, indent=2)
         out.put(".endseq")
@@ -125,7 +137,7 @@ def program_bytes(plan: Plan) -> int:
     for body in bodies:  # each with its end mark
         at = aligned(at, PACKET_ALIGN) + body + 1
     for sequence in used:
-        at = aligned(at, SEQUENCE_ALIGN) + SEQUENCE.size + INSTRUCTION_BYTES * len(sequence.body)
+        at = aligned(at, SEQUENCE_ALIGN) + sequence.size
     return aligned(at, DATA_ALIGN)
 
 
@@ -164,6 +176,7 @@ def takes_sums(plan: Plan) -> bool:
     return plan.begins or plan.joins_clusters or plan.joins_rows
 
 
+@singledispatch
 def arrays(plan: Plan) -> list[Array]:
     """The tiles in a half of a unit."""
     tile, types, part = plan.tile, plan.types, plan.partition
@@ -189,6 +202,7 @@ def arrays(plan: Plan) -> list[Array]:
     return found
 
 
+@singledispatch
 def sequences(plan: Plan) -> list[Sequence]:
     """The instruction sequences."""
     tile, product = plan.tile, plan.product
@@ -221,6 +235,7 @@ def sequences(plan: Plan) -> list[Sequence]:
     return found
 
 
+@singledispatch
 def lists(plan: Plan) -> list[Packets]:
     """The packet lists of iterations."""
     more, last = list_names(plan)
@@ -238,7 +253,7 @@ def lists(plan: Plan) -> list[Packets]:
 
 def _exes(plan: Plan, name: str, store: str) -> Iterator[Exe]:
     """What an iteration does; `store` is how its sums leave, empty if they stay."""
-    to = _to(plan, range(plan.partition.clusters))
+    to = to_clusters(plan, range(plan.partition.clusters))
     words = "" if plan.shares_activations else " by_cluster"
     rows = tuple(f"x_tile[{row}]{words}" for row in range(plan.tile.m))
     weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
@@ -259,7 +274,7 @@ def _exes(plan: Plan, name: str, store: str) -> Iterator[Exe]:
             yield from _store(plan, store, group)
 
 
-def _to(plan: Plan, clusters: range) -> str:
+def to_clusters(plan: Plan, clusters: range) -> str:
     """`, to=...` for the first clusters; empty for all."""
     if len(clusters) == plan.config["pe.clusters"]:
         return ""
@@ -270,7 +285,7 @@ def _to(plan: Plan, clusters: range) -> str:
 def _begin(plan: Plan, group: int, label: str = "") -> Exe:
     """Sums in: to the cluster whose sums go on to the others, or to each its own."""
     last = plan.partition.clusters - 1
-    to = f", to={last}" if plan.joins_clusters else _to(plan, range(last + 1))
+    to = f", to={last}" if plan.joins_clusters else to_clusters(plan, range(last + 1))
     return Exe(BEGIN, (f"psums start[{group}] sliced",), to=to, label=label)
 
 
@@ -282,7 +297,7 @@ def _store(plan: Plan, store: str, group: int) -> Iterator[Exe]:
             yield Exe(RAW, out=f"chain[0], {raw}", to=f", to={cluster}")
             yield Exe(BEGIN, (f"psums chain[{cluster}] sliced",), to=f", to={cluster - 1}")
     if store == "raw":
-        to = _to(plan, range(plan.summing))
+        to = to_clusters(plan, range(plan.summing))
         yield Exe(RAW, out=f"partial[{group}], {raw}", to=to)
     else:
         yield _final(plan, group)
@@ -292,13 +307,13 @@ def _final(plan: Plan, group: int) -> Exe:
     size = Types.size(plan.types.result)
     step = plan.summing * plan.pes * size
     first = group * plan.tile.members
-    to = _to(plan, range(plan.summing))
+    to = to_clusters(plan, range(plan.summing))
     return Exe(FINAL, out=f"result[{first}], stride={size}, step={step}", to=to)
 
 
 def _merge(plan: Plan) -> Iterator[Exe]:
     """Row 0 adds the raw sums of all rows (seed 000 ¶85: rows after clusters)."""
-    to = _to(plan, range(plan.summing))
+    to = to_clusters(plan, range(plan.summing))
     for group in range(plan.tile.groups):
         for row in range(plan.partition.rows):
             yield Exe(BEGIN, (f"psums gathered[{row}, {group}] sliced",), to=to)

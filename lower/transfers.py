@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 
 from isa import memory_map
 from lower.listing import Listing
@@ -32,6 +33,7 @@ class Transfer:
     what: str = ""
 
 
+@singledispatch
 def activations_in(plan: Plan) -> list[Transfer]:
     """The transfers that bring an iteration's activations, one a row and cluster."""
     size = Types.size(plan.types.operand)
@@ -50,7 +52,7 @@ def activations_in(plan: Plan) -> list[Transfer]:
                     tile.m,
                     clusters * tile.k * size,
                     k * size,
-                    f"{_who(p, q, clusters)}: of I[{m}:{m_end}, {first}:{end}]",
+                    f"{who(p, q, clusters)}: of I[{m}:{m_end}, {first}:{end}]",
                 )
             )
     return found
@@ -69,6 +71,7 @@ def weights_in(plan: Plan) -> list[Transfer]:
     ]
 
 
+@singledispatch
 def results_out(plan: Plan) -> list[Transfer]:
     """The transfers that take an iteration's results to y, one a row and cluster."""
     size = Types.size(plan.types.result)
@@ -87,13 +90,25 @@ def results_out(plan: Plan) -> list[Transfer]:
                     tile.m,
                     n * size,
                     plan.summing * plan.pes * size,
-                    f"{_who(p, q, plan.summing)}: of O[{m}:{m_end}, {first}:{end}]",
+                    f"{who(p, q, plan.summing)}: of O[{m}:{m_end}, {first}:{end}]",
                 )
             )
     return found
 
 
-def _who(p: int, q: int, clusters: int) -> str:
+@singledispatch
+def padding(plan: Plan) -> Transfer:
+    """The transfer that brings x into a frame of zeros."""
+    raise NotImplementedError(plan)
+
+
+@singledispatch
+def sums_in(plan: Plan) -> list[Transfer]:
+    """The transfers that bring what sums begin with."""
+    return [_sums("start", "start_sums", "UNIT", "SUMS", BEGIN)]
+
+
+def who(p: int, q: int, clusters: int) -> str:
     return f"row {p}, cluster {q}" if clusters > 1 else f"row {p}"
 
 
@@ -118,17 +133,12 @@ def write_transfers(out: Listing, plan: Plan) -> None:
     for half, name in enumerate(("ping", "pong")):
         add = "" if not half else " + PONG"
         _put(out, f"fill_{name}", [image], add, "")
+        if plan.pads and not half:
+            _put(out, "pad", [padding(plan)], "", "")
         _put(out, f"{name}_x", activations_in(plan), add, "", base="src")
         _put(out, f"{name}_w", weights_in(plan), add, "", base="src")
         if plan.begins:
-            _put(
-                out,
-                f"{name}_p",
-                [_sums("start", "start_sums", "UNIT", "SUMS", BEGIN)],
-                add,
-                "",
-                "src",
-            )
+            _put(out, f"{name}_p", sums_in(plan), add, "", "src")
         if plan.returns and not plan.carries:
             away = _sums("partial_sums", "partial", "SUMS", "UNIT", AWAY)
             _put(out, f"{name}_s", [away], "", add, base="dst")

@@ -15,6 +15,7 @@ from asm.program import Program
 from isa.config import Configuration
 from lower import reference
 from lower.choose import Choice, choose
+from lower.conv import convolution
 from lower.cost import Cost
 from lower.errors import LowerError
 from lower.mapping import MAPPINGS
@@ -25,7 +26,9 @@ from macaw import api, files, running
 from macaw.errors import InputError
 from macaw.words import did_you_mean
 
-OPERATIONS = ("spmv", "spmm")
+PRODUCTS, CONVOLUTIONS = ("spmv", "spmm"), ("conv2d", "depthwise")
+OPERATIONS = PRODUCTS + CONVOLUTIONS
+Pair = int | tuple[int, int]  # one number for both directions, or (vertical, horizontal)
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,9 @@ def lower(
     weights: ArrayLike,
     *,
     rows: int | None = None,
+    image: tuple[int, int] | None = None,
+    stride: Pair = 1,
+    padding: Pair = 0,
     bias: ArrayLike | None = None,
     activation: str = "none",
     shift: int | None = None,
@@ -122,12 +128,14 @@ def lower(
     density: float = 1.0,
     name: str | None = None,
 ) -> Lowering:
-    """Lower a product with a matrix (`spmm`, `rows` of activations) or with a vector (`spmv`).
+    """Lower a matrix product (`spmm`, `rows` of activations; `spmv`) or a convolution.
 
-    `weights` are (outputs, inputs); results are `activation(x @ weights.T + bias)`, divided
-    by 2**`shift` and saturated to the element type if a shift is given. Mapping and split are the
-    cheapest by the cost model unless they are given; `density` is the share of activations that
-    are not zero.
+    Weights are (outputs, inputs) of a product, (outputs, height, width, channels) of a `conv2d`,
+    (channels, height, width) of a `depthwise` one; activations (rows, inputs), (inputs,), or
+    (height, width, channels) of an `image` (height, width). To the sums comes `bias` (outputs,),
+    then `activation`; if a `shift` is given, results are divided by 2**shift and saturated to the
+    element type. Mapping and split are the cheapest by the cost model unless they are given;
+    `density` is the share of activations that are not zero.
 
     Raises `InputError` for what cannot be lowered, `ConfigError` for a device that cannot be.
     """
@@ -138,17 +146,29 @@ def lower(
         _known("split", split, SPLITS)
     if not 0 < density <= 1:
         raise InputError(f"the density {density} is out of range, above 0 to 1")
-    vector = operation == "spmv"
-    if vector and rows not in (None, 1):
-        raise InputError("spmv takes one vector", "spmm takes several rows of activations")
-    if not vector and rows is None:
-        raise InputError("spmm needs the number of rows of activations", "rows=64, --rows 64")
     config = api.configuration(device)
     name = name or operation
     matrix = np.asarray(weights)
     vectors = None if bias is None else np.asarray(bias)
+    _fits_operation(operation, rows, image, stride, padding)
     try:
-        product = Product(rows or 1, matrix, vectors, activation, shift, vector).checked(config)
+        product: Product
+        if operation in PRODUCTS:
+            vector = operation == "spmv"
+            product = Product(rows or 1, matrix, vectors, activation, shift, vector)
+        else:
+            assert image is not None
+            product = convolution(
+                matrix,
+                image,
+                stride=_pair(stride),
+                padding=_pair(padding),
+                depthwise=operation == "depthwise",
+                bias=vectors,
+                activation=activation,
+                shift=shift,
+            )
+        product = product.checked(config)
         choice = choose(
             product,
             config,
@@ -161,6 +181,30 @@ def lower(
         raise InputError(str(error), error.hint) from None
     written = lowered(choice.taken.plan, name, choice.reasons())
     return Lowering(name, product, config, choice, written)
+
+
+def _pair(value: Pair) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else value
+
+
+def _fits_operation(
+    operation: str, rows: int | None, image: tuple[int, int] | None, stride: Pair, padding: Pair
+) -> None:
+    """Raise `InputError` for what is said of another operation, or not said of this one."""
+    if operation == "spmv" and rows not in (None, 1):
+        raise InputError("spmv takes one vector", "spmm takes several rows of activations")
+    if operation == "spmm" and rows is None:
+        raise InputError("spmm needs the number of rows of activations", "rows=64, --rows 64")
+    if operation in CONVOLUTIONS and image is None:
+        raise InputError(
+            f"{operation} needs the height and width of its image", "image=(28, 28), --image 28x28"
+        )
+    if operation in CONVOLUTIONS and rows is not None:
+        raise InputError(f"{operation} has no rows", "its activations are an image")
+    if operation in PRODUCTS and (image is not None or (stride, padding) != (1, 0)):
+        raise InputError(
+            f"{operation} has no image, stride or padding", "conv2d and depthwise have"
+        )
 
 
 def _known(what: str, word: str, words: Iterable[str]) -> None:

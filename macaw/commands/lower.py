@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 SPLITS = "abcdefghi"
 
 
+def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
+    """`3` as one number, `2x1` as two."""
+    if value is None:
+        return None
+    parts = value.split("x")
+    if not 1 <= len(parts) <= 2 or not all(part.isascii() and part.isdigit() for part in parts):
+        raise click.BadParameter(f"'{value}' is no number N, and no VERTICALxHORIZONTAL")
+    numbers = [int(part[:9]) for part in parts]
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
 @click.command("lower", short_help="Lower a network operation to a program for the PE array.")
 @click.argument("operation", metavar="OPERATION")
 @click.option(
@@ -27,9 +38,12 @@ SPLITS = "abcdefghi"
     type=click.Path(),
     required=True,
     metavar="FILE",
-    help="(outputs, inputs), .npy.",
+    help="(outputs, inputs), (outputs, h, w, channels) or (channels, h, w); .npy.",
 )
 @click.option("--rows", type=click.IntRange(min=1), metavar="M", help="Rows of activations (spmm).")
+@click.option("--image", callback=_pair, metavar="HxW", help="Of a convolution: height, width.")
+@click.option("--stride", callback=_pair, default="1", metavar="N", help="Or YxX; default 1.")
+@click.option("--padding", callback=_pair, default="0", metavar="N", help="Or YxX; default 0.")
 @click.option("--bias", type=click.Path(), metavar="FILE", help="(outputs,), .npy.")
 @click.option("--activation", default="none", metavar="NAME", help="relu, or none.")
 @click.option(
@@ -55,6 +69,9 @@ def command(
     output: str | None,
     weights: str,
     rows: int | None,
+    image: int | tuple[int, int] | None,
+    stride: int | tuple[int, int],
+    padding: int | tuple[int, int],
     bias: str | None,
     activation: str,
     shift: int | None,
@@ -65,7 +82,7 @@ def command(
     explain: bool,
     measure: bool,
 ) -> int:
-    """Write a source for OPERATION: spmv or spmm.
+    """Write a source for OPERATION: spmv, spmm, conv2d or depthwise.
 
     The weights go beside the source as .npy files in the order in which the array takes them.
     Exit status 1: measured outputs are not those of NumPy.
@@ -78,6 +95,9 @@ def command(
         operation,
         files.read_array(weights),
         rows=rows,
+        image=(image, image) if isinstance(image, int) else image,
+        stride=stride,
+        padding=padding,
         bias=files.read_array(bias) if bias else None,
         activation=activation,
         shift=shift,
@@ -102,13 +122,18 @@ def command(
 
 def _table(found: Lowering) -> str:
     """Every mapping and split, cheapest first."""
+    from lower.conv import ImagePlan
+
     lines = [
         f"{'mapping':<8} {'split':<5} {'tile m×n×k':<14} {'iterations':>10} {'cycles':>12}"
         f" {'bytes':>12}  waits for"
     ]
     for item in found.choice.others:
         plan, price = item.plan, item.cost
-        tile = f"{plan.tile.m}×{plan.tile.n}×{plan.tile.k}"
+        sides = (plan.tile.m, plan.tile.n, plan.tile.k)
+        if isinstance(plan, ImagePlan):
+            sides = (plan.tile.outputs, plan.tile.n, plan.slab_channels)
+        tile = "×".join(map(str, sides))
         lines.append(
             f"{plan.mapping.name:<8} {plan.partition.split:<5} {tile:<14} {plan.steps:>10,}"
             f" {price.cycles:>12,} {price.traffic.external:>12,}  {price.bound}"

@@ -41,6 +41,28 @@ def test_a_source_that_runs(macaw: Macaw, weights: Path, tmp_path: Path) -> None
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), wanted)
 
 
+@pytest.mark.parametrize("operation", ["conv2d", "depthwise"])
+def test_convolutions(macaw: Macaw, tmp_path: Path, operation: str) -> None:
+    shape = (3, 3, 3, 2) if operation == "conv2d" else (2, 3, 3)
+    kernels = RNG.integers(-9, 10, shape).astype(np.int8)
+    np.save(tmp_path / "k.npy", kernels)
+    done = macaw(
+        *("lower", operation, "-w", "k.npy", "--image", "5x6", "--padding", "1x0", "--stride", 2),
+        *("--device", "tiny", "--explain", "--measure"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("outputs equal NumPy's\n")
+    x = RNG.integers(-9, 10, (5, 6, 2)).astype(np.int8)
+    run = api.run(tmp_path / f"{operation}.s", x=x)
+    window = np.pad(x.astype(int), ((1, 1), (0, 0), (0, 0)))[2:5, 2:5]  # of output (1, 1)
+    if operation == "conv2d":
+        wanted = (window * kernels).sum(axis=(1, 2, 3))
+    else:
+        wanted = (window * kernels.transpose(1, 2, 0)).sum(axis=(0, 1))
+    assert run.outputs["y"].shape == (3, 2, len(wanted))
+    np.testing.assert_array_equal(run.outputs["y"][1, 1], wanted)
+
+
 def test_measured_is_what_a_run_says(weights: Path, tmp_path: Path) -> None:
     found = api.lower("spmv", WEIGHTS, device="tiny", mapping="output", split="e")
     measured = found.measure()
@@ -92,6 +114,9 @@ def test_other_types(element: str, tmp_path: Path) -> None:
         (["spmv", "-w", "bias.npy"], "the weights have the shape (6,)"),
         (["spmv", "-w", "wide.npy"], "the weights hold int16, not all of which are int8"),
         (["spmv", "-w", "none.npy"], "cannot read none.npy: No such file or directory"),
+        (["spmv", "--image", "9x9"], "spmv has no image, stride or padding"),
+        (["conv2d", "--image", "9by9"], "'9by9' is no number N, and no VERTICALxHORIZONTAL"),
+        (["conv2d", "--image", "9"], "the weights have the shape (6, 10)"),
         (["spmv", "-w", "spmv.w.npy"], "spmv.w.npy is an input: it is not overwritten"),
     ],
 )

@@ -1,0 +1,205 @@
+"""The rows' part of a lowered convolution, and what the dma moves for it."""
+
+from __future__ import annotations
+
+from isa.pe import BLOCKS
+from lower.conv import ImagePlan
+from lower.operation import Types
+from lower.rows import (
+    FINAL,
+    HOLD,
+    PRODUCT,
+    Array,
+    Exe,
+    Packets,
+    Sequence,
+    arrays,
+    list_names,
+    lists,
+    sequences,
+    to_clusters,
+)
+from lower.transfers import UNIT, Transfer, activations_in, padding, results_out, sums_in, who
+
+
+@arrays.register
+def _arrays(plan: ImagePlan) -> list[Array]:
+    tile, types, part = plan.tile, plan.types, plan.partition
+    clusters = 1 if plan.shares_activations else part.clusters
+    plane = (plan.slab_rows, plan.slab_columns, plan.slab_channels)
+    sums = (tile.outputs, plan.slots)
+    found = [
+        Array("x_tile", types.operand, (clusters, *plane), "(cluster, row, column, channel)"),
+        Array("w_tile", "uint8", (int(plan.weight_bytes.max()),), "index + value"),
+    ]
+    if plan.begins:
+        what = "what sums begin with: (output position, PE)"
+        found.append(Array("start", types.sum, sums, what))
+    if plan.returns:
+        found.append(Array("partial", types.sum, sums, "raw sums: (output position, PE)"))
+    found.append(Array("result", types.result, sums, "(output position, PE)"))
+    return found
+
+
+@sequences.register
+def _sequences(plan: ImagePlan) -> list[Sequence]:
+    product, tile = plan.product, plan.tile
+    found = []
+    if plan.holds:
+        found.append(Sequence("hold", HOLD, ["ld activations"], what="the slab stays in the PEs"))
+    body = [] if plan.holds else ["ld activations"]
+    body.append("ld weights")
+    if plan.begins:
+        body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
+    body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
+    column, row = plan.steps_of_base
+    options = (
+        f".loop inner={tile.columns}, outer={tile.groups}",
+        f".step mac.base, inner={column}, outer={row}",
+        ".step spu.dst, inner=1",
+        f".then ib={FINAL}",
+    )
+    header = ", state=rq, pipeline=4"
+    what = "an output position an iteration"
+    found.append(Sequence("product0", PRODUCT, body, header, what, options))
+    header, body = "", []
+    if product.activation != "none":
+        header += f", activation={product.activation}"
+        body.append("spu activation, src=0, dst=0")
+    if product.shift is not None:
+        header += f", shift={product.shift}"
+        body.append("spu requantise, src=0, dst=0")
+    what = "all output positions at once"
+    found.append(Sequence("final", FINAL, [*body, "st base=0"], header, what))
+    return found
+
+
+@lists.register
+def _lists(plan: ImagePlan) -> list[Packets]:
+    more, last = list_names(plan)
+    found = []
+    if more != last:
+        found.append(Packets(more, _exes(plan, more, "partial", "shift"), "before the last k"))
+    found.append(Packets(last, _exes(plan, last, "result", "last"), "the last k"))
+    return found
+
+
+def _exes(plan: ImagePlan, name: str, target: str, flag: str) -> list[Exe]:
+    to = to_clusters(plan, range(plan.partition.clusters))
+    slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"
+    weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
+    found = []
+    label = f"{name}_product0"
+    if plan.holds:
+        found.append(Exe(HOLD, (slab,), to=to, what="not if the PEs have it"))
+        label = f"{name}_again: {label}"
+    data = [weights] if plan.holds else [slab, weights]
+    if plan.begins:
+        data += [f"psums start[{place}] sliced" for place in range(plan.tile.outputs)]
+    size = Types.size(plan.types.sum if target == "partial" else plan.types.result)
+    out = f"{target}[0], stride={size}, step={plan.slots * size}, count={plan.tile.outputs}"
+    found.append(Exe(PRODUCT, tuple(data), out, to, flag, label))
+    return found
+
+
+# Transfers
+
+
+@padding.register
+def _padding(plan: ImagePlan) -> Transfer:
+    product, size = plan.product, Types.size(plan.types.operand)
+    row = product.channels * size
+    wide = product.padded[1] * row
+    place = product.padding[0] * wide + product.padding[1] * row
+    width = product.width * row
+    what = "x into its frame of zeros"
+    return Transfer(f"padded + {place}", "x", width, product.height, wide, width, what)
+
+
+@activations_in.register
+def _activations_in(plan: ImagePlan) -> list[Transfer]:
+    """A slab a row and cluster; with a part of the channels, row by row of the image."""
+    product, size = plan.product, Types.size(plan.types.operand)
+    clusters = 1 if plan.shares_activations else plan.partition.clusters
+    source = "padded" if plan.pads else "x"
+    pixel, wide = product.channels * size, product.padded[1] * product.channels * size
+    line = plan.slab_columns * plan.slab_channels * size
+    found = []
+    for p in range(plan.partition.rows):
+        for q in range(clusters):
+            m = plan.partition.start("M", p, q) * product.stride[0]
+            channel = plan.partition.start(plan.depth, p, q)
+            src = m * wide + channel * size
+            dst = p * UNIT + q * plan.slab * size
+            what = f"{who(p, q, clusters)}: image from row {m}, channel {channel} on"
+            if plan.slab_channels == product.channels:
+                found.append(
+                    Transfer(
+                        f"x_tile + {dst:#x}",
+                        f"{source} + {src}",
+                        line,
+                        plan.slab_rows,
+                        line,
+                        wide,
+                        what,
+                    )
+                )
+                continue
+            for row in range(plan.slab_rows):
+                found.append(
+                    Transfer(
+                        f"x_tile + {dst + row * line:#x}",
+                        f"{source} + {src + row * wide}",
+                        plan.slab_channels * size,
+                        plan.slab_columns,
+                        plan.slab_channels * size,
+                        pixel,
+                        what if not row else "",
+                    )
+                )
+    return found
+
+
+@results_out.register
+def _results_out(plan: ImagePlan) -> list[Transfer]:
+    """The outputs of a row and cluster; of tiles narrower than the image, row by row."""
+    product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
+    pitch, wide = plan.slots * size, product.columns * product.n * size
+    runs = 1 if tile.columns == product.columns else tile.groups
+    found = []
+    for p in range(plan.partition.rows):
+        for q in range(plan.partition.clusters):
+            m, n = plan.partition.start("M", p, q), plan.partition.start("N", p, q)
+            m_end, n_end = plan.part("M", p, q)[1], plan.part("N", p, q)[1]
+            for run in range(runs):
+                what = f"{who(p, q, plan.partition.clusters)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
+                src = p * UNIT + q * plan.pes * size + run * tile.columns * pitch
+                found.append(
+                    Transfer(
+                        f"y + {(m + run) * wide + n * size}",
+                        f"result + {src:#x}",
+                        tile.n * size,
+                        tile.outputs // runs,
+                        product.n * size,
+                        pitch,
+                        what if not run else "",
+                    )
+                )
+    return found
+
+
+@sums_in.register
+def _sums_in(plan: ImagePlan) -> list[Transfer]:
+    """A row's bias to each output position."""
+    return [
+        Transfer(
+            f"start + {p * UNIT:#x}",
+            f"start_sums + {p * plan.bias_bytes}",
+            plan.bias_bytes,
+            plan.tile.outputs,
+            plan.bias_bytes,
+            0,
+            f"row {p}: what sums begin with",
+        )
+        for p in range(plan.partition.rows)
+    ]
