@@ -98,10 +98,10 @@ next:   mv t0, s8
         dispatch s0, a1 # iteration i computes
         call store # i - 1 goes out
         addi s5, s5, -1
-        beqz s5, computed
+        beqz s5, done
         call step
         call load # i + 1 comes in
-computed: core.wait s1
+done:   core.wait s1
         dma.wait zero
         """
     )

@@ -93,16 +93,22 @@ def _head(out: Listing, plan: Plan, name: str, reasons: Sequence[str]) -> None:
             f"{name}.s - {product.describe()};",
             f"{nonzero} weights that are not zero. Written by macaw lower.",
             "",
-            f"{plan.mapping.name} stationary, split {part.split}: rows of the array divide"
-            f" {part.dims[0]}, clusters {part.dims[1]}.",
-            *reasons,
-            "What each cluster gets of activations I, weights W and outputs O (seed 000 Fig. 9):",
+            *(reasons or [f"{plan.mapping.name} stationary, split {part.split}."]),
+            "",
+            f"Rows of the array divide {part.dims[0]}, clusters {part.dims[1]}. What each gets:",
         ]
     )
     for p in range(part.rows):
         for q in range(part.clusters):
-            m, n, k = (plan.part(dim, p, q) for dim in "MNK")
-            out.comment(
-                f"  row {p}, cluster {q}: I[{m[0]}:{m[1]}, {k[0]}:{k[1]}]"
-                f"  W[{k[0]}:{k[1]}, {n[0]}:{n[1]}]  O[{m[0]}:{m[1]}, {n[0]}:{n[1]}]"
-            )
+            out.comment(f"row {p}, cluster {q}: {_slices(plan, p, q)}")
+
+
+def _slices(plan: Plan, p: int, q: int) -> str:
+    """What a cluster computes, in the notation of seed 000 Fig. 9; of an image its outputs."""
+    m, n, k = (plan.part(dim, p, q) for dim in "MNK")
+    if isinstance(plan, ImagePlan):
+        return f"rows {m[0]}:{m[1]} and channels {n[0]}:{n[1]} of the outputs"
+    return (
+        f"I[{m[0]}:{m[1]}, {k[0]}:{k[1]}]  W[{k[0]}:{k[1]}, {n[0]}:{n[1]}]"
+        f"  O[{m[0]}:{m[1]}, {n[0]}:{n[1]}]"
+    )

@@ -113,7 +113,7 @@ def write_rows(out: Listing, plan: Plan) -> None:
         for line in sequence.options:
             out.put(line)
         for line in sequence.body:
-            out.put(line, indent=2)
+            out.put(line)
         out.put(".endseq")
     out.comment()
     out.put(".list setup", "once")

@@ -164,8 +164,16 @@ def write_transfers(out: Listing, plan: Plan) -> None:
     total = plan.count("N") * plan.count("K") * rounds
     per = "" if rounds == 1 else ", row"
     out.comment(f"Where the weights of each tile lie and their bytes, by (n, k{per}).")
-    for tile in range(total):
-        out.put(f".word w[{tile}], sizeof(w[{tile}])", label="" if tile else "weight_table")
+    out.block(
+        f"""
+        .set tile, 0
+weight_table:
+        .rept {total}
+        .word w[tile], sizeof(w[tile])
+        .set tile, tile + 1
+        .endr
+        """
+    )
 
 
 def _sums(dst: str, src: str, dst_stride: str, src_stride: str, what: str) -> Transfer:
