@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from emu.device import Device
 from emu.pe import build
 from isa import codec, common
-from isa.pe import ELEMENTS, FAULTS, MODES, SEGMENT, SEGMENT_TYPES, THEN
+from isa.pe import CYCLE_CLASSES, ELEMENTS, FAULTS, MODES, SEGMENT, SEGMENT_TYPES, THEN
 from tests.emu.pe_builder import Machine, Unit, record
 from tests.emu.pe_untimed import BLOCKS, Exe, Model, Program, Refused
 from tests.fuzzing import fuzz
@@ -317,6 +317,8 @@ def test_random_programs(seed: int) -> None:
     counters = machine.row.counters()
     total = sum(value for name, value in counters.items() if name.startswith("cycles_"))
     assert total == counters["cycles"] * CLUSTERS * PES
+    every = [getattr(machine.row.state, row.name) for row in CYCLE_CLASSES]
+    assert (sum(every) == counters["cycles"]).all()  # of each PE
     assert counters["packets"] > 0
     state = machine.row.state
     assert not any(state.runs)

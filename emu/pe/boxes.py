@@ -1,0 +1,192 @@
+"""The boxes of seed 000, Fig. 5a and 5b, of one PE: what each holds or passes on now.
+
+Most are rows of the declared state. Selectors, adder and multiplier hold nothing; what
+they pass follows from the state, as it does in the hardware.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from emu.pe.balancing import GIVEN
+from emu.pe.stages import INDEX_MASK, PLACE_SHIFT
+from emu.pe.state import BUSY, COMPUTING
+from isa.pe import ACTIVATIONS, FUNCTIONS
+
+if TYPE_CHECKING:
+    from emu.pe.row import Row
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box of the figures; `look` gives what it holds, by name, for a PE (row, cluster, PE)."""
+
+    number: str
+    name: str
+    look: Callable[[Row, int, int], Values]
+
+
+def _load(word: int) -> dict[str, int | bool]:
+    return {
+        "place": word >> PLACE_SHIFT & INDEX_MASK,
+        "index": word & INDEX_MASK,
+        "given": word >= GIVEN,
+    }
+
+
+def _loads(row: Row, name: str, c: int, p: int) -> list[dict[str, int | bool]]:
+    """The loads of a queue, from its head on."""
+    state = row.state
+    held, head = getattr(state, name)[c, p], int(getattr(state, f"{name}_head")[c, p])
+    count = int(getattr(state, f"{name}_count")[c, p])
+    return [_load(int(held[(head + i) % held.size])) for i in range(count)]
+
+
+def _controller(row: Row, c: int, p: int) -> Values:
+    doing = int(row.state.doing[c])
+    word = {BUSY: "a sequence", COMPUTING: "mac"}.get(doing, "nothing")
+    return {"at work on": word, "address": row.controls[c].computing_address()}
+
+
+def _loading(row: Row, c: int, p: int) -> Values:
+    packet = row.state.packet
+    if packet is None or c not in packet["clusters"]:
+        return {"segment": None, "bytes": 0}
+    return {"segment": packet["segment"], "bytes": sum(map(len, packet["chunks"]))}
+
+
+def _weights(row: Row, c: int, p: int) -> Values:
+    state, size = row.state, row.shape.weight_queue
+    head, count = int(state.weight_head[c, p]), int(state.weight_count[c, p])
+    places = [(head + i) % size for i in range(count)]
+    indices, values = state.weight_index[c, p], state.weight_value[c, p]
+    return {"entries": [(int(indices[x]), values[x].item()) for x in places], "head": head}
+
+
+def _input(row: Row, c: int, p: int) -> Values:
+    state = row.state
+    return {
+        "activations": state.activations[c, p],
+        "bitmask": state.bitmask[c, p],
+        "loaded": state.block_loaded[c],
+    }
+
+
+def _comparator(row: Row, c: int, p: int) -> Values:
+    state = row.state
+    names = ("left", "next", "base", "limit")
+    return {name: int(getattr(state, f"mac_{name}")[c, p]) for name in names}
+
+
+def _selected(row: Row, c: int, p: int) -> tuple[Any, Any] | None:
+    """The weight and the activation that the head of load queue 2 names."""
+    loads = _loads(row, "q2", c, p)
+    if not loads:
+        return None
+    owner = p + bool(loads[0]["given"])
+    state, place, index = row.state, loads[0]["place"], loads[0]["index"]
+    return state.weight_value[c, owner, place].item(), state.activations[c, owner, index].item()
+
+
+def _activation(row: Row, c: int, p: int) -> Values:
+    pair = _selected(row, c, p)
+    return {"activation": None if pair is None else pair[1]}
+
+
+def _multiplier(row: Row, c: int, p: int) -> Values:
+    pair = _selected(row, c, p)
+    return {"product": None if pair is None else pair[0] * pair[1]}
+
+
+def _accumulators(row: Row, c: int, p: int) -> Values:
+    state = row.state
+    return {"own": state.accumulators[c, p].tolist(), "helpers": state.helpers[c, p].tolist()}
+
+
+def _sum(row: Row, c: int, p: int) -> Values:
+    loads = _loads(row, "q2", c, p)
+    given = bool(loads) and bool(loads[0]["given"])
+    return {"accumulator": int(row.state.mac_sum[c, p + given]), "helper": given}
+
+
+def _output(row: Row, c: int, p: int) -> Values:
+    state = row.state
+    return {"results": state.output[c, p], "written": state.output_written[c, p]}
+
+
+def _special_control(row: Row, c: int, p: int) -> Values:
+    job = row.state.sfu_jobs[c]
+    if job is None:
+        return {"function": None}
+    found = {"function": FUNCTIONS[job["function"]], "chained": job["chained"] >= 0}
+    return {**found, "activation": ACTIVATIONS[job["activation"]], "shift": job["shift"]}
+
+
+def _special(row: Row, c: int, p: int) -> Values:
+    state = row.state
+    return {
+        "fifo": state.sfu_fifo[c].tolist(),
+        "under way": state.sfu_pipe[c].tolist(),
+        "tokens": state.sfu_tokens[c].tolist(),
+    }
+
+
+def _from_queue(row: Row, c: int, p: int) -> Values:
+    job = row.state.sfu_jobs[c]
+    decoupled = job is not None and job["chained"] < 0
+    return {"place": job["source"][p] if decoupled else None}
+
+
+def _to_queue(row: Row, c: int, p: int) -> Values:
+    return {"from": "508" if row.state.sfu_jobs[c] is None else "510"}
+
+
+def _from_buffer(row: Row, c: int, p: int) -> Values:
+    state = row.state
+    if state.handing[c] and state.given[c, p]:
+        return {"to": "520 of the left neighbour"}
+    job = state.sfu_jobs[c]
+    return {"to": "510" if job is not None and job["chained"] >= 0 else "513"}
+
+
+def _balancer(row: Row, c: int, p: int) -> Values:
+    return {"at work": bool(row.state.balancing[c]), "given": int(row.state.given[c, p])}
+
+
+def _neighbour(row: Row, c: int, p: int) -> Values:
+    """What the right neighbour hands over in the next cycle."""
+    state = row.state
+    right = p + 1
+    hands = right < row.shape.pes and bool(state.handing[c]) and bool(state.given[c, right])
+    if not hands:
+        return {"sum": None}
+    return {"sum": state.accumulators[c, right, int(state.mac_sum[c, right])].item()}
+
+
+BOXES = (
+    Box("501", "PE controller", _controller),
+    Box("502", "data loading unit", _loading),
+    Box("503", "weight queue", _weights),
+    Box("504", "input buffer", _input),
+    Box("505", "index comparator", _comparator),
+    Box("506", "multiply-accumulator", _sum),
+    Box("5063", "accumulation buffers", _accumulators),
+    Box("5066", "multiplier", _multiplier),
+    Box("508", "buffer", lambda row, c, p: {"result": row.state.buffer[c, p].item()}),
+    Box("509", "special control unit", _special_control),
+    Box("510", "special-function unit", _special),
+    Box("511", "selector of the activation", _activation),
+    Box("513", "output queue", _output),
+    Box("514", "selector into the special-function unit", _from_queue),
+    Box("515", "selector into the output queue", _to_queue),
+    Box("516", "selector behind the buffer", _from_buffer),
+    Box("517", "load balancer", _balancer),
+    Box("518", "load queue 1", lambda row, c, p: {"loads": _loads(row, "q1", c, p)}),
+    Box("519", "load queue 2", lambda row, c, p: {"loads": _loads(row, "q2", c, p)}),
+    Box("520", "selector of the neighbour's sum", _neighbour),
+)
+BY_NUMBER = {box.number: box for box in BOXES}
