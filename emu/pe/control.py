@@ -118,7 +118,9 @@ class Control:
             self.do(BUSY, cycle + 1)
         self.wake(run["issue_at"][0])
         if self.row.listeners:
-            self.row.announce("begin", cluster=self.cluster, buffer=run["buffer"])
+            self.row.announce(
+                "begin", cluster=self.cluster, buffer=run["buffer"], order=run["order"]
+            )
 
     def do(self, what: int, cycle: int) -> None:
         """From `cycle` on the cluster's PEs idle, wait, or compute; count what was before."""

@@ -202,6 +202,13 @@ class Runs:
             run["has_weights"] &= bool(run["chain"])
             return
         run["iteration"] += 1
+        if self.row.listeners:
+            self.row.announce(
+                "loopback",
+                cluster=self.cluster,
+                buffer=run["buffer"],
+                iteration=run["iteration"],
+            )
         run["ops"] = [op for op in ops if op["state"] != DONE]
         self._expand(run)
 
@@ -256,10 +263,10 @@ class Runs:
         """The run is over; its buffer is free from `now` on, and the next of its chain begins."""
         runs, c = self.control.runs, self.cluster
         at = runs.index(run)
-        if self.row.listeners:
-            self.row.announce("end", cluster=c, buffer=run["buffer"])
         if not run["chain"]:
             del runs[at]
+            if self.row.listeners:
+                self.row.announce("end", cluster=c, buffer=run["buffer"], order=run["order"])
             return
         number = run["chain"][0]
         follower = run.copy()  # the same exe, and what it has taken and stored so far
@@ -270,7 +277,7 @@ class Runs:
         entries[c, number] = entries[c, run["buffer"]]
         runs[at] = follower
         if self.row.listeners:
-            self.row.announce("begin", cluster=c, buffer=number)
+            self.row.announce("trigger", cluster=c, buffer=number, order=run["order"])
         self._expand(follower)
         self.control.wake(follower["issue_at"][0])
 

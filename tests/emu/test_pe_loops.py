@@ -138,6 +138,30 @@ def test_a_triggered_buffer_goes_on_with_segments_weights_and_stores() -> None:
     assert got.tolist() == [[3 * n, 30 * n] for n in range(1, 9)]
 
 
+def test_what_listeners_hear_of_loops_and_triggers() -> None:
+    """An exe begins once and ends once in a cluster, whatever loops and triggers it has."""
+    unit = Unit({"pe.clusters": 1})
+    unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", state=1, inner=3, then=THEN + 9)
+    unit.config_packet(9, "spu nonsf src=0 dst=0")
+    unit.exe(4, unit.weights(ones(4, 1)), unit.dense([1]), shift=1)
+    machine = unit.machine()
+    heard: list[tuple[str, Any, Any]] = []
+
+    def hear(event: Any) -> None:
+        if event.kind in ("begin", "loopback", "trigger", "end"):
+            heard.append((event.kind, event.values["buffer"], event.values.get("iteration")))
+
+    machine.row.listeners.append(hear)
+    machine.run()
+    assert heard == [
+        ("begin", 4, None),
+        ("loopback", 4, 1),
+        ("loopback", 4, 2),
+        ("trigger", 9, None),
+        ("end", 9, None),
+    ]
+
+
 def test_new_activations_meet_rotating_weights() -> None:
     rng = np.random.default_rng(3)
     unit = Unit()
