@@ -93,7 +93,6 @@ def command(
     All errors are reported, each with its place; then nothing is written.
     """
     from asm.diagnostics import AssemblyError
-    from asm.listing import Record, text
     from macaw import api, console
     from macaw.files import keep_apart, write_bytes
 
@@ -105,7 +104,11 @@ def command(
     _keep_files(target, beside, inputs)
     if beside is not None:
         keep_apart(target, beside)
-    record = Record() if listing is not None else None
+    record = None
+    if listing is not None:
+        from asm.listing import Record
+
+        record = Record()
     try:
         program = api.assemble(
             *files, device=device, defines=defines, include_dirs=folders, record=record
@@ -121,6 +124,8 @@ def command(
     console.diagnostics(warnings, style)
     api.save(program, target, format=format, lines=lines, memory=memory)
     if record is not None:
+        from asm.listing import text
+
         data = text(program, record).encode("utf-8", "backslashreplace")
         click.echo(data, nl=False) if beside is None else write_bytes(beside, data)
     return 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from isa.config import MAPPINGS
+from macaw.choices import LazyChoice
 from macaw.errors import DONE, FAILED
 
 if TYPE_CHECKING:
@@ -25,6 +26,12 @@ def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> o
         raise click.BadParameter(f"'{value}' is no number N, and no VERTICALxHORIZONTAL")
     numbers = [int(part[:9]) for part in parts]
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def _mappings() -> Sequence[str]:
+    from isa.config import MAPPINGS
+
+    return MAPPINGS
 
 
 @click.command("lower", short_help="Lower a network operation to a program for the PE array.")
@@ -54,7 +61,7 @@ def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> o
 )
 @click.option("--device", default="base", show_default=True, metavar="NAME|FILE")
 @click.option(
-    "--mapping", type=click.Choice(MAPPINGS), help="What stays in the array; default the cheapest."
+    "--mapping", type=LazyChoice(_mappings), help="What stays in the array; default the cheapest."
 )
 @click.option(
     "--split", type=click.Choice(list(SPLITS)), help="Of Fig. 9, seed 000; default the cheapest."

@@ -46,6 +46,10 @@ def test_light_commands_load_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded_by(*arguments).intersection(HEAVY)
 
 
+def test_help_of_the_group_reads_no_table() -> None:
+    assert not loaded_by("--help") & {"isa", "asm", "emu", "lower"}
+
+
 def test_dis_loads_nothing_heavy(macaw: Macaw, tmp_path: Path) -> None:
     assert macaw("asm", LAYER / "layer.s", "-o", "layer.elf").returncode == 0
     assert not loaded_by("dis", str(tmp_path / "layer.elf")).intersection(HEAVY)
