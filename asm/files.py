@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -48,7 +49,9 @@ def read(path: Path, limit: int) -> bytes:
     """The bytes of a file of at most `limit` bytes. Raises `FileError`."""
     try:
         with path.open("rb") as stream:
-            data = stream.read(limit + 1)
+            # To ask for more than there is would take memory for it.
+            size = os.fstat(stream.fileno()).st_size
+            data = stream.read(min(size, limit) + 1)
     except OSError as error:
         raise FileError(f"'{path.name}' cannot be read: {error.strerror or error}") from None
     if len(data) > limit:
