@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from asm.bodies import Body, Expanded
 from asm.source import Caller, LogicalLine, SourceText
-from asm.syntax import Mistake, Name, Statement
+from asm.syntax import Again, Mistake, Name, Statement
 
 if TYPE_CHECKING:
     from asm.assembler import Assembly
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 100  # expansions in each other, as in GNU as; so many includes in each other, too
 MAX_LINES = 1_000_000  # of all expansions and included files of a run
-MAX_CHARACTERS = 1 << 26  # of them, together
+MAX_CHARACTERS = 1 << 25  # of them, together
 MAX_LINE = 1 << 16  # characters of a line that an expansion makes
 
 # Labels, and the word that says what the line is.
@@ -141,10 +141,10 @@ class Reader:
             try:
                 if self._to_end(frame):
                     self._next_round(frame)
-            except TooMuch as error:
-                self._unwind(error)
             except Meant as meant:
                 self._take_meant(meant.line)
+            except TooMuch as error:
+                self._unwind(error)
 
     def _to_end(self, frame: Frame) -> bool:
         """Take the lines of a frame. Returns whether its end is reached, not another frame."""
@@ -188,11 +188,15 @@ class Reader:
         return True
 
     def _take_meant(self, line: LogicalLine) -> None:
+        """Take a line whose first word was guessed."""
         head = _HEAD.match(line.text)
         assert head is not None
         found = self.words.get(head[1]) or self.macros.get(head[1].lower())
         if found is not None:
-            self._act(found, line, head)
+            try:
+                self._act(found, line, head)
+            except TooMuch as error:
+                self._unwind(error)
 
     @property
     def takes_statements(self) -> bool:
@@ -224,8 +228,14 @@ class Reader:
     # --- texts ---
 
     def parsed(self, command: Command) -> Statement:
-        """The statement of a line; what cannot be parsed of it is reported and left out."""
-        return self.assembly.parsed(command.line)
+        """The statement of a line; what cannot be parsed of it is reported and left out.
+
+        Raises `Again` if nothing is left.
+        """
+        statement = self.assembly.parsed(command.line)
+        if statement.head is None:
+            raise Again
+        return statement
 
     def collect(self, command: Command, opening: Sequence[str], end: str) -> list[LogicalLine]:
         """The lines up to `end`, which the words of `opening` ask for once more. Raises `Mistake`.

@@ -15,7 +15,7 @@ from asm import plain
 from asm.syntax import Mistake, Name, Number, Statement
 
 WORD = 1 << 64
-_LONGEST_REMEMBERED = 400  # characters of a line whose statement is kept
+_LONGEST_REMEMBERED = 400  # characters of a line whose statement is one of many that are kept
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]+|[0-7]{1,3}|.)", re.DOTALL)
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 # The labels of a line that is wrong behind them.
@@ -62,7 +62,7 @@ def unescape(text: str, offset: int = 0) -> bytes:
 def parse(text: str) -> Statement:
     """The statement of a logical line without comments. Raises `Mistake`."""
     # Repeated with other numbers, long lines would fill the memory.
-    return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _parse(text)
+    return (_remembered if len(text) <= _LONGEST_REMEMBERED else _long_remembered)(text)
 
 
 def _parse(text: str) -> Statement:
@@ -75,6 +75,7 @@ def _parse(text: str) -> Statement:
 
 
 _remembered = lru_cache(maxsize=8192)(_parse)
+_long_remembered = lru_cache(maxsize=4)(_parse)
 
 
 def labels_of(text: str) -> tuple[Name | Number, ...]:

@@ -20,8 +20,8 @@ _IRP, _IRPC = ".irp NAME, value, ...", ".irpc NAME, characters"
 
 
 def _rept(reader: Reader, command: Command) -> None:
-    statement = reader.parsed(command)
     lines = reader.collect(command, _OPENING, _END)
+    statement = reader.parsed(command)
     if len(statement.operands) != 1:
         raise wrong_operands(statement, ".rept COUNT")
     count = reader.assembly.site(command.line).number(statement.operands[0])

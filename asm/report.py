@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from asm.diagnostics import ERROR, WARNING, Diagnostic, Link, Span, printable
 from asm.parser import parse
@@ -14,6 +14,14 @@ _MOST_REPEATED = 5  # expansions of one line with the same error; the others are
 _LONGEST = 300  # characters of a message; the word that it quotes can be as long as it likes
 
 
+@dataclass
+class _Repeated:
+    """What is wrong with a line in several expansions of it."""
+
+    count: int = 0
+    places: list[int] = field(default_factory=list)  # of those that are shown
+
+
 class Report:
     """Collects diagnostics while the assembler goes on."""
 
@@ -21,8 +29,7 @@ class Report:
         self._diagnostics: list[Diagnostic] = []
         self._failed: set[tuple[int, int]] = set()  # the lines that have their error,
         self._texts: dict[int, SourceText] = {}  # and their texts, so that each id stays its own
-        # Where the last of the same errors of a line stands, and how many there were.
-        self._repeated: dict[tuple[Span, str], tuple[int, int]] = {}
+        self._repeated: dict[tuple[Span, str], _Repeated] = {}
         self._warned: set[tuple[Span, str]] = set()
         self._order: dict[str, int] = {}  # of files
 
@@ -79,12 +86,13 @@ class Report:
         message = _cut(printable(message))
         found = Diagnostic(severity, message, span, hint, _short(source.chain), text)
         if source.caller is not None:
-            last, count = self._repeated.get((span, message), (0, 0))
-            if count < _MOST_REPEATED:
-                last = len(self._diagnostics)
-            self._repeated[span, message] = last, count + 1
-            if count >= _MOST_REPEATED:
+            same = self._repeated.setdefault((span, message), _Repeated())
+            same.count += 1
+            if len(same.places) == _MOST_REPEATED or any(
+                self._diagnostics[place] == found for place in same.places
+            ):
                 return
+            same.places.append(len(self._diagnostics))
         self._diagnostics.append(found)
 
     @property
@@ -100,9 +108,11 @@ class Report:
             return self._order.get(span.file, -1), span.line, span.column
 
         found = list(self._diagnostics)
-        for last, count in self._repeated.values():
-            if count > _MOST_REPEATED:
-                more = f"the same in {count - _MOST_REPEATED} more expansions"
+        for same in self._repeated.values():
+            left = same.count - len(same.places)
+            if left:
+                last = same.places[-1]
+                more = f"the same in {left} more expansion{'s' * (left > 1)}"
                 hint = found[last].hint
                 found[last] = replace(found[last], hint=f"{hint}; {more}" if hint else more)
         return tuple(sorted(found, key=order))

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 # Label, first word and what follows it, of a whole line. The last alternative is any other line.
 _LINE = re.compile(
-    rf"[ \t]*(?:({NAME}|0|[1-9][0-9]{{0,8}}):[ \t]*)?(?:({NAME})[ \t]*)?([^\"'#/;\r\n]*)"
+    # Without going back: of a long line that is not plain each try would read all.
+    rf"[ \t]*+(?:((?>{NAME})|0|[1-9][0-9]{{0,8}}):[ \t]*+)?"
+    rf"(?:((?>{NAME}))[ \t]*+)?([^\"'#/;\r\n]*+)"
     r"(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)|"
 )
 _SYMBOL = re.compile(rf"[ \t]*({NAME})[ \t]*")

@@ -47,6 +47,7 @@ def test_an_error_stands_in_the_body_and_is_followed_by_the_calls() -> None:
             "a.s:3:22: error: imm: 5000 is out of range, -2048 to 2047\n"
             "            addi \\r, \\r, \\n\n"
             "                         ^^\n"
+            "    hint: the same in 1 more expansion\n"
             "a.s:6:9: in expansion of macro 'add_to'\n"
             "a.s:9:9: in expansion of macro 'twice'\n"
             "a.s:8:9: in the repetition of .rept\n"
