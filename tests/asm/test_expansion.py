@@ -41,20 +41,16 @@ def test_an_error_stands_in_the_body_and_is_followed_by_the_calls() -> None:
         f"        .core cp\n{MACRO}        .macro twice x\n        add_to a0, \\x\n        .endm\n"
         "        .rept 2\n        twice 5000\n        .endr\n"
     )
-    assert (
-        render(error.diagnostics)
-        == (
-            "a.s:3:22: error: imm: 5000 is out of range, -2048 to 2047\n"
-            "            addi \\r, \\r, \\n\n"
-            "                         ^^\n"
-            "    hint: the same in 1 more expansion\n"
-            "a.s:6:9: in expansion of macro 'add_to'\n"
-            "a.s:9:9: in expansion of macro 'twice'\n"
-            "a.s:8:9: in the repetition of .rept\n"
-        )
-        * 2
+    assert render(error.diagnostics) == (
+        "a.s:3:22: error: imm: 5000 is out of range, -2048 to 2047\n"
+        "            addi \\r, \\r, \\n\n"
+        "                         ^^\n"
+        "    hint: the same in 1 more expansion\n"
+        "a.s:6:9: in expansion of macro 'add_to'\n"
+        "a.s:9:9: in expansion of macro 'twice'\n"
+        "a.s:8:9: in the repetition of .rept\n"
     )
-    (first, _second) = json.loads(to_json(error.diagnostics))
+    (first,) = json.loads(to_json(error.diagnostics))
     assert [(link["what"], link["line"]) for link in first["chain"]] == [
         ("in expansion of macro 'add_to'", 6),
         ("in expansion of macro 'twice'", 9),
