@@ -82,17 +82,17 @@ class Cost:
 
 def cost(plan: Plan, density: float = 1.0) -> Cost:
     """The cost of a plan; `density` is the share of activations that are not zero."""
-    entries = _entries(plan)
+    entries, moves = _entries(plan), _Moves.of(plan)
     turn = rows = joins = dma = cp = 0.0  # of an iteration, in the mean
     for share, entering, first, last in _kinds(plan):
         row, join = _row_cycles(plan, entries, density, entering, first, last), _joins(plan, last)
-        move, code = _around(plan, entering, first, last)
+        move, code = _around(plan, moves, entering, first, last)
         rows, joins = rows + share * row, joins + share * join
         dma, cp = dma + share * move, cp + share * code
         turn += share * (max(row, move + CP_STORE, code) + join + CP_TURN)
     steps = plan.steps
-    load = sum(_dma(plan, shape) for shape in _step_loads(plan, True, True))
-    store = sum(_dma(plan, shape) for shape in _result_shapes(plan))
+    load = sum(_dma(plan, shape) for shape in _step_loads(plan, moves, True, True))
+    store = sum(_dma(plan, shape) for shape in moves.results)
     around = CP_START + 2 * _fill(plan) + load + store
     whole = (steps - 1) * turn + max(rows, CP_STORE) + joins + around
     return Cost(
@@ -134,6 +134,21 @@ def _bytes(transfers: Sequence[Transfer]) -> int:
 Shape = tuple[int, float, bool]  # rows, bytes of a row, whether it comes in
 
 
+@dataclass(frozen=True)
+class _Moves:
+    """What the transfers of an iteration move."""
+
+    activations: list[Shape]
+    results: list[Shape]
+
+    @classmethod
+    def of(cls, plan: Plan) -> _Moves:
+        return cls(
+            [(int(item.rows), float(item.row_bytes), True) for item in activations_in(plan)],
+            [(int(item.rows), float(item.row_bytes), False) for item in results_out(plan)],
+        )
+
+
 def _dma(plan: Plan, shape: Shape) -> float:
     """Cycles of a transfer between external and on-chip memory (docs/memory.md, The dma)."""
     rows, row_bytes, _ = shape
@@ -148,14 +163,13 @@ def _fill(plan: Plan) -> float:
     return _dma(plan, (plan.partition.rows, program_bytes(plan), True))
 
 
-def _step_loads(plan: Plan, entering: bool, first: bool) -> Iterator[Shape]:
+def _step_loads(plan: Plan, moves: _Moves, entering: bool, first: bool) -> Iterator[Shape]:
     """The transfers that an iteration's load starts; `first`: of its sums."""
     rows = plan.partition.rows
     if plan.begins and (first or (plan.returns and not plan.carries)):
         yield rows, plan.partial_bytes, True
     if entering or not plan.holds:
-        for item in activations_in(plan):
-            yield int(item.rows), float(item.row_bytes), True
+        yield from moves.activations
     loads = weights_in(plan)
     mean = float(plan.weight_bytes.mean())
     kept = plan.mapping is WEIGHT and plan.count("M") > 2
@@ -164,16 +178,13 @@ def _step_loads(plan: Plan, entering: bool, first: bool) -> Iterator[Shape]:
         yield rows // len(loads), mean * share, True
 
 
-def _result_shapes(plan: Plan) -> Iterator[Shape]:
-    for item in results_out(plan):
-        yield int(item.rows), float(item.row_bytes), False
-
-
-def _around(plan: Plan, entering: bool, first: bool, last: bool) -> tuple[float, float]:
+def _around(
+    plan: Plan, moves: _Moves, entering: bool, first: bool, last: bool
+) -> tuple[float, float]:
     """Cycles of the dma and of cp beside an iteration."""
-    shapes = list(_step_loads(plan, entering, first))
+    shapes = list(_step_loads(plan, moves, entering, first))
     if last:
-        shapes += _result_shapes(plan)
+        shapes += moves.results
     elif plan.returns and not plan.carries:
         shapes.append((plan.partition.rows, plan.partial_bytes, False))
     patches = plan.partition.rows * plan.products

@@ -18,9 +18,9 @@ SPLITS = {
 }
 
 
-def starts(extent: int, part: int, count: int) -> list[int]:
-    """Where each of `count` runs of `part` elements begins, the last ones moved back to fit."""
-    return [min(index * part, extent - part) for index in range(count)]
+def start_of(extent: int, part: int, index: int) -> int:
+    """Where run `index` of `part` elements begins; the last ones are moved back to fit."""
+    return min(index * part, extent - part)
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Partition:
 
     def start(self, dim: str, p: int, q: int) -> int:
         """The first element of that part."""
-        part, count = self.length(dim), self.parts(dim)
-        return starts(self.extent(dim), part, count)[self.index(dim, p, q)]
+        part = self.length(dim)
+        return start_of(self.extent(dim), part, self.index(dim, p, q))
 
 
 def partition(split: str, rows: int, clusters: int, extents: tuple[int, int, int]) -> Partition:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,21 +77,11 @@ class Lowering:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the source to `path` and its files beside it. Raises `InputError`."""
-        folder = Path(path).parent
-        for name, array in self.files.items():
-            files.write_array(folder / name, array)
-        for name, text in self.program.texts.items():
-            files.write_bytes(folder / name, text.encode())
-        files.write_bytes(path, self.source.encode())
+        write(self.program, Path(path))
 
     def assemble(self) -> Program:
         """The program, by way of a folder that is removed again."""
-        import tempfile
-
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"{self.name}.s"
-            self.write(path)
-            return api.assemble(path)
+        return assembled(self.program, self.name)
 
     def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measured:
         """Run it, with random activations unless `x` is given. Raises `RunError`."""
@@ -109,6 +100,23 @@ class Lowering:
             dma=dma["cycles_busy"],
             equal=bool(np.array_equal(run.outputs["y"], wanted)),
         )
+
+
+def write(program: Lowered, path: Path) -> None:
+    """Write a source and its files. Raises `InputError`."""
+    for name, array in program.files.items():
+        files.write_array(path.parent / name, array)
+    for name, text in program.texts.items():
+        files.write_bytes(path.parent / name, text.encode())
+    files.write_bytes(path, program.source.encode())
+
+
+def assembled(program: Lowered, name: str) -> Program:
+    """The program of a source that `name` was given to."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.s"
+        write(program, path)
+        return api.assemble(path)
 
 
 def lower(

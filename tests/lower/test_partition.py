@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lower.partition import SPLITS, partition, starts
+from lower.partition import SPLITS, partition, start_of
 
 # Seed 000 ¶151-170, its slips mended (spec pe.md): m, k and n from-to of cluster (p, q).
 # Clusters in the seed's order (0, 0), (1, 0), (0, 1), (1, 1).
@@ -56,7 +56,7 @@ def test_a_vector_needs_one_cluster_if_m_is_split(  # ¶171
 
 
 def test_the_last_run_begins_earlier() -> None:
-    assert starts(10, 4, 3) == [0, 4, 6]
+    assert [start_of(10, 4, index) for index in range(3)] == [0, 4, 6]
 
 
 @settings(max_examples=100)

@@ -1,0 +1,111 @@
+"""How good the cost model's choice is: random layers on `tiny`, the taken plan beside the others.
+
+    python -m benchmarks.lowering --layers 100 --macs 200000
+
+Of each layer the best plan of every mapping and split is run in the emulator, unless it is
+predicted to take more than `--prune` times the taken one's cycles. A line a layer: what was
+taken, its predicted and measured cycles, the best one's, and how many times those it took.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import macaw
+from isa import config
+from lower import reference
+from lower.choose import Candidate, choose
+from lower.conv import convolution
+from lower.operation import Product
+from lower.product import lowered
+from macaw.lowering import assembled
+
+TINY = config.load("tiny")
+WITHIN = 1.10  # of the best measured
+
+
+def layers(count: int, macs: int, seed: int) -> Iterator[tuple[str, Product]]:
+    """Random operations of at most `macs` dense products, by their names in `lower.preferred`."""
+    rng = np.random.default_rng(seed)
+    found = 0
+    while found < count:
+        operation = str(rng.choice(["spmv", "spmm", "spmm", "conv2d", "conv2d", "depthwise"]))
+        product = _layer(operation, rng)
+        if macs // 20 <= product.macs <= macs:
+            found += 1
+            yield operation, product.checked(TINY)
+
+
+def _layer(operation: str, rng: np.random.Generator) -> Product:
+    density = rng.choice([0.1, 0.3, 0.5, 1.0])
+    shift = int(rng.integers(4, 9)) if rng.random() < 0.5 else None
+
+    def weights(*shape: int) -> Any:
+        kept = rng.random(shape) < density
+        return (rng.integers(-9, 10, shape) * kept).astype(np.int8)
+
+    if operation in ("spmv", "spmm"):
+        n, k = (int(size) for size in 2 ** rng.uniform(2, 8, 2))
+        m = 1 if operation == "spmv" else int(2 ** rng.uniform(1, 7))
+        bias = rng.integers(-99, 100, n) if rng.random() < 0.5 else None
+        return Product(m, weights(n, k), bias, "relu", shift, operation == "spmv")
+    side, kernel = int(rng.integers(6, 25)), int(rng.choice([1, 3, 5]))
+    channels, outputs = (int(size) for size in rng.integers(1, 17, 2))
+    shape = (outputs, kernel, kernel) + ((channels,) if operation == "conv2d" else ())
+    return convolution(
+        weights(*shape),
+        (side, side),
+        stride=(1, 1) if rng.random() < 0.7 else (2, 2),
+        padding=(kernel // 2, kernel // 2),
+        depthwise=operation == "depthwise",
+        activation="relu",
+        shift=shift,
+    )
+
+
+def measured(item: Candidate, x: Any) -> int:
+    """Cycles of a plan's program. Its outputs must be NumPy's."""
+    run = macaw.run(assembled(lowered(item.plan, "layer"), "layer"), x=x)
+    wanted = reference.result(item.plan.product, TINY, x)
+    assert np.array_equal(run.outputs["y"], wanted), item.plan.product.describe()
+    return run.cycles
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--layers", type=int, default=100)
+    parser.add_argument("--macs", type=int, default=200_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--prune", type=float, default=1.5)
+    words = parser.parse_args()
+    good = 0
+    print("| layer | taken | predicted | measured | best | its cycles | times |")
+    print("|---|---|---|---|---|---|---|")
+    for operation, product in layers(words.layers, words.macs, words.seed):
+        choice = choose(product, TINY, operation=operation)
+        x = reference.random_activations(product, TINY, 0)
+        limit = words.prune * choice.taken.cost.cycles
+        found = {
+            item: measured(item, x)
+            for item in choice.others
+            if item is choice.taken or item.cost.cycles <= limit
+        }
+        best = min(found, key=found.__getitem__)
+        times = found[choice.taken] / found[best]
+        good += times <= WITHIN
+        names = [f"{p.mapping.name} {p.partition.split}" for p in (choice.taken.plan, best.plan)]
+        print(
+            f"| {product.describe()} | {names[0]} | {choice.taken.cost.cycles:,}"
+            f" | {found[choice.taken]:,} | {names[1]} | {found[best]:,} | {times:.2f} |",
+            flush=True,
+        )
+    print(f"\nwithin {WITHIN:.2f} of the best measured: {good} of {words.layers}")
+
+
+if __name__ == "__main__":
+    main()
