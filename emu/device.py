@@ -30,6 +30,9 @@ from isa.memory_map import HALF_SHIFT
 # Cycles that one core may go on for before the clock looks at interrupts again.
 BURST = 4096
 
+# Faster, and plainer: every cycle in which something can change, one by one.
+ENGINES = ("fast", "reference")
+
 Builder = Callable[["Device"], list[Core]]
 
 
@@ -80,11 +83,20 @@ class Device:
 
     `cores` has them by name (`cp`, `pe[0]`) and `by_number` by number. `cycle` is
     the device time: everything before it has happened. `stdout` and `stderr`
-    get what a program writes. `build` replaces the cores, for tests.
+    get what a program writes. `engine` is how cores simulate that can do it in more ways than
+    one (`ENGINES`); what they do, and when, is the same. `build` replaces the cores, for tests.
     """
 
-    def __init__(self, config: Mapping[str, Any], build: Iterable[Builder] | None = None) -> None:
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        build: Iterable[Builder] | None = None,
+        engine: str = ENGINES[0],
+    ) -> None:
+        if engine not in ENGINES:
+            raise DeviceError(f"no engine is called '{engine}', there are {', '.join(ENGINES)}")
         self.config = config
+        self.engine = engine
         self.program: Program | None = None
         self.stdout: Callable[[bytes], object] = _discard
         self.stderr: Callable[[bytes], object] = _discard
@@ -92,6 +104,7 @@ class Device:
         self.cycle = 0
         self.stopped: Stop | None = None  # why no more can run: an exit or a fault
         self._request: Stop | None = None
+        self._turn = -1  # the core that has acted last in `cycle`; all of them: NEVER
         self.state = State(
             (
                 StateField("cycle", "int", meaning="device time"),
@@ -113,6 +126,7 @@ class Device:
         self.program = None
         self.cycle = 0
         self.stopped = self._request = None
+        self._turn = -1
         self.memory.reset()
         for core in self.order:
             core.reset()
@@ -231,7 +245,7 @@ class Device:
             if time > banks.time:
                 if banks.time >= limit:
                     return self._limited(limit)
-                self.cycle = banks.time
+                self.cycle, self._turn = banks.time, NEVER
                 try:
                     banks.arbitrate()
                 except Fault as fault:
@@ -241,7 +255,7 @@ class Device:
                 return self._stalled()
             if time >= limit:
                 return self._limited(limit)
-            self.cycle = time
+            self.cycle, self._turn = time, chosen.number
             horizon = min(horizon, banks.time + 1, limit, time + BURST)
             if chosen is focus or chosen.listeners:
                 horizon = time + 1
@@ -255,6 +269,10 @@ class Device:
                 return Stop("step", self.cycle, core=focus.name, address=focus.next_address)
         return self._request
 
+    def frontier(self, core: Core) -> int:
+        """The first cycle in which `core` has not had its turn yet, whether it had to act or not."""
+        return self.cycle + int(core.number <= self._turn)
+
     def _stop(self, stop: Stop) -> Stop:
         self.cycle = stop.cycle
         if stop.reason in ("exit", "fault"):
@@ -262,7 +280,7 @@ class Device:
         return stop
 
     def _limited(self, limit: int) -> Stop:
-        self.cycle = limit
+        self.cycle, self._turn = limit, -1
         at = [f"{core.name}{self._where(core)}" for core in self.order if core.running]
         message = f"cycle limit: {limit} cycles are over; running: {', '.join(at) or 'no core'}"
         return Stop("cycle limit", limit, message)
@@ -409,6 +427,7 @@ class Device:
         stopped = self.state.stopped
         self.stopped = None if stopped is None else Stop.from_plain(stopped)
         self._request = None
+        self._turn = -1
         self.memory.reload()
         for core in self.order:
             core.reload()

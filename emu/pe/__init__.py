@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from emu.pe.fast import FastRow
 from emu.pe.row import Row
 
 if TYPE_CHECKING:
@@ -11,11 +12,15 @@ if TYPE_CHECKING:
     from emu.device import Device
 
 
+ENGINES = {"fast": FastRow, "reference": Row}
+
+
 def build(device: Device) -> list[Core]:
     """The rows of `device`, each with the on-chip unit that feeds it."""
+    engine = ENGINES[device.engine]
     rows: list[Core] = []
     for number in range(int(device.config["pe.rows"])):
-        row = Row(device, number)
+        row = engine(device, number)
         device.memory.add_unit(number, row)
         rows.append(row)
     return rows

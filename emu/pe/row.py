@@ -171,7 +171,7 @@ class Row(Core):
         state = self.state
         beat = state.beat
         if (
-            state.computing.any()
+            self._computes()
             or (beat is not None and beat["data"] is not None)
             or any(job is not None for job in state.sfu_jobs)
             or any(parser is not None for parser in state.parsers)
@@ -179,7 +179,7 @@ class Row(Core):
         ):
             self.time = (now + 1) * self.divider
             return
-        due = min(state.due)
+        due = min(*state.due, self._next_end())
         if due < NEVER:
             self.time = max(due, now + 1) * self.divider
         elif beat is not None or state.returning != FREE:
@@ -188,6 +188,14 @@ class Row(Core):
             self._end(now)
         else:
             self.wait(self.bus.stalled_on())
+
+    def _computes(self) -> bool:
+        """Whether the PEs have to be looked at in the next cycle."""
+        return bool(self.state.computing.any())
+
+    def _next_end(self) -> int:
+        """The cycle in which the first of the macs ends that need no look until then."""
+        return NEVER
 
     def _over(self) -> bool:
         return self.bus.done and not any(self.state.runs)

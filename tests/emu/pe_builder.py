@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.device import Builder, Device
+from emu.device import ENGINES, Builder, Device
 from emu.faults import Stop
 from emu.pe import build
 from emu.pe.row import Row
@@ -190,16 +190,17 @@ class Unit:
         found.setdefault("stride", found["count"] * width)
         return {"offset": self.space(size), "element": ELEMENTS.index(element), **found}
 
-    def machine(self, *others: Builder) -> Machine:
+    def machine(self, *others: Builder, engine: str = ENGINES[0]) -> Machine:
         """A device of one row (and `others`) with this unit as its feeding half."""
-        return Machine(self, *others)
+        return Machine(self, *others, engine=engine)
 
 
 class Machine:
     """A device without cp: the list at offset 0 is dispatched at cycle 0."""
 
-    def __init__(self, unit: Unit, *others: Builder) -> None:
-        self.device = Device(unit.configuration, build=[build, *others])
+    def __init__(self, unit: Unit, *others: Builder, engine: str = ENGINES[0]) -> None:
+        self.unit = unit
+        self.device = Device(unit.configuration, build=[build, *others], engine=engine)
         row = self.device.cores["pe[0]"]
         assert isinstance(row, Row)
         self.row = row
@@ -226,4 +227,5 @@ class Machine:
     def at(self, cycle: int) -> Any:
         """The row's state when all cycles before `cycle` are over."""
         self.run(until=cycle)
+        self.row.sync()
         return self.row.state

@@ -1,0 +1,102 @@
+"""The index comparator 505 and its load queues as an automaton, for the fast engine.
+
+When a PE looks at its next two weights depends on nothing but how many loads its queues
+hold and how many of the two before were effectual. Tables say what a block of such
+pairs does from each state on, so a mac takes one look-up a block, for all PEs at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+OUTCOMES = 3  # none, one or both of a pair are effectual
+_MOST_PAIRS = 7  # of a block
+_MOST_ROWS = 100_000  # of a table
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What blocks of pairs do, for the depths of the load queues.
+
+    A state is q1 * 2 + q2, the loads that queue 1 and queue 2 (at most one) hold at the start of a
+    cycle. A row of the tables is block * states + state; the pairs of a block are the digits
+    of its number to the base `OUTCOMES`, the first pair the most significant.
+    """
+
+    pairs: int  # of a block
+    states: int
+    gap: int  # cycles between two loads that queue 1 gives to queue 2, at least
+    following: NDArray[Any]  # (rows,): the state behind the block
+    length: NDArray[Any]  # (rows,): its cycles
+    offset: NDArray[Any]  # (rows, pairs): the cycle of each pair, from the block's first one on
+    after: NDArray[Any]  # (rows, pairs): the state after the cycle of each pair
+    most: NDArray[Any]  # (rows,): the most loads that queue 1 held after a cycle of a pair
+    drain: NDArray[Any]  # (states,): cycles until both queues are empty if nothing comes
+
+
+@lru_cache(maxsize=8)
+def tables(depth_1: int, depth_2: int) -> Tables:
+    """The tables for queues of these depths."""
+    states = 2 * (depth_1 + 1)
+    pairs = _MOST_PAIRS
+    while pairs > 1 and states * OUTCOMES**pairs > _MOST_ROWS:
+        pairs -= 1
+    behind, wait = _single(depth_1, depth_2, states)
+    blocks = OUTCOMES**pairs
+    digits = np.arange(blocks)[:, None] // OUTCOMES ** np.arange(pairs - 1, -1, -1) % OUTCOMES
+    state = np.tile(np.arange(states), blocks)
+    offset = np.zeros((blocks * states, pairs), np.int16)
+    after = np.zeros((blocks * states, pairs), np.int16)
+    time = np.zeros(blocks * states, np.int64)
+    for pair in range(pairs):
+        digit = np.repeat(digits[:, pair], states)
+        time += wait[state, digit]
+        offset[:, pair] = time
+        time += 1
+        state = behind[state, digit]
+        after[:, pair] = state
+    drain = np.array([_drain(number, depth_2) for number in range(states)])
+    return Tables(
+        pairs=pairs,
+        states=states,
+        gap=1 if depth_2 > 1 else 2,
+        following=state.astype(np.intp),
+        length=time,
+        offset=offset,
+        after=after,
+        most=after.max(axis=1).astype(np.int64) >> 1,
+        drain=drain,
+    )
+
+
+def _move(state: int, depth_2: int) -> int:
+    """A cycle in which the comparator does nothing."""
+    q1, q2 = divmod(state, 2)
+    moved = int(q1 > 0 and q2 < depth_2)
+    return (q1 - moved) * 2 + moved
+
+
+def _drain(state: int, depth_2: int) -> int:
+    cycles = 0
+    while state:
+        state, cycles = _move(state, depth_2), cycles + 1
+    return cycles
+
+
+def _single(depth_1: int, depth_2: int, states: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """By state and outcome of a pair: the state after its cycle, and how long it waited."""
+    behind = np.zeros((states, OUTCOMES), np.int64)
+    wait = np.zeros((states, OUTCOMES), np.int64)
+    for number in range(states):
+        state, waited = number, 0
+        while state >> 1 > depth_1 - 2:
+            state, waited = _move(state, depth_2), waited + 1
+        for effectual in range(OUTCOMES):
+            behind[number, effectual] = _move(state, depth_2) + 2 * effectual
+            wait[number, effectual] = waited
+    return behind, wait

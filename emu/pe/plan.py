@@ -1,0 +1,311 @@
+"""A mac of some clusters from the present cycle to its end, all at once.
+
+Which weights are effectual, which loads follow each other, and every sum are functions
+of what lies in the PEs when the plan is made; nobody else changes that while the macs
+run. The cycles come from `emu.pe.comparator`. A plan is made of any moment of a mac,
+not only its first cycle, and writes the state of any later one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.pe.comparator import OUTCOMES, tables
+from emu.pe.stages import INDEX_MASK, PLACE_SHIFT, Datapath
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+_NEVER = -(1 << 40)
+
+
+class Unplannable(Exception):
+    """Something unusual happens in these macs: the cycle-by-cycle data path shall find it."""
+
+
+@dataclass
+class Done:
+    """How far each PE of a plan is after some cycles, (PEs,)."""
+
+    examined: Ints  # weight entries
+    pushed: Ints  # loads into queue 1 (design 5a: into the latch)
+    moved: Ints  # loads from queue 1 to queue 2
+    taken: Ints  # loads that the MAC took
+    most: Ints | int  # loads that queue 1 held at most
+
+
+class Plan:
+    """The macs at work in `clusters`, from cycle `start` on. Raises `Unplannable`.
+
+    Times inside are counted from `start`. `ends` has the last cycle of each cluster's mac.
+    Loads of a PE stand one behind the other: of queue 2, of queue 1, then those to come.
+    """
+
+    def __init__(self, datapath: Datapath, clusters: list[int], start: int) -> None:
+        self.datapath, self.shape = datapath, datapath.shape
+        self.clusters, self.start = clusters, start
+        pes = self.shape.pes
+        self.pes = (np.array(clusters)[:, None] * pes + np.arange(pes)).reshape(-1)
+        self.left = datapath.left[self.pes]
+        self.q1_count = datapath.q1_count[self.pes]
+        self.q2_count = datapath.q2_count[self.pes]
+        self.reached = datapath.reached[self.pes]
+        direct = self.shape.direct
+        # A row of the look-ups: as many entries as the longest PE has, in whole blocks.
+        self.tables = None if direct else tables(self.shape.load_queue_1, self.shape.load_queue_2)
+        block = 1 if self.tables is None else 2 * self.tables.pairs
+        self.width = -(-max(int(self.left.max()), 1) // block) * block
+        self._find_loads()
+        self._add_up()
+        if self.tables is None:
+            self._time_direct()
+        else:
+            self._time_queued()
+        last = np.maximum(self.end.reshape(-1, pes).max(axis=1), 0)
+        self.ends = dict(zip(clusters, (start + last).tolist(), strict=True))
+
+    # What is multiplied
+
+    def _find_loads(self) -> None:
+        """`hit`: which entries are effectual; `loads`, `first`, `total`: each PE's loads."""
+        path, pes, width = self.datapath, self.pes, self.width
+        number = np.arange(width)
+        place = path.next[pes][:, None] + number
+        if place[:, -1].max() >= self.shape.weight_queue:
+            place %= self.shape.weight_queue
+        index = path.weight_index.take(path.weight_row[pes][:, None] + place)
+        index = index + path.base[pes][:, None]
+        valid = number < self.left[:, None]
+        limit = path.limit[pes]
+        if index.max() >= limit.min() and (valid & (index >= limit[:, None])).any():
+            raise Unplannable
+        self.hit = path.bitmask.take(path.input_row[pes][:, None] + index, mode="clip") & valid
+        self.new = np.count_nonzero(self.hit, axis=1)
+        held = self.q1_count + self.q2_count
+        if held.any():
+            mask, before = self._held_loads()
+            mask = np.concatenate([mask, self.hit], axis=1)
+            loads = np.concatenate([before, place << PLACE_SHIFT | index], axis=1)
+            self.loads = loads[mask]
+        else:
+            found = np.flatnonzero(self.hit)
+            self.loads = place.reshape(-1)[found] << PLACE_SHIFT | index.reshape(-1)[found]
+        self.total = self.new + held
+        self.first = np.cumsum(self.total) - self.total
+
+    def _held_loads(self) -> tuple[Bools, Ints]:
+        """Loads that are in the queues when the plan begins, in their order, (PEs, places)."""
+        path, pes = self.datapath, self.pes
+        masks, loads = [], []
+        queues = (
+            (path.q2, path.q2_row, path.q2_head, self.q2_count, self.shape.load_queue_2),
+            (path.q1, path.q1_row, path.q1_head, self.q1_count, self.shape.load_queue_1),
+        )
+        for queue, row, head, count, depth in queues:
+            number = np.arange(depth)
+            masks.append(number < count[:, None])
+            loads.append(queue[row[pes][:, None] + (head[pes][:, None] + number) % depth])
+        return np.concatenate(masks, axis=1), np.concatenate(loads, axis=1)
+
+    def _add_up(self) -> None:
+        """Every sum on the way, if none leaves the range and all are numbers."""
+        path, pes, adder = self.datapath, self.pes, self.datapath.adder
+        self.where = path.sum_row[pes] + path.sum[pes]
+        self.old = path.accumulators[self.where]
+        owner = np.repeat(np.arange(pes.size), self.total)
+        of = pes[owner]
+        weight = path.weight_value[path.weight_row[of] + (self.loads >> PLACE_SHIFT)]
+        activation = path.activations[path.input_row[of] + (self.loads & INDEX_MASK)]
+        product, wrong = adder.product(weight, activation)
+        if wrong is not None:
+            raise Unplannable
+        if adder.floating:
+            self._add_floating(product, owner)
+            return
+        # Running sums over all PEs; those of one are differences.
+        self.running = np.zeros(product.size + 1, np.int64)
+        np.cumsum(product, dtype=np.int64, out=self.running[1:])
+        if adder.overflow != "wrap" and product.size:
+            most = int(np.abs(product).max()) * int(self.total.max())
+            most += max(abs(int(self.old.max())), abs(int(self.old.min())))
+            if most > int(np.iinfo(adder.dtype).max):
+                raise Unplannable
+
+    def _add_floating(self, product: NDArray[Any], owner: Ints) -> None:
+        """One addition after the other. A missing product is -0, which changes no sum."""
+        sums = np.full((self.pes.size, int(self.total.max()) + 1), -0.0, self.datapath.adder.dtype)
+        sums[:, 0] = self.old
+        sums[owner, np.arange(owner.size) - self.first[owner] + 1] = product
+        self.running = np.add.accumulate(sums, axis=1)
+        if not np.isfinite(self.running).all():
+            raise Unplannable
+
+    def _sums(self, rows: slice, taken: Ints) -> NDArray[Any]:
+        """The accumulators of some PEs when so many loads of each were taken."""
+        if self.datapath.adder.floating:
+            return np.asarray(self.running[np.arange(self.pes.size)[rows], taken])
+        first = self.first[rows]
+        gained = self.running[first + taken] - self.running[first]
+        return np.asarray(self.old[rows] + gained.astype(self.old.dtype))
+
+    # When
+
+    def _time_direct(self) -> None:
+        """Design 5a: an entry a cycle, its load in the MAC a cycle later."""
+        entry = np.arange(self.width)
+        last_hit = np.where(self.hit, entry + 1, -1).max(axis=1)
+        held = self.q2_count > 0
+        self.end = np.maximum(np.maximum(self.left - 1, last_hit), np.where(held, 0, -1))
+        self.first_taken = np.where(held, 0, self.hit.argmax(axis=1) + 1)
+
+    def _time_queued(self) -> None:
+        """Design 5b: `keys`, the tables' row of each block of pairs, and when it begins."""
+        table = self.tables
+        assert table is not None
+        rows, blocks = self.pes.size, self.width // (2 * table.pairs)
+        pairs = self.hit.reshape(rows, blocks, table.pairs, 2)
+        effectual = pairs[..., 0].astype(np.intp) + pairs[..., 1]
+        number = effectual[..., 0]
+        for pair in range(1, table.pairs):
+            number = number * OUTCOMES + effectual[..., pair]
+        self.keys = np.ascontiguousarray(number.T) * table.states  # (blocks, PEs)
+        state = initial = self.q1_count * 2 + self.q2_count
+        for key in self.keys:
+            key += state
+            state = table.following.take(key)
+        self.begins = np.zeros((blocks + 1, rows), np.int64)
+        np.cumsum(table.length.take(self.keys), axis=0, out=self.begins[1:])
+        self.most = table.most.take(self.keys).max(axis=0)
+
+        # The last pair's cycle, and what the queues then still hold.
+        pairs_left = (self.left + 1) // 2
+        block, pair = np.divmod(np.maximum(pairs_left - 1, 0), table.pairs)
+        row = np.arange(rows)
+        key = self.keys[block, row]
+        busy = pairs_left > 0
+        last = np.where(busy, self.begins[block, row] + table.offset[key, pair], -1)
+        self.end = last + table.drain[np.where(busy, table.after[key, pair], initial)]
+        # Until a PE has its first load, its comparator never waits.
+        to_come = self.hit.argmax(axis=1) // 2 + 2
+        self.first_taken = np.where(
+            self.q2_count > 0, 0, np.where(self.q1_count > 0, 1, to_come)
+        )
+
+    # How far
+
+    def _done(self, rows: slice, cycles: int) -> Done:
+        """How far some PEs are after so many cycles."""
+        q2, new = self.q2_count[rows], self.new[rows]
+        if cycles > int(self.end[rows].max()):
+            most = 0 if self.tables is None else self.most[rows]
+            moved = new if self.tables is None else self.q1_count[rows] + new
+            return Done(self.left[rows], new, moved, self.total[rows], most)
+        taken_before = q2 * (cycles > 0)
+        hit = self.hit[rows]
+        if self.tables is None:
+            examined = np.minimum(self.left[rows], cycles)
+            pushed = np.count_nonzero(hit[:, :cycles], axis=1)
+            taken = np.count_nonzero(hit[:, : max(cycles - 1, 0)], axis=1) + taken_before
+            return Done(examined, pushed, pushed, taken, 0)
+        times, held = self._pair_times(rows)
+        over = times < cycles
+        number = np.arange(times.shape[1])
+        pairs = np.count_nonzero(over & (number < (self.left[rows, None] + 1) // 2), axis=1)
+        entry = np.repeat(times, 2, axis=1)
+        pushed = np.count_nonzero(hit & (entry < cycles), axis=1)
+        moves, mask = self._moves(rows, entry)
+        return Done(
+            np.minimum(2 * pairs, self.left[rows]),
+            pushed,
+            np.count_nonzero(mask & (moves < cycles), axis=1),
+            np.count_nonzero(mask & (moves + 1 < cycles), axis=1) + taken_before,
+            np.where(over, held, 0).max(axis=1),
+        )
+
+    def _pair_times(self, rows: slice) -> tuple[Ints, Ints]:
+        """The cycle of each pair, and what queue 1 holds after it, (PEs, pairs)."""
+        table = self.tables
+        assert table is not None
+        keys = self.keys[:, rows].T
+        times = self.begins[:-1, rows].T[:, :, None] + table.offset[keys]
+        held = table.after[keys] >> 1
+        count = keys.shape[0]
+        return times.reshape(count, -1), held.reshape(count, -1)
+
+    def _moves(self, rows: slice, entry: Ints) -> tuple[Ints, Bools]:
+        """When queue 1 gives its loads to queue 2: those that it held, then each entry's."""
+        table = self.tables
+        assert table is not None
+        count = self.q1_count[rows, None]
+        slots = np.arange(self.shape.load_queue_1)
+        mask = np.concatenate([slots < count, self.hit[rows]], axis=1)
+        ready = np.concatenate([np.zeros((count.size, slots.size), np.int64), entry + 1], axis=1)
+        before = np.cumsum(mask, axis=1) - 1  # loads in front of it
+        ready = np.where(mask, ready - table.gap * before, _NEVER)
+        if table.gap > 1:  # the only place of queue 2 is taken in the first cycle
+            ready = np.maximum(ready, self.q2_count[rows, None])
+        return np.maximum.accumulate(ready, axis=1) + table.gap * before, mask
+
+    # The state
+
+    def write(self, clusters: list[int], now: int) -> None:
+        """Bring the PEs of some of the clusters to the start of cycle `now`."""
+        pes = self.shape.pes
+        for cluster in clusters:
+            place = self.clusters.index(cluster)
+            self._write(
+                slice(place * pes, (place + 1) * pes),
+                slice(cluster * pes, (cluster + 1) * pes),
+                now - self.start,
+            )
+
+    def _write(self, rows: slice, pes: slice, cycles: int) -> None:
+        """`rows` of the plan are `pes` of the row."""
+        path, done = self.datapath, self._done(rows, cycles)
+        path.accumulators[self.where[rows]] = self._sums(rows, done.taken)
+        path.left[pes] -= done.examined
+        path.next[pes] = (path.next[pes] + done.examined) % self.shape.weight_queue
+        self._write_queues(rows, pes, done)
+        self._count(rows, pes, done, cycles)
+        path.reached[pes] |= done.taken > 0
+
+    def _write_queues(self, rows: slice, pes: slice, done: Done) -> None:
+        path, depth_1, depth_2 = self.datapath, self.shape.load_queue_1, self.shape.load_queue_2
+        q1, q2, first = self.q1_count[rows], self.q2_count[rows], self.first[rows]
+        if self.tables is not None:
+            tail = path.q1_row[pes], path.q1_head[pes] + q1, depth_1
+            self._put(path.q1, tail, first + q2 + q1, done.pushed)
+            path.q1_head[pes] = (path.q1_head[pes] + done.moved) % depth_1
+            path.q1_count[pes] = q1 + done.pushed - done.moved
+            path.q1_high[pes] = np.maximum(path.q1_high[pes], done.most)
+        self._put(path.q2, (path.q2_row[pes], path.q2_head[pes] + q2, depth_2), first + q2, done.moved)
+        path.q2_head[pes] = (path.q2_head[pes] + done.taken) % depth_2
+        path.q2_count[pes] = q2 + done.moved - done.taken
+        path.q2_high[pes] = np.maximum(path.q2_high[pes], done.moved > 0)
+
+    def _put(
+        self, queue: Ints, tail: tuple[Ints, Ints, int], first: Ints, count: Ints
+    ) -> None:
+        """Loads `first` to `first + count` went to the tails; the last ones are still to be seen."""
+        row, at, depth = tail
+        number = count[:, None] - depth + np.arange(depth)
+        put = number >= 0
+        place = row[:, None] + (at[:, None] + number) % depth
+        queue[place[put]] = self.loads[(first[:, None] + number)[put]]
+
+    def _count(self, rows: slice, pes: slice, done: Done, cycles: int) -> None:
+        path = self.datapath
+        busy = np.minimum(self.end[rows] + 1, cycles)
+        waits = busy - done.taken
+        some = np.where(self.total[rows] > 0, np.minimum(busy, self.first_taken[rows]), busy)
+        filling = np.where(self.reached[rows], 0, some)
+        path.cycles_mac[pes] += done.taken
+        path.macs[pes] += done.taken
+        path.cycles_filling[pes] += filling
+        path.cycles_no_load[pes] += waits - filling
+        path.cycles_early[pes] += cycles - busy
+        path.examined[pes] += done.examined
+        path.effectual[pes] += done.pushed

@@ -1,0 +1,229 @@
+"""The fast engine is the reference: same state, cycles, counters and faults at any moment."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emu.device import ENGINES, Device, DeviceError
+from emu.faults import Stop
+from emu.pe import build
+from emu.pe.fast import FastRow
+from emu.pe.row import Row
+from tests.emu.pe_builder import Machine, Unit
+from tests.emu.test_pe_programs import contents, program
+from tests.emu.test_pe_random import Layer, layers
+from tests.emu.test_pe_random import build as build_layer
+
+EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SEEDS = st.integers(0, 2**32 - 1)
+PAUSES = st.lists(st.integers(1, 80), min_size=0, max_size=6)
+
+
+def machines(unit: Unit) -> tuple[Machine, Machine]:
+    """The unit in a device of each engine, the fast one first."""
+    fast, reference = (unit.machine(engine=engine) for engine in ENGINES)
+    assert type(fast.row) is FastRow
+    assert type(reference.row) is Row
+    return fast, reference
+
+
+def differences(fast: Device, reference: Device) -> list[Any]:
+    """What differs between two devices' states."""
+    return fast.diff(reference.snapshot())
+
+
+def said(stop: Stop) -> tuple[Any, ...]:
+    """All of a stop but the cycle in which the clock found nobody to run."""
+    fault = stop.fault
+    found = None if fault is None else (fault.kind, fault.message, fault.values, fault.address)
+    return stop.reason, found, None if fault is None else stop.cycle
+
+
+def agree(unit: Unit, pauses: list[int]) -> tuple[Machine, Machine]:
+    """Run both engines to the end, stopping after each of `pauses` cycles to compare."""
+    fast, reference = machines(unit)
+    with np.errstate(all="ignore"):
+        for pause in pauses:
+            stops = [machine.device.run(max_cycles=pause) for machine in (fast, reference)]
+            assert said(stops[0]) == said(stops[1])
+            if stops[0].reason != "cycle limit":
+                break
+            assert not differences(fast.device, reference.device)
+            assert fast.device.hash() == reference.device.hash()
+        # What is counted while macs are at work, without a look at the rest of the state.
+        stops = [machine.device.run(max_cycles=37) for machine in (fast, reference)]
+        assert fast.device.counters() == reference.device.counters()
+        stops = [machine.device.run(max_cycles=200_000) for machine in (fast, reference)]
+    assert said(stops[0]) == said(stops[1])
+    assert contents(fast.device) == contents(reference.device)
+    assert fast.device.counters() == reference.device.counters()
+    return fast, reference
+
+
+@EXAMPLES
+@given(layers(), PAUSES)
+def test_layers(layer: Layer, pauses: list[int]) -> None:
+    """All element types, overflows, queue depths and both designs."""
+    with np.errstate(all="ignore"):
+        built = build_layer(layer)
+    agree(built.machine.unit, pauses)
+
+
+@EXAMPLES
+@given(SEEDS, PAUSES)
+def test_programs(seed: int, pauses: list[int]) -> None:
+    """Loops, windows, steps, chains of buffers, several buffers at once."""
+    agree(program(seed).unit, pauses)
+
+
+@settings(EXAMPLES, max_examples=40)
+@given(SEEDS, PAUSES)
+def test_corrupted_units(seed: int, pauses: list[int]) -> None:
+    """Faults come in the same cycle and leave the same state behind."""
+    made = program(seed)
+    pick = random.Random(seed)
+    for _ in range(pick.randrange(1, 6)):
+        area = made.unit.packets if pick.random() < 0.3 else made.unit.data
+        area[pick.randrange(len(area))] = pick.choice([0, 1, 2, 0x20, 0x80, pick.randrange(256)])
+    agree(made.unit, pauses)
+
+
+@settings(EXAMPLES, max_examples=15)
+@given(SEEDS)
+def test_steps(seed: int) -> None:
+    """Every instruction ends in the same cycle, with the same state."""
+    fast, reference = machines(program(seed).unit)
+    for _ in range(60):
+        stops = [machine.device.step_core("pe[0]") for machine in (fast, reference)]
+        if stops[1].reason != "step":
+            break
+        assert stops[0] == stops[1]
+        assert fast.device.hash() == reference.device.hash()
+    assert said(stops[0]) == said(stops[1])
+    assert contents(fast.device) == contents(reference.device)
+
+
+@settings(EXAMPLES, max_examples=20)
+@given(layers(), st.lists(st.integers(1, 60), min_size=1, max_size=6))
+def test_snapshots_go_from_engine_to_engine(layer: Layer, pauses: list[int]) -> None:
+    with np.errstate(all="ignore"):
+        unit = build_layer(layer).machine.unit
+        _, reference = machines(unit)
+        devices = [Device(unit.configuration, [build], engine) for engine in ENGINES]
+        start, _ = machines(unit)
+        devices[0].restore(start.device.snapshot())
+        for number, pause in enumerate(pauses):
+            here, there = devices[number % 2], devices[1 - number % 2]
+            here.run(max_cycles=pause)
+            there.restore(here.snapshot())
+        devices[len(pauses) % 2].run(max_cycles=200_000)
+        reference.device.run(max_cycles=200_000)
+    assert contents(devices[len(pauses) % 2]) == contents(reference.device)
+
+
+def one_mac(config: dict[str, Any], weights: Any, x: Any) -> Unit:
+    """A row that loads, and multiplies once."""
+    unit = Unit(config)
+    unit.config_packet(0, "ld activations base=0", "ld weights", "mac base=0 acc=0")
+    unit.exe(0, unit.dense(x), unit.weights(weights))
+    return unit
+
+
+# Stretches of activations without zeros, and of zeros: the comparator is far ahead of the MAC, then
+# stands still, then finds nothing. What it finds late is late for the MAC too.
+STRETCHES = [(24, 48, 1), (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8), (0, 7, 30, 16, 30)]
+
+
+@pytest.mark.parametrize("stretches", STRETCHES)
+@pytest.mark.parametrize("depths", [(2, 1), (2, 2), (3, 1), (3, 3), (8, 2), (40, 2)])
+def test_every_cycle_of_a_mac(stretches: tuple[int, ...], depths: tuple[int, int]) -> None:
+    x = np.concatenate([np.full(n, 1 - k % 2) for k, n in enumerate(stretches)])
+    rng = np.random.default_rng(3)
+    weights = (rng.random((8, x.size)) < np.linspace(0, 1, 8)[:, None]).astype(int)
+    config = {"pe.load_queue_1": depths[0], "pe.load_queue_2": depths[1]}
+    fast, reference = machines(one_mac(config, weights, x))
+    while fast.row.running:
+        for machine in (fast, reference):
+            machine.run(max_cycles=1)
+        assert not differences(fast.device, reference.device)
+    assert int(reference.row.state.macs.sum()) > 50
+
+
+def hook(row: FastRow, name: str) -> list[int]:
+    """The cycles in which a method of the row is called from now on."""
+    calls: list[int] = []
+    method: Callable[[int], None] = getattr(row, name)
+
+    def called(now: int) -> None:
+        calls.append(now)
+        method(now)
+
+    setattr(row, name, called)
+    return calls
+
+
+def fast_row(machine: Machine) -> FastRow:
+    assert isinstance(machine.row, FastRow)
+    return machine.row
+
+
+def test_a_long_mac_takes_three_acts() -> None:
+    """Two for its start, which may let others start, one for its end; nothing between."""
+    fast, reference = machines(one_mac({}, np.ones((8, 400), int), np.ones(400)))
+    calls = hook(fast_row(fast), "_compute")
+    for machine in (fast, reference):
+        machine.run()
+    first = calls[0]
+    # 400 products, the first one two cycles after the start.
+    assert calls == [first, first + 1, first + 401]
+    assert contents(fast.device) == contents(reference.device)
+
+
+# Element, operands, and a sum to begin with from which one product more fits, and two do not.
+TIGHT = {
+    "int8": (127, 2**31 - 1 - 127 * 127),
+    "int16": (1000, 2**63 - 1 - 1000 * 1000),
+    "fp32": (1e19, float(np.finfo(np.float32).max) / 3 * 2),
+}
+
+
+@pytest.mark.parametrize("overflow", ["fault", "wrap", "saturate"])
+@pytest.mark.parametrize("element", TIGHT)
+def test_sums_at_the_end_of_the_range(element: str, overflow: str) -> None:
+    x, first = TIGHT[element]
+    unit = Unit({"pe.element": element, "pe.overflow": overflow})
+    macs = "mac base=0 acc=0", "mac base=0 acc=1"
+    unit.config_packet(0, "ld psums base=0", "ld both base=0", *macs)
+    weights = np.zeros((8, 9)) + x
+    weights[3] *= -1
+    weights[4] = 0
+    sums = np.full(8, first, "int64" if element.startswith("int") else "float64")
+    unit.exe(0, unit.psums(sums), unit.weights(weights), unit.dense(np.full(9, x)))
+    fast, _ = agree(unit, [40, 3, 3, 3])
+    stop = fast.device.stopped
+    assert stop is not None
+    assert (stop.fault is not None) == (overflow == "fault")
+
+
+def test_numbers_that_are_none() -> None:
+    """Infinities and NaN of the operands pass, to the bit as the reference has them."""
+    for element in ("fp16", "fp32"):
+        unit = Unit({"pe.element": element})
+        unit.config_packet(0, "ld both base=0", "mac base=0 acc=0")
+        weights = np.full((8, 6), 1.0)
+        weights[:, 1] = [np.inf, -np.inf, np.nan, -np.nan, 2, 3, 4, 5]
+        unit.exe(0, unit.weights(weights), unit.dense(np.array([1, 1, np.inf, -np.inf, 2, np.nan])))
+        agree(unit, [8, 1, 1, 1, 1])
+
+
+def test_engines_are_called_by_their_names() -> None:
+    with pytest.raises(DeviceError, match="no engine is called 'quick', there are fast, reference"):
+        Device(Unit().configuration, engine="quick")
+    assert type(Device(Unit().configuration).cores["pe[0]"]) is FastRow
