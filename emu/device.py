@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from asm.program import Program, Tensor
 from emu import plain
 from emu.core import NEVER, Core, Listener
+from emu.engines import ENGINES
 from emu.faults import DeviceError, Fault, Place, Stop
 from emu.memory import Memory
 from emu.state import Change, State, StateError, StateField, read_arrays, write_arrays
@@ -29,9 +30,6 @@ from isa.memory_map import HALF_SHIFT
 
 # Cycles that one core may go on for before the clock looks at interrupts again.
 BURST = 4096
-
-# Faster, and plainer: every cycle in which something can change, one by one.
-ENGINES = ("fast", "reference")
 
 Builder = Callable[["Device"], list[Core]]
 

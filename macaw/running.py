@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from asm.program import Program
 from emu.device import Device
+from emu.engines import ENGINES
 from macaw import api
 from macaw.binding import bind
 from macaw.errors import RunError
@@ -57,6 +58,7 @@ def run(
     *,
     device: api.DeviceLike | None = None,
     max_cycles: int | None = None,
+    engine: str = ENGINES[0],
     streams: Streams | None = None,
     on_start: Callable[[int, Device], object] | None = None,
     **named: object,
@@ -64,7 +66,8 @@ def run(
     """Run a program, or the file of one, with arrays for its inputs.
 
     Inputs come as a mapping, as keywords, or both. `device` overrides the one
-    that the program was made for; `max_cycles` bounds each item's run.
+    that the program was made for; `max_cycles` bounds each item's run; `engine` is one
+    of `emu.engines.ENGINES`, which differ in speed alone.
     `on_start(index, device)` is called before each item runs.
 
     Raises `InputError` for inputs that do not fit, `RunError` if an item does
@@ -81,7 +84,7 @@ def run(
     output, errors = _Collector(streams.stdout), _Collector(streams.stderr)
     for index in range(1 if binding.items is None else binding.items):
         # A new device an item: no item sees what another one left behind.
-        machine = Device(config)
+        machine = Device(config, engine=engine)
         machine.load(program)
         machine.stdout, machine.stderr = output, errors
         for name, array in binding.item(index).items():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from emu.engines import ENGINES
 from macaw.errors import DONE, FAILED
 
 if TYPE_CHECKING:
@@ -56,6 +57,13 @@ def _real(path: str) -> str:
 @click.option(
     "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop each run after N cycles."
 )
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default=ENGINES[0],
+    show_default=True,
+    help="How the PE array is simulated; results and cycles are the same.",
+)
 @click.option("--stats", is_flag=True, help="Print cycles and counters, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print all results as one JSON object.")
 def command(
@@ -64,6 +72,7 @@ def command(
     results: dict[str, str],
     device: str | None,
     max_cycles: int | None,
+    engine: str,
     stats: bool,
     as_json: bool,
 ) -> int:
@@ -100,6 +109,7 @@ def command(
                 arrays,
                 device=device,
                 max_cycles=max_cycles,
+                engine=engine,
                 streams=streams,
                 on_start=watch,
             )

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.device import ENGINES, Builder, Device
+from emu.device import Builder, Device
+from emu.engines import ENGINES
 from emu.faults import Stop
 from emu.pe import build
 from emu.pe.row import Row

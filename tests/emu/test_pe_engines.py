@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emu.device import ENGINES, Device, DeviceError
+from emu.device import Device, DeviceError
+from emu.engines import ENGINES
 from emu.faults import Stop
 from emu.pe import build
 from emu.pe.fast import FastRow

@@ -1,0 +1,69 @@
+"""Whole devices in both engines: cp, dma and four rows at once, to the cycle."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from emu.device import Device
+from emu.engines import ENGINES
+from macaw import api, running
+from tests.macaw.conftest import ROOT, Macaw
+
+MLP = ROOT / "programs" / "digits_mlp"
+
+
+def devices() -> list[Device]:
+    """The digits network with its images, in a device of each engine, the fast one first."""
+    program = api.load(str(MLP / "digits_mlp.s"))
+    images = np.load(MLP / "images.npy")
+    made = []
+    for engine in ENGINES:
+        device = Device(running.configuration_of(program), engine=engine)
+        device.load(program)
+        for tensor in program.inputs:
+            device.write_tensor(tensor.name, images.reshape(-1, *tensor.shape)[0])
+        made.append(device)
+    return made
+
+
+def test_digits_at_random_cycles() -> None:
+    fast, reference = devices()
+    pick = random.Random(1)
+    cycle = 0
+    for _ in range(25):
+        cycle += pick.choice([1, 2, 7, 40, 150])
+        stops = [device.run(until=cycle) for device in (fast, reference)]
+        assert stops[0].reason == stops[1].reason == "cycle limit"
+        assert not fast.diff(reference.snapshot())
+        assert fast.hash() == reference.hash()
+    name = pick.choice([name for name in fast.cores if name.startswith("pe")])
+    for core in (name, "cp") * 6:
+        stops = [device.step_core(core) for device in (fast, reference)]
+        assert stops[0] == stops[1]
+        assert fast.hash() == reference.hash()
+
+
+@pytest.mark.parametrize("name", ["layer", "own_cp"])
+def test_programs_to_their_end(name: str) -> None:
+    folder = ROOT / "programs" / name
+    program = api.load(str(folder / f"{name}.s"))
+    x = np.load(folder / "x.npy")
+    fast, reference = (
+        running.run(program, {program.inputs[0].name: x}, engine=engine) for engine in ENGINES
+    )
+    assert fast.cycles == reference.cycles
+    assert fast.counters == reference.counters
+    assert fast.device.hash() == reference.device.hash()
+    for output in program.outputs:
+        np.testing.assert_array_equal(fast.outputs[output.name], reference.outputs[output.name])
+
+
+def test_run_takes_an_engine(macaw: Macaw, layer: Path) -> None:
+    runs = [macaw("run", layer, "-i", "x=x.npy", "--json", "--engine", name) for name in ENGINES]
+    assert json.loads(runs[0].stdout) == json.loads(runs[1].stdout)
+    done = macaw("run", layer, "--engine", "quick")
+    assert done.returncode == 2
+    assert "'quick' is not one of 'fast', 'reference'" in done.stderr
