@@ -76,6 +76,8 @@ class FastRow(Row):
 
     def _plan(self, clusters: list[int], now: int) -> None:
         try:
+            if self.state.balancing[clusters].any():
+                raise Unplannable  # neighbours depend on each other
             plan = Plan(self.datapath, clusters, now)
         except Unplannable:
             self._loose = set(clusters)
