@@ -268,7 +268,7 @@ class Device:
         return self._request
 
     def frontier(self, core: Core) -> int:
-        """The first cycle in which `core` has not had its turn yet, whether it had to act or not."""
+        """The first cycle in which `core` has not had its turn, whether it had to act or not."""
         return self.cycle + int(core.number <= self._turn)
 
     def _stop(self, stop: Stop) -> Stop:

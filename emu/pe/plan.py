@@ -190,9 +190,7 @@ class Plan:
         self.end = last + table.drain[np.where(busy, table.after[key, pair], initial)]
         # Until a PE has its first load, its comparator never waits.
         to_come = self.hit.argmax(axis=1) // 2 + 2
-        self.first_taken = np.where(
-            self.q2_count > 0, 0, np.where(self.q1_count > 0, 1, to_come)
-        )
+        self.first_taken = np.where(self.q2_count > 0, 0, np.where(self.q1_count > 0, 1, to_come))
 
     # How far
 
@@ -281,15 +279,15 @@ class Plan:
             path.q1_head[pes] = (path.q1_head[pes] + done.moved) % depth_1
             path.q1_count[pes] = q1 + done.pushed - done.moved
             path.q1_high[pes] = np.maximum(path.q1_high[pes], done.most)
-        self._put(path.q2, (path.q2_row[pes], path.q2_head[pes] + q2, depth_2), first + q2, done.moved)
+        self._put(
+            path.q2, (path.q2_row[pes], path.q2_head[pes] + q2, depth_2), first + q2, done.moved
+        )
         path.q2_head[pes] = (path.q2_head[pes] + done.taken) % depth_2
         path.q2_count[pes] = q2 + done.moved - done.taken
         path.q2_high[pes] = np.maximum(path.q2_high[pes], done.moved > 0)
 
-    def _put(
-        self, queue: Ints, tail: tuple[Ints, Ints, int], first: Ints, count: Ints
-    ) -> None:
-        """Loads `first` to `first + count` went to the tails; the last ones are still to be seen."""
+    def _put(self, queue: Ints, tail: tuple[Ints, Ints, int], first: Ints, count: Ints) -> None:
+        """Loads `first` to `first + count` went to the tails; the last ones can still be seen."""
         row, at, depth = tail
         number = count[:, None] - depth + np.arange(depth)
         put = number >= 0

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from emu.engines import ENGINES
 from macaw.errors import DONE, FAILED
 
 if TYPE_CHECKING:
@@ -35,6 +34,15 @@ def _real(path: str) -> str:
     return os.path.realpath(path)
 
 
+def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str:
+    """The name of an engine; the default one if none is given."""
+    from emu.engines import ENGINES
+
+    if value is not None and value not in ENGINES:
+        raise click.BadParameter(f"no engine is called '{value}', there are {', '.join(ENGINES)}")
+    return value or ENGINES[0]
+
+
 @click.command("run", short_help="Run a program (source or executable) on the emulated device.")
 @click.argument("file", type=click.Path(), metavar="FILE")
 @click.option(
@@ -59,10 +67,9 @@ def _real(path: str) -> str:
 )
 @click.option(
     "--engine",
-    type=click.Choice(ENGINES),
-    default=ENGINES[0],
-    show_default=True,
-    help="How the PE array is simulated; results and cycles are the same.",
+    callback=_engine,
+    metavar="NAME",
+    help="Simulate the PE array as fast or as reference, cycle by cycle; results are the same.",
 )
 @click.option("--stats", is_flag=True, help="Print cycles and counters, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print all results as one JSON object.")

@@ -66,4 +66,4 @@ def test_run_takes_an_engine(macaw: Macaw, layer: Path) -> None:
     assert json.loads(runs[0].stdout) == json.loads(runs[1].stdout)
     done = macaw("run", layer, "--engine", "quick")
     assert done.returncode == 2
-    assert "'quick' is not one of 'fast', 'reference'" in done.stderr
+    assert "no engine is called 'quick', there are fast, reference" in done.stderr
