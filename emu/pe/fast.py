@@ -17,7 +17,6 @@ from emu.pe.row import Row
 
 if TYPE_CHECKING:
     from emu.device import Device
-    from emu.faults import Stop
 
 
 class FastRow(Row):
@@ -27,18 +26,10 @@ class FastRow(Row):
         super().__init__(device, row)
         self._plans: dict[int, Plan] = {}  # by cluster
         self._loose: set[int] = set()  # clusters with a mac that cannot be planned
-        self._computed = 0  # first cycle that the PEs have not simulated for certain
-        self._acting = False
+        self._acted = 0  # the last cycle in which the row had something to do
+        self._computed = 0  # the first one after it that the PEs have not had
 
     # The contract
-
-    def advance(self, limit: int) -> Stop | None:
-        """Simulate what happens before `limit`, up to the first act that another core may see."""
-        self._acting = True
-        try:
-            return super().advance(limit)
-        finally:
-            self._acting = False
 
     def counters(self) -> dict[str, int]:
         """The table's counters."""
@@ -58,7 +49,7 @@ class FastRow(Row):
     # A cycle
 
     def _cycle(self, now: int) -> None:
-        self._computed = now
+        self._acted = self._computed = now
         super()._cycle(now)
 
     def _compute(self, now: int) -> None:
@@ -101,11 +92,11 @@ class FastRow(Row):
         """Bring the PEs to the present cycle: nothing is planned then."""
         if not self._plans:
             return
-        now = self._computed
-        if not self._acting:
-            now = max(now, -(-self.device.frontier(self) // self.divider))
-            self.state.reached = max(self.state.reached, now)
-            self.time = min(self.time, now * self.divider)
+        now = -(-self.device.frontier(self) // self.divider)
+        if now <= self._acted + 1:
+            now = self._computed  # in the middle of a cycle, if that one faults or is looked at
+        self.state.reached = max(self.state.reached, now)
+        self.time = min(self.time, now * self.divider)
         self._write(list(self._plans), now)
 
     def _computes(self) -> bool:

@@ -21,6 +21,7 @@ from tests.emu.pe_builder import Machine, Unit
 from tests.emu.test_pe_programs import contents, program
 from tests.emu.test_pe_random import Layer, layers
 from tests.emu.test_pe_random import build as build_layer
+from tests.emu.toys import toy
 
 EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**32 - 1)
@@ -155,6 +156,69 @@ def test_every_cycle_of_a_mac(stretches: tuple[int, ...], depths: tuple[int, int
             machine.run(max_cycles=1)
         assert not differences(fast.device, reference.device)
     assert int(reference.row.state.macs.sum()) > 50
+
+
+LONG = 150  # a cycle of the row in which the macs of `long_macs` are at work
+
+
+def long_macs(unit: Unit, clusters: int = 0b11) -> None:
+    """Clusters begin a mac of many cycles."""
+    unit.config_packet(0, "ld both base=0", "mac base=0 acc=0", "st base=0")
+    weights = unit.weights(np.ones((4 * clusters.bit_count(), 100)))
+    unit.exe(0, weights, unit.dense(np.ones(100)), clusters=clusters)
+
+
+def both_stop_alike(unit: Unit) -> Stop:
+    """Run both engines until they stop: same stop, same state."""
+    fast, reference = machines(unit)
+    stops = [machine.device.run() for machine in (fast, reference)]
+    assert said(stops[0]) == said(stops[1])
+    assert not differences(fast.device, reference.device)
+    assert fast.device.hash() == reference.device.hash()
+    assert fast.row.state.computing.any()  # the long macs are not over
+    return stops[0]
+
+
+def test_a_fault_of_an_instruction_while_others_multiply() -> None:
+    """It is found before the PEs have had that cycle."""
+    unit = Unit({"pe.overflow": "wrap"})
+    unit.config_packet(1, "mac base=0 acc=0", clusters=0b10)
+    long_macs(unit, 0b01)
+    unit.exe(1, clusters=0b10)
+    stop = both_stop_alike(unit)
+    assert stop.fault is not None
+    assert "mac without weights" in stop.message
+
+
+def test_a_fault_on_the_bus_while_clusters_multiply() -> None:
+    """It is found when the PEs have had that cycle."""
+    unit = Unit()
+    long_macs(unit)
+    unit.config_packet(3, "st base=0")
+    unit.exe(30)
+    stop = both_stop_alike(unit)
+    assert stop.fault is not None
+    assert stop.fault.kind == "uninitialised instruction buffer"
+
+
+@pytest.mark.parametrize("number", [3, 90])
+@pytest.mark.parametrize("divider", [1, 3])
+def test_another_core_stops_while_clusters_multiply(number: int, divider: int) -> None:
+    """It acts before or after the row in a cycle: the row has not had its turn then, or has."""
+    unit = Unit({"pe.divider": divider})
+    long_macs(unit)
+    script = [("work", 1)] * 40 + [("end",)]
+    pair = [unit.machine(toy(number, script, idle=True), engine=engine) for engine in ENGINES]
+    fast, reference = pair
+    for machine in pair:
+        machine.device.run(until=machine.row.divider * LONG)
+        machine.device.cores[f"toy{number}"].start(0, machine.device.cycle)
+    for _ in range(12):
+        stops = [machine.device.step_core(f"toy{number}") for machine in pair]
+        assert stops[0] == stops[1]
+        assert stops[0].reason == "step"
+        assert not differences(fast.device, reference.device)
+        assert fast.row.state.computing.any()
 
 
 def hook(row: FastRow, name: str) -> list[int]:

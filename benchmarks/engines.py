@@ -1,0 +1,122 @@
+"""The two engines of the PE array side by side: a row that multiplies, of 16, 64 and 256 PEs.
+
+A row cycle is a cycle of one row, all its PEs; a MAC is effective if neither operand is zero.
+Both engines run the same program to the same state.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+
+import numpy as np
+
+from benchmarks.measure import ROUNDS, table, thousands, timed
+from emu.device import Device
+from emu.engines import ENGINES
+from emu.pe import build
+from isa import codec
+from isa.config import Configuration
+from isa.pe import CORE, END_OF_LIST, MODES, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE
+
+PES = 16  # of a cluster
+INPUTS = 512
+MACS = 8  # instructions: each multiplies the weights by the activations again
+KINDS = {"dense": (1.0, 1.0), "half the weights": (0.5, 1.0), "a tenth, half": (0.1, 0.5)}
+ENTRY = np.dtype([("index", "<u2"), ("value", "i1")])
+
+
+def program(clusters: int, weights: np.ndarray, x: np.ndarray) -> dict[int, bytes]:
+    """What lies in the half of the unit, by offset: a list that loads, then multiplies."""
+    by = CORE.by_mnemonic
+    load = codec.encode(by["ld"], {"destination": 3})
+    words = [load, *[codec.encode(by["mac"], {"acc": n % 4}) for n in range(MACS)]]
+    sequence = codec.pack(SEQUENCE, {"count": len(words)})
+    sequence += b"".join(word.to_bytes(2, "little") for word in words)
+    records = []
+    for row in weights:
+        at = np.flatnonzero(row)
+        entries = np.zeros(at.size, ENTRY)
+        entries["index"], entries["value"] = at, row[at]
+        records.append(len(at).to_bytes(2, "little") + entries.tobytes())
+    data = b"".join(records)
+    packets = packet("config", clusters, [("sequence", "broadcast", 0x1000, sequence)])
+    packets += packet(
+        "exe",
+        clusters,
+        [("weights", "sliced", 0x2000, data), ("activations", "broadcast", 0x1800, x.tobytes())],
+    )
+    packets += codec.pack(OUT, {}) + bytes([END_OF_LIST])
+    return {0: packets, 0x1000: sequence, 0x1800: x.tobytes(), 0x2000: data}
+
+
+def packet(mnemonic: str, clusters: int, segments: list[tuple[str, str, int, bytes]]) -> bytes:
+    """A packet for all clusters; a segment is type, mode, offset, bytes."""
+    command = codec.encode(CORE.by_mnemonic[mnemonic], {"ib": 0})
+    head = {"command": command, "segments": len(segments), "clusters": (1 << clusters) - 1}
+    made = codec.pack(PACKET, head)
+    for kind, mode, offset, data in segments:
+        numbers = {"type": SEGMENT_TYPES.index(kind), "mode": MODES.index(mode)}
+        made += codec.pack(SEGMENT, numbers | {"offset": offset, "length": len(data)})
+    return made
+
+
+def measured(clusters: int, kind: str) -> list[str]:
+    """A line of the table."""
+    density, nonzero = KINDS[kind]
+    rng = np.random.default_rng(1)
+    shape = (clusters * PES, INPUTS)
+    weights = np.where(rng.random(shape) < density, rng.integers(1, 8, shape), 0).astype(np.int8)
+    x = np.where(rng.random(INPUTS) < nonzero, rng.integers(1, 8, INPUTS), 0).astype(np.int8)
+    contents = program(clusters, weights, x)
+    settings = {
+        "pe.rows": 1,
+        "pe.clusters": clusters,
+        "pe.pes": PES,
+        "mem.unit_half_bytes": 1 << 19,
+    }
+    effective = MACS * int(np.count_nonzero(weights * x))
+    seconds, ends = {}, {}
+    for engine in ENGINES:
+        times = []
+        for _ in range(ROUNDS):
+            device = Device(Configuration("engines", settings), [build], engine)
+            half = device.memory.feeding_address(0)
+            for offset, data in contents.items():
+                device.memory.poke(half + offset, data)
+            device.dispatch(1, 0, 0)
+            row = device.cores["pe[0]"]
+            # Loading is no part of it: up to the first cycle in which a MAC works.
+            while not device.counters()["pe[0]"]["macs"]:
+                device.run(max_cycles=64)
+            done = device.counters()["pe[0]"]
+            times.append(timed(device.run))
+        counters = device.counters()["pe[0]"]
+        row.sync()
+        ends[engine] = row.state.hash()
+        seconds[engine] = median(times)
+        cycles = counters["cycles"] - done["cycles"]
+        macs = counters["macs"] - done["macs"]
+    fast, reference = ENGINES
+    assert ends[fast] == ends[reference]
+    assert counters["macs"] == effective
+    return [
+        f"{clusters * PES} PEs, {kind}",
+        f"{cycles:,}",
+        *(f"{seconds[name] / cycles * 1e6:.1f}" for name in ENGINES),
+        *(thousands(macs / seconds[name]) for name in ENGINES),
+        f"{seconds[reference] / seconds[fast]:.0f}",
+    ]
+
+
+def main() -> None:
+    """Measure and print."""
+    print("### The engines of the PE array\n")
+    print("µs a row cycle, and thousands of effective MACs a second, while a row multiplies.\n")
+    head = ["", "row cycles", *(f"{name}: µs" for name in ENGINES)]
+    head += [*(f"{name}: MACs" for name in ENGINES), "times as fast"]
+    rows = [measured(clusters, kind) for clusters in (1, 4, 16) for kind in KINDS]
+    print(table(head, rows))
+
+
+if __name__ == "__main__":
+    main()
