@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from macaw.errors import RunError as RunError
     from macaw.lowering import Lowering as Lowering
     from macaw.lowering import lower as lower
+    from macaw.protection import Protection as Protection
+    from macaw.protection import protect as protect
+    from macaw.protection import unprotect as unprotect
     from macaw.running import Run as Run
     from macaw.running import run as run
 
@@ -44,6 +47,7 @@ _HOMES = {
     "Lowering": "macaw.lowering",
     "MacawError": "macaw.errors",
     "Program": "asm.program",
+    "Protection": "macaw.protection",
     "Run": "macaw.running",
     "RunError": "macaw.errors",
     "Source": "asm.source",
@@ -52,8 +56,10 @@ _HOMES = {
     "disassemble": "macaw.api",
     "load": "macaw.api",
     "lower": "macaw.lowering",
+    "protect": "macaw.protection",
     "run": "macaw.running",
     "save": "macaw.api",
+    "unprotect": "macaw.protection",
 }
 
 __version__ = "0.1.0"

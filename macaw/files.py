@@ -111,6 +111,13 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         stream.write(data)
 
 
+def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
+    """Replace all these files: none, if one of them cannot be written. Raises `InputError`."""
+    with contextlib.ExitStack() as stack:
+        for path, data in contents:
+            stack.enter_context(replacing(path)).write(data)
+
+
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """The array of a .npy file; pickled objects are refused. Raises `InputError`."""
     import numpy as np
@@ -135,8 +142,13 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
 
 def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
     """Write `array` as .npy. Raises `InputError`."""
+    write_bytes(path, npy_bytes(array))
+
+
+def npy_bytes(array: NDArray[Any]) -> bytes:
+    """`array` as the bytes of a .npy file."""
     import numpy as np
 
     data = io.BytesIO()  # NumPy asks for the position, which a pipe has not
     np.save(data, array, allow_pickle=False)
-    write_bytes(path, data.getvalue())
+    return data.getvalue()

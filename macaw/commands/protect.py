@@ -1,0 +1,97 @@
+"""`macaw protect`: weights in a random order, and the orders apart from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from macaw.errors import DONE
+from macaw.words import plural
+
+if TYPE_CHECKING:
+    from macaw.protection import Protection
+
+
+@click.command("protect", short_help="Store weights in a random order, the order apart from them.")
+@click.argument("weights", nargs=-1, required=True, metavar="WEIGHTS...", type=click.Path())
+@click.option(
+    "--scope", metavar="SCOPE", help="Who shares an order: net (default), layer, group:N, node."
+)
+@click.option(
+    "--lanes", type=int, metavar="N", help="Weights of a block; default those of a register."
+)
+@click.option(
+    "-o",
+    "outputs",
+    multiple=True,
+    required=True,
+    type=click.Path(),
+    metavar="OUT",
+    help="The shuffled weights, one -o for each file.",
+)
+@click.option("--order", required=True, type=click.Path(), metavar="FILE", help="The orders, .npy.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="S",
+    help="Draw from a seed: for tests, not for protection.",
+)
+@click.option("--undo", is_flag=True, help="From shuffled weights and orders back to the weights.")
+def command(
+    weights: tuple[str, ...],
+    scope: str | None,
+    lanes: int | None,
+    outputs: tuple[str, ...],
+    order: str,
+    seed: int | None,
+    undo: bool,
+) -> int:
+    """Write the WEIGHTS of a network, .npy files of (nodes, inputs), in random orders.
+
+    The orders go to a file of their own, and a note beside it. With --undo, read WEIGHTS and
+    orders and write the weights as they were.
+    """
+    from macaw import files, protection
+    from macaw.errors import InputError
+
+    if len(outputs) != len(weights):
+        raise InputError(
+            f"{plural(len(weights), 'file')} of weights, {len(outputs)} of -o", "one -o for each"
+        )
+    note = protection.keep_apart(outputs, order)
+    if undo:
+        if seed is not None:
+            raise InputError("--undo draws no orders", "leave --seed out")
+        files.keep_inputs(outputs, [*weights, order, note])
+        plain = protection.restored(weights, order, scope=scope, lanes=lanes)
+        files.write_all(
+            (path, files.npy_bytes(array)) for path, array in zip(outputs, plain, strict=True)
+        )
+        return DONE
+    files.keep_inputs(outputs, weights)
+    files.keep_inputs([order, note], weights, "--order names another")
+    arrays = [files.read_array(path) for path in weights]
+    found = protection.protect(
+        *arrays, scope=scope or protection.DEFAULT_SCOPE, lanes=lanes, seed=seed
+    )
+    found.write(outputs, order)
+    click.echo(_strength(found))
+    if seed is not None:
+        click.echo("macaw: orders drawn from a seed: who knows it has the orders", err=True)
+    return DONE
+
+
+def _strength(found: Protection) -> str:
+    """What an attacker faces."""
+    orders, blocks, lanes = found.order.shape
+    plan = found.layout
+    nodes = sum(shape[0] for shape in plan.shapes)
+    lines = [
+        f"scope {plan.scope}: {plural(nodes, 'node')}, {plural(orders, 'order')} of"
+        f" {plural(blocks, 'block')} of {lanes} lanes",
+        f"an attacker faces 2^{found.bits:,.1f} orders",
+    ]
+    if found.distinct < found.bits - 0.05:
+        lines.append(f"of them 2^{found.distinct:,.1f} differ: equal weights are interchangeable")
+    return "\n".join(lines)
