@@ -13,27 +13,28 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from asm import files
+from asm import explaining, files
 from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, Assembly, Source, analyse
 from asm.diagnostics import Diagnostic, Span
 from asm.directives import Directive
 from asm.expansion import TextDirective
-from asm.expressions import FUNCTIONS, MODIFIERS, Address
+from asm.expressions import FUNCTIONS, MODIFIERS
 from asm.formatter import formatted
-from asm.layout import Area
-from asm.naming import Naming
-from asm.output import address_of
+from asm.macros import Macro
 from asm.source import LogicalLine, SourceText, logical_lines
 from asm.symbols import Definition, Scope
 from asm.unchanged import same_tokens
 from isa import config, manual, registry
-from isa.model import Core, Operand, PseudoOperand, Row
+from isa.model import Core, Row
 from isa.model import Directive as CoreDirective
 
 _WORD = re.compile(r"%?[A-Za-z_.$][A-Za-z0-9_.$]*|[0-9]+[bf]\b|\"[^\"]*\"?")
 _LABELS = re.compile(r"(?:[A-Za-z_.$][\w.$]*|[0-9]+)\s*:\s*")
 _HEAD = re.compile(r"(?:(?:[A-Za-z_.$][\w.$]*|[0-9]+)\s*:\s*)*([A-Za-z_.$][\w.$]*)(?=\s|$)")
 _PART = re.compile(r"^[^#\n]*?\.core\s+(\w+)", re.MULTILINE)
+_BODY = re.compile(r"[^#\"]*?(\.macro|\.rept|\.irpc?)\b([^#]*)")
+_BODY_END = re.compile(r"[^#\"]*?\.end[mr]\b")
+_PARAMETER = re.compile(r"(?:^|[\s,])([A-Za-z_.$][\w.$]*)(?::\w+)?(?:=[^\s,]*)?")
 _LOCAL = re.compile(r"([0-9]+)([bf])")
 
 
@@ -58,7 +59,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the outline. `kind`: part, code, data, tensor, constant."""
+    """A line of the outline. `kind`: part, code, data, tensor, constant, macro."""
 
     name: str
     kind: str
@@ -143,10 +144,11 @@ class Document:
         local = _LOCAL.fullmatch(word)
         if local is not None:
             return self._local(int(local[1]), local[2] == "f", line)
-        if word == _head(text) and word in self._macros:
-            return self._macros[word]
+        macro = self._macro(word) if word == _head(text) else None
+        if macro is not None:
+            return explaining.macro_place(macro)
         symbol = self._scope.find(word)
-        return None if symbol is None else _place(symbol)
+        return None if symbol is None or self._is_from_outside(symbol) else explaining.place(symbol)
 
     def _file(self, name: str) -> Span | None:
         folders = [*([self.folder] if self.folder else []), *map(Path, self.include_dirs)]
@@ -156,16 +158,33 @@ class Document:
             return None
 
     def _local(self, number: int, forward: bool, line: int) -> Span | None:
-        places = [_place(item) for _ordinal, item in self._scope.numbered.get(number, [])]
+        places = [explaining.place(item) for _ordinal, item in self._scope.numbered.get(number, [])]
         here = [span for span in places if span.file == self.name]
         if forward:
             return min((x for x in here if x.line > line), key=_by_line, default=None)
         return max((x for x in here if x.line <= line), key=_by_line, default=None)
 
-    @property
-    def _macros(self) -> Mapping[str, Span]:
-        """Where each macro is defined."""
-        return {macro.name: macro.span for macro in self.assembly.macros}
+    @cached_property
+    def _macros(self) -> Mapping[str, Macro]:
+        """All macros, by their names in small letters."""
+        return {macro.name.lower(): macro for macro in self.assembly.macros}
+
+    def _macro(self, word: str) -> Macro | None:
+        """The macro that a word calls, unless it is a directive."""
+        return None if self.assembly.is_directive(word) else self._macros.get(word.lower())
+
+    def _parameters(self, line: int) -> Sequence[str]:
+        """The parameters of the macro, or the name of the repetition, whose body a line is in."""
+        bodies: list[list[str]] = []
+        for text in self.text.split("\n")[: line - 1]:
+            begins, ends = _BODY.match(text), _BODY_END.match(text)
+            if begins is not None:
+                names = re.findall(_PARAMETER, begins[2])
+                first, last = {".macro": (1, None), ".rept": (0, 0)}.get(begins[1], (0, 1))
+                bodies.append(names[first:last])
+            elif ends is not None and bodies:
+                bodies.pop()
+        return [name for names in bodies for name in names]
 
     # --- hover ---
 
@@ -180,28 +199,39 @@ class Document:
         if explained is None and core is not None and head:
             rows = core.rows.get(head, ())
             named = bool(re.match(r"\s*=(?!=)", text[offset + len(word) :]))
-            explained = _explain_operand(word, rows, named)
+            explained = explaining.operand_text(word, rows, named)
         if explained is None:
             explained = self._explain_symbol(word)
         if explained is None and word in MODIFIERS + FUNCTIONS:
-            explained = _code(f"{word}(...)")
+            explained = explaining.code(f"{word}(...)")
         return None if explained is None else Hover(explained, span)
 
     def _explain_head(self, word: str, core: Core | None) -> str | None:
+        macro = self._macro(word)
+        if macro is not None:
+            where = self._where(explaining.macro_place(macro))
+            return f"{explaining.macro_text(macro)}\nDefined in {where}."
         if core is not None and word in core.rows:
-            return _code(manual.page(core, word), "text")
+            return explaining.code(manual.page(core, word), "text")
         directive = directives(core).get(word)
         if directive is not None:
-            return f"{_code(directive.syntax)}\n{directive.meaning}"
+            return f"{explaining.code(directive.syntax)}\n{directive.meaning}"
         return None
 
     def _explain_symbol(self, word: str) -> str | None:
         symbol = self._scope.find(word)
         if symbol is None:
             return None
-        place = _place(symbol)
-        where = f"line {place.line}" if place.file == self.name else f"{place.file}:{place.line}"
-        return f"{_code(f'{word}: {_value(symbol, self.assembly.names)}')}\nDefined in {where}."
+        said = explaining.code(f"{word}: {explaining.value(symbol, self.assembly.names)}")
+        if self._is_from_outside(symbol):
+            return f"{said}\nDefined with -D."
+        return f"{said}\nDefined in {self._where(explaining.place(symbol))}."
+
+    def _is_from_outside(self, symbol: Definition) -> bool:
+        return symbol.name in self.defines and not symbol.line.text
+
+    def _where(self, span: Span) -> str:
+        return f"line {span.line}" if span.file == self.name else f"{span.file}:{span.line}"
 
     # --- completion ---
 
@@ -211,32 +241,34 @@ class Document:
         before = self.text[start : start + column - 1]
         statement = _LABELS.sub("", re.split(r";", before)[-1].lstrip(), count=1)
         core = self.core_at(line)
-        head, blank, rest = statement.partition(" ")
-        if not blank:
+        if re.search(r"\\[\w.$]*$", before):
+            return [Suggestion(name, "word", "a parameter") for name in self._parameters(line)]
+        head = re.split(r"\s", statement, maxsplit=1)[0]
+        if head == statement:
             return [*self._statements(core)]
         if head == ".core":
             return [Suggestion(x.name, "core", x.title) for x in registry.cores() if x.section]
         if head == ".device":
             return [Suggestion(name, "device") for name in config.presets()]
         found = [*_operand_words(core.rows.get(head, ()))] if core is not None else []
-        if rest and re.search(r"%\w*$", rest):
+        if re.search(r"%\w*$", statement):
             return [Suggestion(name, "word") for name in MODIFIERS]
         return [*found, *self._symbols()]
 
     def _statements(self, core: Core | None) -> Iterator[Suggestion]:
         if core is not None:
             for name, rows in core.rows.items():
-                page = _code(manual.page(core, name), "text")
+                page = explaining.code(manual.page(core, name), "text")
                 yield Suggestion(name, "instruction", rows[0].meaning, page)
-        for macro in self._macros:
-            yield Suggestion(macro, "macro")
+        for macro in self._macros.values():
+            yield Suggestion(macro.name, "macro", macro.syntax, explaining.macro_text(macro))
         for name, row in directives(core).items():
             yield Suggestion(name, "directive", row.syntax, row.meaning)
 
     def _symbols(self) -> Iterator[Suggestion]:
         for name, symbol in self._scope.symbols.items():
             kind = "symbol" if symbol.is_label else "constant"
-            yield Suggestion(name, kind, _value(symbol, self.assembly.names))
+            yield Suggestion(name, kind, explaining.value(symbol, self.assembly.names))
 
     # --- layout ---
 
@@ -248,27 +280,30 @@ class Document:
     # --- outline ---
 
     def outline(self) -> list[Entry]:
-        """The symbols of the source, those of a part beneath it."""
+        """The symbols and macros that the source defines, those of a part beneath it."""
         parts = [
             (self._source.locate(match.start(1))[0], match[1], match.span(1))
             for match in _PART.finditer(self.text)
         ]
         found: list[list[Entry]] = [[] for _ in range(len(parts) + 1)]
-        for symbol in self._scope.symbols.values():
-            place = _place(symbol)
-            written = symbol.line.text[symbol.start : symbol.end] == symbol.name
-            if written and place.file == self.name and symbol.line.source.text == self.text:
-                number = sum(line <= place.line for line, _name, _span in parts)
-                value = _value(symbol, self.assembly.names)
-                entry = Entry(symbol.name, _kind(symbol, self.assembly.names), value, place)
-                found[number].append(entry)
-        for entries in found:
-            entries.sort(key=lambda entry: _by_line(entry.span))
+        for entry in sorted(self._defined(), key=lambda entry: _by_line(entry.span)):
+            found[sum(line <= entry.span.line for line, _name, _span in parts)].append(entry)
         entries = found[0]
         for (_line, name, (start, end)), children in zip(parts, found[1:], strict=True):
             span = self._source.span(start, end)
             entries.append(Entry(f".core {name}", "part", "", span, tuple(children)))
         return entries
+
+    def _defined(self) -> Iterator[Entry]:
+        """What stands in the source itself, not in what it includes or expands to."""
+        names = self.assembly.names
+        for symbol in self._scope.symbols.values():
+            if explaining.is_written(symbol) and symbol.line.source.text == self.text:
+                kind, value = explaining.kind(symbol, names), explaining.value(symbol, names)
+                yield Entry(symbol.name, kind, value, explaining.place(symbol))
+        for macro in self.assembly.macros:
+            if macro.line.source.text == self.text:
+                yield Entry(macro.name, "macro", macro.syntax, explaining.macro_place(macro))
 
 
 def directives(core: Core | None) -> Mapping[str, Directive | TextDirective | CoreDirective]:
@@ -288,68 +323,10 @@ def _by_line(span: Span) -> tuple[int, int]:
     return span.line, span.column
 
 
-def _place(symbol: Definition) -> Span:
-    """Where a symbol is defined; one that a macro defines, where that is called."""
-    source, start = symbol.line.source, symbol.line.start
-    if source.chain:
-        return source.chain[-1].span
-    return source.span(start + symbol.start, start + symbol.end)
-
-
-def _kind(symbol: Definition, names: Naming) -> str:
-    if not symbol.is_label:
-        return "constant"
-    datum = names.datum(symbol)
-    if datum is None:
-        return "code"
-    return "tensor" if datum.what == "tensor" else "data"
-
-
-def _value(symbol: Definition, names: Naming) -> str:
-    """What a symbol stands for, in a line."""
-    if isinstance(symbol.value, int):
-        return f"{symbol.value} ({symbol.value & 0xFFFF_FFFF_FFFF_FFFF:#x})"
-    if not isinstance(symbol.value, Address) or not isinstance(symbol.value.area, Area):
-        return "its value is not known"
-    words = [names.direction(symbol)]
-    datum = names.datum(symbol)
-    if datum is not None:
-        shape = " x ".join(map(str, datum.shape))
-        words += [datum.what if datum.what != "tensor" else "", datum.dtype, shape]
-        words.append(f"{datum.size} bytes")
-    words.append(f"at {address_of(symbol):#x} in {symbol.value.area.section}")
-    return ", ".join(word for word in words if word)
-
-
-def _code(text: str, language: str = "macaw") -> str:
-    return f"```{language}\n{text.rstrip()}\n```"
-
-
-def _operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
-    """Each operand of a mnemonic's rows once."""
-    seen = set()
-    for row in rows:
-        for operand in row.operands:
-            if operand.name not in seen:
-                seen.add(operand.name)
-                yield operand
-
-
-def _explain_operand(word: str, rows: Iterable[Row], named: bool) -> str | None:
-    """What an operand's name, or a word that it takes, means."""
-    for operand in _operands(rows):
-        if named and operand.name == word:
-            return f"**{word}**: {operand.kind.describe()}"
-        if not named and operand.kind.parse(word) is not None:
-            value = operand.kind.parse(word)
-            return f"**{word}**: {operand.name} {value}, {operand.kind.describe()}"
-    return None
-
-
 def _operand_words(rows: Iterable[Row]) -> Iterator[Suggestion]:
     """The words that operands take, and `name=` of those that may be named."""
     seen = set()
-    for operand in _operands(rows):
+    for operand in explaining.operands(rows):
         for word in operand.kind.words():
             if word not in seen:
                 seen.add(word)

@@ -41,6 +41,7 @@ _OUTLINED = {
     "data": types.SymbolKind.Array,
     "tensor": types.SymbolKind.Variable,
     "constant": types.SymbolKind.Constant,
+    "macro": types.SymbolKind.Method,
 }
 
 
@@ -85,6 +86,15 @@ class MacawServer(LanguageServer):
         delay = 0.0 if seconds < _PATIENCE else min(seconds, _PAUSE)
         loop = asyncio.get_running_loop()
         self._waiting[uri] = loop.call_later(delay, self.diagnose, uri)
+
+    def saved(self, uri: str) -> None:
+        """Diagnose a saved file and all open ones that read it, from the disk anew."""
+        path = to_fs_path(uri)
+        for other, (_version, document) in list(self._documents.items()):
+            read = document.assembly.read_files
+            if other == uri or (path and str(Path(path).resolve()) in map(_resolved, read)):
+                del self._documents[other]
+                self.changed(other)
 
     def diagnose(self, uri: str) -> None:
         """Assemble a file and publish what is wrong with it."""
@@ -143,6 +153,10 @@ class MacawServer(LanguageServer):
         return self.document(uri), position.line + 1, position.character + 1
 
 
+def _resolved(name: str) -> str:
+    return str(Path(name).resolve())
+
+
 def _plain_range(span: Span) -> types.Range:
     line = span.line - 1
     start, end = types.Position(line, span.column - 1), types.Position(line, span.end_column - 1)
@@ -170,7 +184,7 @@ def make_server() -> MacawServer:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def _saved(params: types.DidSaveTextDocumentParams) -> None:
-        server.changed(params.text_document.uri)  # files that it reads may have changed too
+        server.saved(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def _closed(params: types.DidCloseTextDocumentParams) -> None:
@@ -186,7 +200,7 @@ def make_server() -> MacawServer:
         return types.Hover(text, server.range(params.text_document.uri, found.span))
 
     @server.feature(
-        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "%"])
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "%", "\\"])
     )
     def _complete(params: types.CompletionParams) -> list[types.CompletionItem]:
         document, line, column = server.place(params)

@@ -160,6 +160,159 @@ def test_outline(document: Document) -> None:
     assert [(x.name, x.kind, x.span.line) for x in found[3].children] == [("_start", "code", 12)]
 
 
+# --- macros and includes ------------------------------------------------------------------
+
+INCLUDED = """\
+        .equ    STEP, 4
+.macro  Wait times=1, more:vararg
+        .rept   \\times
+        nop
+        .endr
+.endm
+inside: .word   STEP
+"""
+INCLUDING = """\
+        .include "more.inc"
+.macro  twice op, rest:req
+        \\op     \\rest
+made\\@: \\op     \\rest
+.endm
+        .core   cp
+        twice   li, "a0, 1"
+        WAIT    STEP
+        .irp    r, a0, a1
+        mv      \\r, zero
+        .endr
+        la      a0, inside
+        j       made0
+"""
+
+
+@pytest.fixture
+def including(tmp_path: Path) -> Document:
+    (tmp_path / "more.inc").write_text(INCLUDED)
+    return Document(INCLUDING, str(tmp_path / "t.s"), tmp_path)
+
+
+def inside(line: int, word: str) -> tuple[int, int]:
+    return line, INCLUDING.split("\n")[line - 1].index(word) + 2
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "to"),
+    [
+        (7, "twice", ("t.s", 2, 9)),
+        (8, "WAIT", ("more.inc", 2, 9)),  # in any case of letters
+        (8, "STEP", ("more.inc", 1, 17)),
+        (12, "inside", ("more.inc", 7, 1)),
+        (13, "made0", ("t.s", 7, 9)),  # the call that makes it
+        (1, "more.inc", ("more.inc", 1, 1)),
+    ],
+)
+def test_definitions_in_macros_and_includes(
+    including: Document, line: int, word: str, to: tuple[str, int, int]
+) -> None:
+    found = including.definition(*inside(line, word))
+    assert found is not None
+    assert (Path(found.file).name, found.line, found.column) == to
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "said"),
+    [
+        (7, "twice", ".macro twice op, rest:req\n        \\op     \\rest"),
+        (7, "twice", "Defined in line 2."),
+        (8, "WAIT", ".macro Wait times=1, more:vararg\n        .rept   \\times"),
+        (8, "WAIT", "more.inc:2."),
+        (12, "inside", "at 0x80000000 in .data"),
+        (12, "inside", "more.inc:7."),
+        (1, ".include", "The lines of another file"),
+    ],
+)
+def test_hover_in_macros_and_includes(including: Document, line: int, word: str, said: str) -> None:
+    found = including.hover(*inside(line, word))
+    assert found is not None
+    assert said in found.text
+
+
+def test_a_long_macro_is_cut_in_hovers() -> None:
+    text = ".macro m\n" + ".byte 1\n" * 20 + ".endm\nm\n"
+    found = Document(text, "t.s").hover(23, 1)
+    assert found is not None
+    assert found.text.count(".byte 1") == 12
+    assert "# ... 8 more lines" in found.text
+
+
+def test_a_macro_hides_the_instruction_but_no_directive() -> None:
+    text = ".macro nop\n.endm\n.macro .word\n.endm\n.core cp\nnop\n.word 1\n"
+    document = Document(text, "t.s")
+    found = document.hover(6, 1)
+    assert found is not None
+    assert found.text.startswith("```macaw\n.macro nop\n.endm")
+    found = document.hover(7, 2)
+    assert found is not None
+    assert found.text.startswith("```macaw\n.word ")
+    assert document.definition(7, 2) is None
+
+
+def test_macros_and_symbols_of_includes_are_suggested(including: Document) -> None:
+    found = including.suggestions(7, 9)
+    assert words(found, "macro") == {"twice", "Wait"}
+    assert next(x for x in found if x.word == "twice").detail == "twice op, rest:req"
+    assert {"STEP", "inside", "made0"} <= {x.word for x in including.suggestions(8, 17)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (".macro m a, b:req, c=1\n mv \\", ["a", "b", "c"]),  # no .endm yet
+        (".macro m a b\n.irp r, a0, a1\n mv \\", ["a", "b", "r"]),
+        (".macro m a\n.rept 2\n.irpc c, 12\n.endr\n mv \\", ["a"]),
+        (".macro m a\n.endm # \\\n mv \\", []),
+    ],
+)
+def test_parameters_are_suggested_in_a_body(text: str, expected: list[str]) -> None:
+    line = text.count("\n") + 1
+    found = Document(text, "t.s").suggestions(line, len(text) - text.rfind("\n"))
+    assert [item.word for item in found] == expected
+
+
+def test_the_outline_has_macros_and_nothing_from_elsewhere(including: Document) -> None:
+    found = including.outline()
+    assert [(entry.name, entry.kind, entry.span.line) for entry in found] == [
+        ("twice", "macro", 2),
+        (".core cp", "part", 6),
+    ]
+    assert found[0].detail == "twice op, rest:req"
+    assert found[1].children == ()
+
+
+def test_a_symbol_from_outside_has_no_line() -> None:
+    document = Document(".word N\n", "t.s", defines={"N": 3})
+    found = document.hover(1, 7)
+    assert found is not None
+    assert found.text.endswith("Defined with -D.")
+    assert document.definition(1, 7) is None
+    assert document.outline() == []
+
+
+def test_operands_behind_a_tab() -> None:
+    found = Document(".core\t", "t.s").suggestions(1, 7)
+    assert words(found, "core") >= {"cp", "pe"}
+
+
+@pytest.mark.parametrize("cut", range(0, len(INCLUDING), 5))
+def test_half_a_source_with_macros_never_fails(cut: int, tmp_path: Path) -> None:
+    (tmp_path / "more.inc").write_text(INCLUDED)
+    text = INCLUDING[:cut]
+    document = Document(text, "t.s", tmp_path)
+    line, column = text.count("\n") + 1, cut - text.rfind("\n")
+    document.hover(line, column)
+    document.definition(line, column)
+    document.suggestions(line, column)
+    document.outline()
+
+
 @pytest.mark.parametrize("cut", range(0, len(TEXT), 7))
 def test_half_a_source_never_fails(cut: int) -> None:
     """While somebody types, nothing is whole."""

@@ -182,3 +182,38 @@ def test_without_pygls_the_command_says_how_to_get_it() -> None:
     assert done.returncode == 2
     assert "pip install 'macaw[lsp]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_includes_and_macros(tmp_path: Path) -> None:
+    """An error in an included file stands where the open file leads to it; saving mends it."""
+    more = tmp_path / "more.inc"
+    good = ".macro two op, rest:vararg\n \\op \\rest\n \\op \\rest\n.endm\ninside: .word 1\n"
+    more.write_text(good.replace("\\op \\rest\n.endm", "\\op \\rest, 1\n.endm"))
+    text = '.core cp\n.include "more.inc"\n two li, a0, 1\n la a0, inside\n'
+
+    async def conversation(editor: Editor) -> None:
+        (wrong,) = await editor.open(text)
+        assert wrong.message.startswith("li does not take 3 operands")
+        assert wrong.range == types.Range(types.Position(2, 1), types.Position(2, 14))
+        related = wrong.related_information or ()
+        assert [(x.location.uri, x.location.range.start.line) for x in related] == [
+            (more.as_uri(), 2),
+            (editor.uri, 2),
+        ]
+        assert related[1].message == "in expansion of macro 'two'"
+        more.write_text(good)
+        saved = types.TextDocumentIdentifier(more.as_uri())
+        editor.client.text_document_did_save(types.DidSaveTextDocumentParams(saved))
+        assert await editor.diagnostics() == []
+        for place, line in (editor.at(2, 2), 0), (editor.at(3, 11), 4):
+            found = await editor.client.text_document_definition_async(
+                types.DefinitionParams(**place)
+            )
+            assert isinstance(found, types.Location)
+            assert (found.uri, found.range.start.line) == (more.as_uri(), line)
+        more.write_text("what\n")
+        editor.client.text_document_did_save(types.DidSaveTextDocumentParams(saved))
+        first, *_ = await editor.diagnostics()
+        assert first.range.start == types.Position(1, 0)
+
+    talk(tmp_path / "t.s", conversation)

@@ -1,0 +1,102 @@
+"""What an editor says of symbols, macros and operands: where they are, what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from asm.bodies import Expanded
+from asm.diagnostics import Span
+from asm.expressions import Address
+from asm.layout import Area
+from asm.macros import Macro
+from asm.naming import Naming
+from asm.output import address_of
+from asm.source import LogicalLine
+from asm.symbols import Definition
+from isa.model import Operand, PseudoOperand, Row
+
+_MOST_LINES = 12  # of a macro that are shown
+
+
+def place(symbol: Definition) -> Span:
+    """Where a symbol is defined; one that an expansion defines, where that is asked for."""
+    return _in_a_file(symbol.line, symbol.start, symbol.end)
+
+
+def macro_place(macro: Macro) -> Span:
+    """Where a macro is defined; one that an expansion defines, where that is asked for."""
+    return _in_a_file(macro.line, macro.start, macro.end)
+
+
+def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
+    """A piece of a line, or what led to it in a file: an expansion has no place of its own."""
+    while isinstance(line.source, Expanded) and line.source.caller is not None:
+        caller = line.source.caller
+        line, start, end = caller.line, caller.start, caller.end
+    return line.source.span(line.start + start, line.start + end)
+
+
+def is_written(symbol: Definition) -> bool:
+    """Whether the symbol's name stands in its line: not that of `-D`, nor one of several words."""
+    return symbol.line.text[symbol.start : symbol.end] == symbol.name
+
+
+def macro_text(macro: Macro) -> str:
+    """A macro as it is called, and its first lines."""
+    lines = [line.text for line in macro.body.lines] if macro.body is not None else []
+    shown = [f"        {line}" for line in lines[:_MOST_LINES]]
+    if len(lines) > _MOST_LINES:
+        shown.append(f"        # ... {len(lines) - _MOST_LINES} more lines")
+    return code("\n".join([f".macro {macro.syntax}", *shown, ".endm"]))
+
+
+def kind(symbol: Definition, names: Naming) -> str:
+    """What a symbol is in the outline: constant, code, data or tensor."""
+    if not symbol.is_label:
+        return "constant"
+    datum = names.datum(symbol)
+    if datum is None:
+        return "code"
+    return "tensor" if datum.what == "tensor" else "data"
+
+
+def value(symbol: Definition, names: Naming) -> str:
+    """What a symbol stands for, in a line."""
+    if isinstance(symbol.value, int):
+        return f"{symbol.value} ({symbol.value & 0xFFFF_FFFF_FFFF_FFFF:#x})"
+    if not isinstance(symbol.value, Address) or not isinstance(symbol.value.area, Area):
+        return "its value is not known"
+    words = [names.direction(symbol)]
+    datum = names.datum(symbol)
+    if datum is not None:
+        shape = " x ".join(map(str, datum.shape))
+        words += [datum.what if datum.what != "tensor" else "", datum.dtype, shape]
+        words.append(f"{datum.size} bytes")
+    words.append(f"at {address_of(symbol):#x} in {symbol.value.area.section}")
+    return ", ".join(word for word in words if word)
+
+
+def code(text: str, language: str = "macaw") -> str:
+    """A block of code in Markdown."""
+    return f"```{language}\n{text.rstrip()}\n```"
+
+
+def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
+    """Each operand of a mnemonic's rows once."""
+    seen = set()
+    for row in rows:
+        for operand in row.operands:
+            if operand.name not in seen:
+                seen.add(operand.name)
+                yield operand
+
+
+def operand_text(word: str, rows: Iterable[Row], named: bool) -> str | None:
+    """What an operand's name, or a word that it takes, means."""
+    for operand in operands(rows):
+        if named and operand.name == word:
+            return f"**{word}**: {operand.kind.describe()}"
+        if not named and operand.kind.parse(word) is not None:
+            value = operand.kind.parse(word)
+            return f"**{word}**: {operand.name} {value}, {operand.kind.describe()}"
+    return None
