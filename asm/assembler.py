@@ -9,7 +9,6 @@ lines and `Assembly.statement`, by a `Reader` a source (`asm/expansion.py`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -17,11 +16,11 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from asm import files, output
+from asm import files, output, recovery
 from asm.bodies import Expanded
 from asm.collecting import collecting_seldom
 from asm.data_directives import DATA
-from asm.diagnostics import AssemblyError, did_you_mean
+from asm.diagnostics import AssemblyError
 from asm.directives import COMMON, Directive, table
 from asm.expansion import Budget, Meant, Reader
 from asm.expressions import Address, NotYet, number
@@ -50,13 +49,6 @@ __all__ = ["Source", "analyse", "assemble"]
 DEFAULT_DEVICE = "base"
 DIRECTIVES = table(COMMON, DATA, SPARSE)
 TEXT_DIRECTIVES = {row.name: row for row in TEXTUAL}
-# `NAME =`, in a line that cannot be parsed; and what cannot end the good begin of one.
-_ASSIGNED = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
-_DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
-_PARAMETER = re.compile(r"\\[\w.$]+", re.ASCII)
-_MEANT = re.compile(r"did you mean '(.+)'\?")
-_MOST_CUTS = 20  # tries to find that begin,
-_MOST_TEXT = 4000  # and characters that are read for it, all tries together
 
 
 def assemble(
@@ -230,9 +222,8 @@ class Assembly:
         try:
             return parse(line.text)
         except Mistake as mistake:
-            parameter = _PARAMETER.match(line.text, mistake.start)
-            if parameter is not None and isinstance(line.source, Expanded):
-                mistake.hint = _parameter_hint(parameter[0], line.source.names)
+            if isinstance(line.source, Expanded):
+                recovery.hint_at_parameter(mistake, line.text, line.source.names)
             self.report.mistake(line, mistake)
             return self._recovered(line, mistake)
 
@@ -258,22 +249,11 @@ class Assembly:
 
         The line has its error and says no more, whatever becomes of its begin.
         """
-        assigned = _ASSIGNED.match(line.text)
+        assigned = recovery.assigned(line.text)
         if assigned is not None:
-            self.names.spoil(self.site(line), Name(*assigned.span(1), assigned[1]))
+            self.names.spoil(self.site(line), assigned)
             return Statement(0, 0, labels_of(line.text), None, ())
-        text = line.text[: mistake.start]
-        left = _MOST_TEXT
-        for _ in range(_MOST_CUTS):
-            left -= len(text)
-            if left < 0:
-                break  # looking for the begin of a long line takes quadratic time
-            text = _DANGLING.sub("", text)
-            try:
-                return parse(text)
-            except Mistake:
-                text = text[: max(0, *(text.rfind(separator) for separator in ", '\""))]
-        return Statement(0, 0, labels_of(line.text), None, ())
+        return recovery.beginning(line.text, mistake.start)
 
     def _directive(self, head: Name) -> Directive | None:
         form = self.parts.form
@@ -302,47 +282,36 @@ class Assembly:
                 self.mark(site.area, before, site.line, site.head)  # it can run, or be a packet
             return
         if form is None:
-            self._guess(site, statement, self._no_part(head))
+            self._guess(site, statement, self._in_no_part(head))
             return
         rows = form.core.rows.get(head.text)
         if rows is None and not form.lenient:
-            self._guess(site, statement, self._unknown(head, form))
+            known = [*DIRECTIVES, *form.directives, *self._reader.known()]
+            self._guess(site, statement, recovery.unknown(head, form.core, known))
             return
         form.instruction(site, statement, rows or ())
 
     def _guess(self, site: Site, statement: Statement, mistake: Mistake) -> None:
         """Report an unknown word, and go on as if what was probably meant stood there."""
         self.report.mistake(site.line, mistake)
-        meant = _MEANT.fullmatch(mistake.hint)
-        if meant is not None and self._reader.knows(meant[1]):
-            text = meant[1] + site.line.text[mistake.end :]
+        meant = recovery.meant(mistake)
+        if meant is not None and self._reader.knows(meant):
+            text = meant + site.line.text[mistake.end :]
             line = LogicalLine(site.line.source, site.line.start + mistake.start, text)
             self.report.fail(line)
             raise Meant(line)
         if meant is not None:
-            head = Name(mistake.start, mistake.end, meant[1])
+            head = Name(mistake.start, mistake.end, meant)
             self._take(site, replace(statement, head=head), head)
 
-    def _no_part(self, head: Name) -> Mistake:
+    def _in_no_part(self, head: Name) -> Mistake:
         """What to say of the first mnemonic in no part. Raises `Again` for the others."""
         if head.text.startswith("."):
-            return _unknown_directive(head, [*DIRECTIVES, *self._reader.known()])
+            return recovery.unknown_directive(head, [*DIRECTIVES, *self._reader.known()])
         if self._no_part_said:
             raise Again
         self._no_part_said = True
-        return Mistake(f"'{head.text}' stands in no part", head, "begin one, as in '.core cp'")
-
-    def _unknown(self, head: Name, form: Form) -> Mistake:
-        """What to say of a mnemonic or directive that nobody knows here."""
-        known = [*DIRECTIVES, *form.directives, *self._reader.known()]
-        if head.text.startswith("."):
-            return _unknown_directive(head, known)
-        others = [core.name for core in registry.cores() if head.text in core.rows]
-        if others:
-            hint = f"{' and '.join(others)} has it; this part is of {form.core.name}"
-        else:
-            hint = did_you_mean(head.text, [*form.core.rows, *known])
-        return Mistake(f"{form.core.name} has no instruction '{head.text}'", head, hint)
+        return recovery.no_part(head)
 
     @contextmanager
     def reporting(self, line: LogicalLine) -> Iterator[None]:
@@ -532,20 +501,3 @@ class Assembly:
         if self.report.failed:
             raise AssemblyError(diagnostics)
         return output.program(self, diagnostics)
-
-
-def _parameter_hint(word: str, names: Sequence[str]) -> str:
-    """What may be meant by a word that is no parameter of the macro."""
-    begin = max((name for name in names if word.startswith(name)), key=len, default="")
-    if begin and begin != word:
-        return f"'{word}' is one name; write {begin}\\(){word[len(begin) :]}"
-    return did_you_mean(word, names)
-
-
-def _unknown_directive(head: Name, known: Sequence[str]) -> Mistake:
-    cores = registry.cores()
-    owners = [core.name for core in cores if any(x.name == head.text for x in core.directives)]
-    hint = did_you_mean(head.text, known)
-    if owners:
-        hint = f"parts of {' and '.join(owners)} have it"
-    return Mistake(f"unknown directive '{head.text}'", head, hint)

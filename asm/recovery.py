@@ -1,0 +1,91 @@
+"""Going on after a mistake: what of a wrong line can be taken, and what a wrong word meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from asm.diagnostics import did_you_mean
+from asm.parser import labels_of, parse
+from asm.syntax import Mistake, Name, Statement
+from isa import registry
+from isa.model import Core
+
+# `NAME =`, in a line that cannot be parsed; and what cannot end the good begin of one.
+_ASSIGNED = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
+_DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
+_PARAMETER = re.compile(r"\\[\w.$]+", re.ASCII)
+_MEANT = re.compile(r"did you mean '(.+)'\?")
+_MOST_CUTS = 20  # tries to find that begin,
+_MOST_TEXT = 4000  # and characters that are read for it, all tries together
+
+
+def assigned(text: str) -> Name | None:
+    """The symbol that a wrong line sets, if it is an assignment."""
+    found = _ASSIGNED.match(text)
+    return None if found is None else Name(*found.span(1), found[1])
+
+
+def beginning(text: str, end: int) -> Statement:
+    """What of a line can be parsed that is wrong at `end`; at least its labels."""
+    begin = text[:end]
+    left = _MOST_TEXT
+    for _ in range(_MOST_CUTS):
+        left -= len(begin)
+        if left < 0:
+            break  # looking for the begin of a long line takes quadratic time
+        begin = _DANGLING.sub("", begin)
+        try:
+            return parse(begin)
+        except Mistake:
+            begin = begin[: max(0, *(begin.rfind(separator) for separator in ", '\""))]
+    return Statement(0, 0, labels_of(text), None, ())
+
+
+def meant(mistake: Mistake) -> str | None:
+    """The word that a mistake guesses."""
+    found = _MEANT.fullmatch(mistake.hint)
+    return None if found is None else found[1]
+
+
+def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None:
+    """Let a mistake at a word that is no parameter of the macro say what may be meant."""
+    found = _PARAMETER.match(text, mistake.start)
+    if found is None:
+        return
+    word = found[0]
+    begin = max((name for name in names if word.startswith(name)), key=len, default="")
+    if begin and begin != word:
+        mistake.hint = f"'{word}' is one name; write {begin}\\(){word[len(begin) :]}"
+    else:
+        mistake.hint = did_you_mean(word, names)
+
+
+def no_part(head: Name) -> Mistake:
+    """What to say of a mnemonic before the first part."""
+    return Mistake(f"'{head.text}' stands in no part", head, "begin one, as in '.core cp'")
+
+
+def unknown(head: Name, core: Core, known: Iterable[str]) -> Mistake:
+    """What to say of a mnemonic or directive that nobody knows in a core's part.
+
+    `known` are the directives and macros.
+    """
+    if head.text.startswith("."):
+        return unknown_directive(head, known)
+    others = [other.name for other in registry.cores() if head.text in other.rows]
+    if others:
+        hint = f"{' and '.join(others)} has it; this part is of {core.name}"
+    else:
+        hint = did_you_mean(head.text, [*core.rows, *known])
+    return Mistake(f"{core.name} has no instruction '{head.text}'", head, hint)
+
+
+def unknown_directive(head: Name, known: Iterable[str]) -> Mistake:
+    """What to say of a directive that nobody knows here, or that parts of another core have."""
+    cores = registry.cores()
+    owners = [core.name for core in cores if any(x.name == head.text for x in core.directives)]
+    hint = did_you_mean(head.text, known)
+    if owners:
+        hint = f"parts of {' and '.join(owners)} have it"
+    return Mistake(f"unknown directive '{head.text}'", head, hint)
