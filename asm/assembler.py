@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from asm import files, output, recovery
+from asm import output, recovery
 from asm.bodies import Expanded
 from asm.collecting import collecting_seldom
 from asm.data_directives import DATA
@@ -39,14 +39,14 @@ from asm.report import Report
 from asm.short import Later, Short
 from asm.site import Site
 from asm.source import LogicalLine, Source, SourceText, logical_lines
+from asm.surroundings import Device, Folders
 from asm.symbols import Deferred, Definition, Scope
-from asm.syntax import Again, Mistake, Name, Node, Statement, Text
+from asm.syntax import Again, Mistake, Name, Node, Statement
 from isa import registry
-from isa.config import ConfigError, Configuration, load, settings
+from isa.config import Configuration
 
 __all__ = ["Source", "analyse", "assemble"]
 
-DEFAULT_DEVICE = "base"
 DIRECTIVES = table(COMMON, DATA, SPARSE)
 TEXT_DIRECTIVES = {row.name: row for row in TEXTUAL}
 
@@ -104,11 +104,9 @@ class Assembly:
         folders: Sequence[Path],
         record: Record | None = None,
     ) -> None:
-        self._config = load(device) if isinstance(device, str) else device
-        self._device_fixed = device is not None
-        self._config_used = False
+        self.device = Device(device)
+        self.folders = Folders(folders)
         self._defines = defines
-        self._folders = folders
         self.report = Report()
         self.layout = Layout()
         self.names = Naming(self.report)
@@ -120,7 +118,6 @@ class Assembly:
         self.read = False  # all sources are read
         self.placed = False  # everything has its address
         self.files: list[str] = []
-        self.read_files: list[str] = []  # sources, and all that they name
         self.marks = Marks()  # of the line table
         self.macros: list[Macro] = []  # all that were defined
         self._scope: Scope
@@ -137,7 +134,7 @@ class Assembly:
 
     def read_source(self, source: str | Path | Source, ours: bool = False) -> None:
         """Read one file from its begin to its end; one of `ours` sees no `-D` symbols."""
-        text = self._load(source)
+        text = self.folders.load(source, self.report)
         if text is None:
             return
         self.report.source(text)
@@ -147,7 +144,7 @@ class Assembly:
         if not ours:
             self.files.append(text.name)
             for name, value in self._defines.items():
-                self._define_from_outside(name, value, text)
+                self._define(name, value, text)
         self.short.blocked.clear()
         self._reader = Reader(self, TEXT_DIRECTIVES, self._budget)
         self._reader.read(self.lines(text))
@@ -166,23 +163,7 @@ class Assembly:
             return start  # lines are skipped or collected
         return self.short.take(text, start, self._scope)
 
-    def _load(self, source: str | Path | Source) -> SourceText | None:
-        if isinstance(source, Source):
-            return SourceText(source.text, source.name, source.folder)
-        path = Path(source)
-        self.read_files.append(str(path))
-        try:
-            text = path.read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            self.report.at_file(str(source), f"byte {error.start} is not UTF-8 text")
-            return None
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self.report.at_file(str(source), f"cannot read the file: {reason}")
-            return None
-        return SourceText(text, str(source), path.parent)
-
-    def _define_from_outside(self, name: str, value: str | int, text: SourceText) -> None:
+    def _define(self, name: str, value: str | int, text: SourceText) -> None:
         try:
             value = value if isinstance(value, int) else int(value or "1", 0)
         except ValueError:
@@ -334,51 +315,7 @@ class Assembly:
     @property
     def config(self) -> Configuration:
         """The device; from the first question on it is settled."""
-        self._config_used = True
-        if self._config is None:
-            self._config = load(DEFAULT_DEVICE)
-        return self._config
-
-    @property
-    def external_bytes(self) -> int:
-        """What external memory holds, as far as that is known; the question settles no device."""
-        if self._config is None:
-            return int(settings()["mem.external_bytes"].default)
-        return int(self._config["mem.external_bytes"])
-
-    def choose_device(self, site: Site, node: Name | Text) -> None:
-        """`.device`. Raises `Mistake`."""
-        try:
-            name = node.text if isinstance(node, Name) else str(self.find_file(site.line, node))
-            config = load(name)
-        except (ConfigError, files.FileError) as error:
-            message, _, near = str(error).partition("; did you mean")
-            if near and self._config is None:
-                self._config = load(near.strip(" '?"))  # what follows was written for it
-            raise Mistake(message, node, f"did you mean{near}" if near else "") from None
-        if self._device_fixed or config == self._config:
-            return
-        if self._config_used:
-            hint = "it stands before what depends on the device"
-            raise Mistake(".device comes too late", node, hint)
-        if self._config is not None:
-            raise Mistake(f"the device is {self._config.name} already", node)
-        self._config = config
-
-    def find_file(self, line: LogicalLine, name: Text) -> Path:
-        """The file that a line names. Raises `FileError`."""
-        return self.find_named(line, name)[0]
-
-    def find_named(self, line: LogicalLine, name: Text) -> tuple[Path, str]:
-        """The same file, and its name for messages. Raises `FileError`."""
-        folder = line.source.folder
-        folders = [*([folder] if folder is not None else []), *self._folders]
-        try:
-            found = files.find_named(name.value.decode("utf-8"), folders)
-        except UnicodeDecodeError:
-            raise files.FileError("the name of a file is UTF-8 text") from None
-        self.read_files.append(str(found[0]))
-        return found
+        return self.device.config
 
     def site(self, line: LogicalLine, head: int = 0) -> Site:
         """Where a line's bytes go; `head` is the place of its mnemonic."""

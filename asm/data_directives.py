@@ -127,7 +127,7 @@ def load_array(site: Site, node: Node) -> Array:
         raise Mistake("the name of a .npy file is needed here, in quotes", node)
     name = ""
     try:
-        path = site.assembly.find_file(site.line, text)
+        path = site.assembly.folders.find(site.line, text)[0]
         name = text.value.decode("utf-8")
         array = read_npy(files.read(path, MAX_BYTES))
     except files.FileError as error:
@@ -160,7 +160,7 @@ def _incbin(site: Site, statement: Statement) -> None:
     if not 1 <= len(nodes) <= 3 or not isinstance(nodes[0], Text):
         raise wrong_operands(statement, '.incbin "FILE" [, skip [, count]]')
     try:
-        data = files.read(site.assembly.find_file(site.line, nodes[0]), MAX_BYTES)
+        data = files.read(site.assembly.folders.find(site.line, nodes[0])[0], MAX_BYTES)
     except files.FileError as error:
         raise Mistake(str(error), nodes[0]) from None
     skip = site.bounded(nodes[1], "skip", 0, len(data)) if len(nodes) > 1 else 0

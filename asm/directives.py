@@ -123,7 +123,7 @@ def _device(site: Site, statement: Statement) -> None:
     node = statement.operands[0]
     if not isinstance(node, Name | Text):
         raise Mistake("the name of a device is needed here", node)
-    site.assembly.choose_device(site, node)
+    site.assembly.device.choose(site.line, node, site.assembly.folders)
 
 
 def _core(site: Site, statement: Statement) -> None:

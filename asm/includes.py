@@ -24,7 +24,7 @@ def _include(reader: Reader, command: Command) -> None:
     node = statement.operands[0]
     assembly = reader.assembly
     try:
-        path, name = assembly.find_named(command.line, node)
+        path, name = assembly.folders.find(command.line, node)
         text = files.read(path, MAX_CHARACTERS).decode("utf-8-sig")
     except files.FileError as error:
         raise Mistake(str(error), node) from None

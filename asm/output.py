@@ -96,7 +96,7 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
         device=assembly.config.name,
         entry=_entry(assembly),
         source_files=tuple(assembly.files),
-        read_files=tuple(dict.fromkeys(assembly.read_files)),
+        read_files=tuple(dict.fromkeys(assembly.folders.read)),
         warnings=diagnostics,
     )
 

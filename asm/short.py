@@ -88,7 +88,7 @@ class Short:
 
     def _end(self, text: str, start: int) -> int:
         """How far the text may be read without looking whether memory is full."""
-        room = self._assembly.external_bytes - self._assembly.parts.area.size - _LEAST_ROOM
+        room = self._assembly.device.external_bytes - self._assembly.parts.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)
         return text.rfind("\n", start, start + max(0, room // _BYTES_A_CHARACTER)) + 1

@@ -97,7 +97,7 @@ class Site:
 
     def room(self, count: int) -> None:
         """Raise `Mistake` unless `count` more bytes are less than any memory holds."""
-        limit = self.assembly.external_bytes
+        limit = self.assembly.device.external_bytes
         if self.area.size + count > limit:
             raise Mistake(
                 f"{self.area.section} grows to {self.area.size + count} bytes,"

@@ -91,7 +91,7 @@ class MacawServer(LanguageServer):
         """Diagnose a saved file and all open ones that read it, from the disk anew."""
         path = to_fs_path(uri)
         for other, (_version, document) in list(self._documents.items()):
-            read = document.assembly.read_files
+            read = document.assembly.folders.read
             if other == uri or (path and str(Path(path).resolve()) in map(_resolved, read)):
                 del self._documents[other]
                 self.changed(other)

@@ -1,0 +1,93 @@
+"""What a run finds around its sources: the device, and the folders whose files it may read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from asm import files
+from asm.report import Report
+from asm.source import LogicalLine, Source, SourceText
+from asm.syntax import Mistake, Name, Text
+from isa.config import ConfigError, Configuration, load, settings
+
+DEFAULT_DEVICE = "base"
+
+
+class Device:
+    """The device that a run is for: the caller's, else that of `.device`, else the default."""
+
+    def __init__(self, given: str | Configuration | None) -> None:
+        self._config = load(given) if isinstance(given, str) else given
+        self._fixed = given is not None
+        self._used = False
+
+    @property
+    def config(self) -> Configuration:
+        """Its configuration; from the first question on it is settled."""
+        self._used = True
+        if self._config is None:
+            self._config = load(DEFAULT_DEVICE)
+        return self._config
+
+    @property
+    def external_bytes(self) -> int:
+        """What external memory holds, as far as that is known; the question settles no device."""
+        if self._config is None:
+            return int(settings()["mem.external_bytes"].default)
+        return int(self._config["mem.external_bytes"])
+
+    def choose(self, line: LogicalLine, node: Name | Text, folders: Folders) -> None:
+        """`.device`. Raises `Mistake`."""
+        try:
+            name = node.text if isinstance(node, Name) else str(folders.find(line, node)[0])
+            config = load(name)
+        except (ConfigError, files.FileError) as error:
+            message, _, near = str(error).partition("; did you mean")
+            if near and self._config is None:
+                self._config = load(near.strip(" '?"))  # what follows was written for it
+            raise Mistake(message, node, f"did you mean{near}" if near else "") from None
+        if self._fixed or config == self._config:
+            return
+        if self._used:
+            hint = "it stands before what depends on the device"
+            raise Mistake(".device comes too late", node, hint)
+        if self._config is not None:
+            raise Mistake(f"the device is {self._config.name} already", node)
+        self._config = config
+
+
+class Folders:
+    """The folders of `-I`, and the names of all files that were read, the sources too."""
+
+    def __init__(self, included: Sequence[Path]) -> None:
+        self._included = included
+        self.read: list[str] = []
+
+    def load(self, source: str | Path | Source, report: Report) -> SourceText | None:
+        """A source's text; None if it cannot be read, which is reported."""
+        if isinstance(source, Source):
+            return SourceText(source.text, source.name, source.folder)
+        path = Path(source)
+        self.read.append(str(path))
+        try:
+            text = path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            report.at_file(str(source), f"byte {error.start} is not UTF-8 text")
+            return None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            report.at_file(str(source), f"cannot read the file: {reason}")
+            return None
+        return SourceText(text, str(source), path.parent)
+
+    def find(self, line: LogicalLine, name: Text) -> tuple[Path, str]:
+        """The file that a line names, and its name for messages. Raises `FileError`."""
+        own = line.source.folder
+        folders = [*([own] if own is not None else []), *self._included]
+        try:
+            found = files.find_named(name.value.decode("utf-8"), folders)
+        except UnicodeDecodeError:
+            raise files.FileError("the name of a file is UTF-8 text") from None
+        self.read.append(str(found[0]))
+        return found
