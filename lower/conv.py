@@ -63,6 +63,13 @@ class Convolution(Product):
         """Weights as (outputs, kernel height, kernel width, channels of an output)."""
         return self.weights.reshape(self.n, *self.kernel, self.k)
 
+    @cached_property
+    def weights_before(self) -> NDArray[np.int64]:
+        """How many weights of an output that are not zero lie before an input channel."""
+        before = np.zeros((self.n, self.k + 1), np.int64)
+        np.cumsum(np.count_nonzero(self.kernels, axis=(1, 2)), axis=1, out=before[:, 1:])
+        return before
+
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Of activations and results."""
@@ -291,17 +298,6 @@ class ImagePlan(Plan):
             else:
                 target[..., own - k :] = part[..., own : k + tile.k]
         return rounds.reshape(*shape[:3], clusters * self.pes, -1)
-
-    @cached_property
-    def weight_counts(self) -> NDArray[np.int64]:
-        """Weights that are not zero: (n tiles, k tiles, rows, slots)."""
-        tile, (rows, clusters) = self.tile, self.weight_owners
-        shape = (self.count("N"), self.count("K"), rows, clusters, self.pes)
-        counts = np.zeros(shape, np.int64)
-        by_channel = np.count_nonzero(self.product.kernels, axis=(1, 2))
-        for p, q, i, n, j, k, own in self._rounds():
-            counts[i, j, p, q, : tile.n] = by_channel[n : n + tile.n, own : k + tile.k].sum(axis=1)
-        return counts.reshape(*shape[:3], clusters * self.pes)
 
     def start_sums(self) -> NDArray[np.generic]:
         """What sums begin with: (n tiles or 1, rows, slots)."""

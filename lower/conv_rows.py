@@ -19,7 +19,16 @@ from lower.rows import (
     sequences,
     to_clusters,
 )
-from lower.transfers import UNIT, Transfer, activations_in, padding, results_out, sums_in, who
+from lower.transfers import (
+    UNIT,
+    Transfer,
+    activating,
+    activations_of,
+    padding,
+    results_of,
+    sums_in,
+    who,
+)
 
 
 @arrays.register
@@ -116,76 +125,56 @@ def _padding(plan: ImagePlan) -> Transfer:
     return Transfer(f"padded + {place}", "x", width, product.height, wide, width, what)
 
 
-@activations_in.register
-def _activations_in(plan: ImagePlan) -> list[Transfer]:
-    """A slab a row and cluster; with a part of the channels, row by row of the image."""
+@activations_of.register
+def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
+    """A slab; with a part of the channels, row by row of the image."""
     product, size = plan.product, Types.size(plan.types.operand)
-    clusters = 1 if plan.shares_activations else plan.partition.clusters
     source = "padded" if plan.pads else "x"
     pixel, wide = product.channels * size, product.padded[1] * product.channels * size
     line = plan.slab_columns * plan.slab_channels * size
-    found = []
-    for p in range(plan.partition.rows):
-        for q in range(clusters):
-            m = plan.partition.start("M", p, q) * product.stride[0]
-            channel = plan.partition.start(plan.depth, p, q)
-            src = m * wide + channel * size
-            dst = p * UNIT + q * plan.slab * size
-            what = f"{who(p, q, clusters)}: image from row {m}, channel {channel} on"
-            if plan.slab_channels == product.channels:
-                found.append(
-                    Transfer(
-                        f"x_tile + {dst:#x}",
-                        f"{source} + {src}",
-                        line,
-                        plan.slab_rows,
-                        line,
-                        wide,
-                        what,
-                    )
-                )
-                continue
-            for row in range(plan.slab_rows):
-                found.append(
-                    Transfer(
-                        f"x_tile + {dst + row * line:#x}",
-                        f"{source} + {src + row * wide}",
-                        plan.slab_channels * size,
-                        plan.slab_columns,
-                        plan.slab_channels * size,
-                        pixel,
-                        what if not row else "",
-                    )
-                )
-    return found
+    m = plan.partition.start("M", p, q) * product.stride[0]
+    channel = plan.partition.start(plan.depth, p, q)
+    src = m * wide + channel * size
+    dst = p * UNIT + q * plan.slab * size
+    what = f"{who(p, q, activating(plan).clusters)}: image from row {m}, channel {channel} on"
+    if plan.slab_channels == product.channels:
+        target, start = f"x_tile + {dst:#x}", f"{source} + {src}"
+        return [Transfer(target, start, line, plan.slab_rows, line, wide, what)]
+    return [
+        Transfer(
+            f"x_tile + {dst + row * line:#x}",
+            f"{source} + {src + row * wide}",
+            plan.slab_channels * size,
+            plan.slab_columns,
+            plan.slab_channels * size,
+            pixel,
+            what if not row else "",
+        )
+        for row in range(plan.slab_rows)
+    ]
 
 
-@results_out.register
-def _results_out(plan: ImagePlan) -> list[Transfer]:
-    """The outputs of a row and cluster; of tiles narrower than the image, row by row."""
+@results_of.register
+def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
+    """The outputs of a cluster; of tiles narrower than the image, row by row."""
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
     pitch, wide = plan.slots * size, product.columns * product.n * size
     runs = 1 if tile.columns == product.columns else tile.groups
-    found = []
-    for p in range(plan.partition.rows):
-        for q in range(plan.partition.clusters):
-            m, n = plan.partition.start("M", p, q), plan.partition.start("N", p, q)
-            m_end, n_end = plan.part("M", p, q)[1], plan.part("N", p, q)[1]
-            for run in range(runs):
-                what = f"{who(p, q, plan.partition.clusters)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
-                src = p * UNIT + q * plan.pes * size + run * tile.columns * pitch
-                found.append(
-                    Transfer(
-                        f"y + {(m + run) * wide + n * size}",
-                        f"result + {src:#x}",
-                        tile.n * size,
-                        tile.outputs // runs,
-                        product.n * size,
-                        pitch,
-                        what if not run else "",
-                    )
-                )
-    return found
+    m, n = plan.partition.start("M", p, q), plan.partition.start("N", p, q)
+    m_end, n_end = plan.part("M", p, q)[1], plan.part("N", p, q)[1]
+    what = f"{who(p, q, plan.partition.clusters)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
+    return [
+        Transfer(
+            f"y + {(m + run) * wide + n * size}",
+            f"result + {p * UNIT + q * plan.pes * size + run * tile.columns * pitch:#x}",
+            tile.n * size,
+            tile.outputs // runs,
+            product.n * size,
+            pitch,
+            what if not run else "",
+        )
+        for run in range(runs)
+    ]
 
 
 @sums_in.register

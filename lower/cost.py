@@ -7,7 +7,8 @@ the emulator's numbers beside them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -17,7 +18,15 @@ from lower.mapping import WEIGHT
 from lower.operation import Types
 from lower.plan import Plan
 from lower.rows import BEGIN, FINAL, HOLD, RAW, Exe, has_again, list_names, lists, program_bytes
-from lower.transfers import Transfer, activations_in, padding, results_out, weights_in
+from lower.transfers import (
+    Transfer,
+    activating,
+    activations_of,
+    padding,
+    resulting,
+    results_of,
+    weighing,
+)
 
 # cp's cycles, of the code that lower/processor.py writes (cp.alu_cycles and the like at defaults).
 CP_STEP = 110  # dispatch, step, load and store without their loops
@@ -91,8 +100,8 @@ def cost(plan: Plan, density: float = 1.0) -> Cost:
         dma, cp = dma + share * move, cp + share * code
         turn += share * (max(row, move + CP_STORE, code) + join + CP_TURN)
     steps = plan.steps
-    load = sum(_dma(plan, shape) for shape in _step_loads(plan, moves, True, True))
-    store = sum(_dma(plan, shape) for shape in moves.results)
+    load = _time(plan, _step_loads(plan, moves, True, True))
+    store = _time(plan, moves.results)
     around = CP_START + 2 * _fill(plan) + load + store
     whole = (steps - 1) * turn + max(rows, CP_STORE) + joins + around
     return Cost(
@@ -111,27 +120,41 @@ def traffic(plan: Plan) -> Traffic:
     """Bytes that a run moves, exactly."""
     m, n, k = (plan.count(dim) for dim in "MNK")
     rows = plan.partition.rows
-    activations = _bytes(activations_in(plan)) * m * k * (1 if plan.holds else n)
+    moves = _Moves.of(plan)
+    activations = _bytes(moves.activations) * m * k * (1 if plan.holds else n)
     weights = int(plan.weight_bytes.sum()) * (rows if plan.rows_share_weights else 1)
     weights *= min(m, 2) if plan.mapping is WEIGHT else m
     sums = rows * plan.partial_bytes
     begins = m * n * sums if plan.begins else 0
     returned = m * n * (k - 1) * sums if plan.returns else 0
-    results = _bytes(results_out(plan)) * m * n
+    results = _bytes(moves.results) * m * n
     away = 0 if plan.carries else returned
     between = (returned if plan.carries else 0) + (m * n * sums if plan.joins_rows else 0)
     program = 2 * rows * program_bytes(plan)
-    pad = _bytes([padding(plan)]) if plan.pads else 0
+    pad = _bytes(_shapes(1, [padding(plan)])) if plan.pads else 0
     return Traffic(program, pad, activations, weights, begins + away, away, results, between)
-
-
-def _bytes(transfers: Sequence[Transfer]) -> int:
-    return sum(int(item.rows) * int(item.row_bytes) for item in transfers)
 
 
 # Cycles of the dma
 
-Shape = tuple[int, float, bool]  # rows, bytes of a row, whether it comes in
+
+@dataclass(frozen=True)
+class Shape:
+    """So many transfers of so many rows of so many bytes."""
+
+    times: int
+    rows: int
+    row_bytes: float
+
+
+def _shapes(times: int, transfers: Sequence[Transfer]) -> list[Shape]:
+    """The shapes of transfers that are made `times` times, to several places."""
+    kinds = Counter((int(item.rows), int(item.row_bytes)) for item in transfers)
+    return [Shape(times * count, *kind) for kind, count in kinds.items()]
+
+
+def _bytes(shapes: Sequence[Shape]) -> int:
+    return sum(round(shape.times * shape.rows * shape.row_bytes) for shape in shapes)
 
 
 @dataclass(frozen=True)
@@ -144,14 +167,18 @@ class _Moves:
     @classmethod
     def of(cls, plan: Plan) -> _Moves:
         return cls(
-            [(int(item.rows), float(item.row_bytes), True) for item in activations_in(plan)],
-            [(int(item.rows), float(item.row_bytes), False) for item in results_out(plan)],
+            _shapes(len(activating(plan)), activations_of(plan, 0, 0)),
+            _shapes(len(resulting(plan)), results_of(plan, 0, 0)),
         )
+
+
+def _time(plan: Plan, shapes: Iterable[Shape]) -> float:
+    return sum(shape.times * _dma(plan, shape) for shape in shapes)
 
 
 def _dma(plan: Plan, shape: Shape) -> float:
     """Cycles of a transfer between external and on-chip memory (docs/memory.md, The dma)."""
-    rows, row_bytes, _ = shape
+    rows, row_bytes = shape.rows, shape.row_bytes
     config = plan.config
     width = min(config["dma.width"], config["mem.external_width"])
     beats = rows * max(1.0, row_bytes / width + (0.5 if row_bytes % width else 0.0))
@@ -160,22 +187,21 @@ def _dma(plan: Plan, shape: Shape) -> float:
 
 
 def _fill(plan: Plan) -> float:
-    return _dma(plan, (plan.partition.rows, program_bytes(plan), True))
+    return _dma(plan, Shape(1, plan.partition.rows, program_bytes(plan)))
 
 
 def _step_loads(plan: Plan, moves: _Moves, entering: bool, first: bool) -> Iterator[Shape]:
     """The transfers that an iteration's load starts; `first`: of its sums."""
     rows = plan.partition.rows
     if plan.begins and (first or (plan.returns and not plan.carries)):
-        yield rows, plan.partial_bytes, True
+        yield Shape(1, rows, plan.partial_bytes)
     if entering or not plan.holds:
         yield from moves.activations
-    loads = weights_in(plan)
+    loads = weighing(plan)
     mean = float(plan.weight_bytes.mean())
     kept = plan.mapping is WEIGHT and plan.count("M") > 2
     share = 2 / plan.count("M") if kept else 1.0
-    for _ in loads:
-        yield rows // len(loads), mean * share, True
+    yield Shape(loads, rows // loads, mean * share)
 
 
 def _around(
@@ -186,10 +212,11 @@ def _around(
     if last:
         shapes += moves.results
     elif plan.returns and not plan.carries:
-        shapes.append((plan.partition.rows, plan.partial_bytes, False))
+        shapes.append(Shape(1, plan.partition.rows, plan.partial_bytes))
     patches = plan.partition.rows * plan.products
-    code = CP_STEP + CP_TRANSFER * len(shapes) + CP_PATCH * patches
-    return sum(_dma(plan, shape) for shape in shapes), code
+    transfers = sum(shape.times for shape in shapes)
+    code = CP_STEP + CP_TRANSFER * transfers + CP_PATCH * patches
+    return _time(plan, shapes), code
 
 
 def _joins(plan: Plan, last: bool) -> float:

@@ -9,6 +9,10 @@ they both compute (M, N), or the later one's weights are zero there (K).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 SPLITS = {
     letter: (first, second)
@@ -32,7 +36,7 @@ class Partition:
     clusters: int
     extents: tuple[int, int, int]  # M, N, K
 
-    @property
+    @cached_property
     def dims(self) -> tuple[str, str]:
         """What p and q divide."""
         return SPLITS[self.split]
@@ -48,7 +52,11 @@ class Partition:
 
     def length(self, dim: str) -> int:
         """Elements of a part."""
-        return -(-self.extent(dim) // self.parts(dim))
+        return self._lengths[dim]
+
+    @cached_property
+    def _lengths(self) -> dict[str, int]:
+        return {dim: -(-self.extent(dim) // self.parts(dim)) for dim in "MNK"}
 
     def index(self, dim: str, p: int, q: int) -> int:
         """Which part of a dimension cluster q of row p has."""
@@ -61,6 +69,13 @@ class Partition:
         """The first element of that part."""
         part = self.length(dim)
         return start_of(self.extent(dim), part, self.index(dim, p, q))
+
+    def indices(self, dim: str, rows: int, clusters: int) -> NDArray[np.int64]:
+        """`index` of the first rows and clusters: (rows, clusters)."""
+        p, q = np.ogrid[:rows, :clusters]
+        first, second = self.dims
+        scale = (int(first == dim), (self.rows if first == second else 1) * int(second == dim))
+        return np.asarray(scale[0] * p + scale[1] * q)
 
 
 def partition(split: str, rows: int, clusters: int, extents: tuple[int, int, int]) -> Partition:

@@ -218,13 +218,20 @@ class Plan:
     @cached_property
     def weight_counts(self) -> NDArray[np.int64]:
         """Weights that are not zero: (n tiles, k tiles, rows, slots)."""
-        tile, (rows, clusters) = self.tile, self.weight_owners
+        tile, part, (rows, clusters) = self.tile, self.partition, self.weight_owners
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes)
         counts = np.zeros(shape, np.int64)
         before = self.product.weights_before
-        for p, q, i, n, j, k, own in self._rounds():
-            part = before[n : n + tile.n]
-            counts[i, j, p, q, : tile.n] = part[:, k + tile.k] - part[:, own]
+        outputs = _starts(part, tile, "N", rows, clusters, shape[0])
+        inputs = _starts(part, tile, "K", rows, clusters, shape[1])
+        index = part.indices("K", rows, clusters)
+        earlier = np.minimum(index * part.length("K"), part.extent("K"))[..., None]
+        own = inputs.min(axis=-1, keepdims=True) + tile.k * np.arange(shape[1])
+        own = np.maximum(np.maximum(earlier, own), inputs)
+        own = np.minimum(own, inputs + tile.k)
+        lanes = np.moveaxis(outputs, -1, 0)[:, None, :, :, None] + np.arange(tile.n)
+        first, end = (np.moveaxis(x, -1, 0)[None, ..., None] for x in (own, inputs + tile.k))
+        counts[..., : tile.n] = before[lanes, end] - before[lanes, first]
         return counts.reshape(*shape[:3], clusters * self.pes)
 
     @cached_property
@@ -279,6 +286,16 @@ class Plan:
         """The elements [from, to) of a dimension that a cluster has over all iterations."""
         start = self.partition.start(dim, p, q)
         return start, start + self.partition.length(dim)
+
+
+def _starts(
+    part: Partition, tile: Tile, dim: str, rows: int, clusters: int, count: int
+) -> NDArray[np.int64]:
+    """Where each tile of each part begins: (rows, clusters, tiles)."""
+    length = part.length(dim)
+    parts = np.minimum(part.indices(dim, rows, clusters) * length, part.extent(dim) - length)
+    tiles = np.minimum(np.arange(count) * tile.length(dim), length - tile.length(dim))
+    return np.asarray(parts[..., None] + tiles)
 
 
 def make_plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 
@@ -33,33 +33,69 @@ class Transfer:
     what: str = ""
 
 
-@singledispatch
-def activations_in(plan: Plan) -> list[Transfer]:
-    """The transfers that bring an iteration's activations, one a row and cluster."""
-    size = Types.size(plan.types.operand)
+@dataclass(frozen=True)
+class Moves:
+    """How many clusters of how many rows have transfers of their own, all alike."""
+
+    rows: int
+    clusters: int
+
+    def __len__(self) -> int:
+        return self.rows * self.clusters
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return ((p, q) for p in range(self.rows) for q in range(self.clusters))
+
+
+def activating(plan: Plan) -> Moves:
+    """Whose activations come by transfers of their own."""
     clusters = 1 if plan.shares_activations else plan.partition.clusters
+    return Moves(plan.partition.rows, clusters)
+
+
+def resulting(plan: Plan) -> Moves:
+    """Whose results leave by transfers of their own."""
+    return Moves(1 if plan.joins_rows else plan.partition.rows, plan.summing)
+
+
+def activations_in(plan: Plan) -> list[Transfer]:
+    """The transfers that bring an iteration's activations."""
+    return [item for p, q in activating(plan) for item in activations_of(plan, p, q)]
+
+
+def results_out(plan: Plan) -> list[Transfer]:
+    """The transfers that take an iteration's results to y."""
+    return [item for p, q in resulting(plan) for item in results_of(plan, p, q)]
+
+
+@singledispatch
+def activations_of(plan: Plan, p: int, q: int) -> list[Transfer]:
+    """The transfers that bring the activations of cluster q of row p."""
+    size = Types.size(plan.types.operand)
+    clusters = activating(plan).clusters
     tile, k = plan.tile, plan.product.k
-    found = []
-    for p in range(plan.partition.rows):
-        for q in range(clusters):
-            m, m_end = plan.part("M", p, q)
-            first, end = plan.part("K", p, q)
-            found.append(
-                Transfer(
-                    f"x_tile + {p * UNIT + q * tile.k * size:#x}",
-                    f"x + {(m * k + first) * size}",
-                    tile.k * size,
-                    tile.m,
-                    clusters * tile.k * size,
-                    k * size,
-                    f"{who(p, q, clusters)}: of I[{m}:{m_end}, {first}:{end}]",
-                )
-            )
-    return found
+    m, m_end = plan.part("M", p, q)
+    first, end = plan.part("K", p, q)
+    return [
+        Transfer(
+            f"x_tile + {p * UNIT + q * tile.k * size:#x}",
+            f"x + {(m * k + first) * size}",
+            tile.k * size,
+            tile.m,
+            clusters * tile.k * size,
+            k * size,
+            f"{who(p, q, clusters)}: of I[{m}:{m_end}, {first}:{end}]",
+        )
+    ]
+
+
+def weighing(plan: Plan) -> int:
+    """How many transfers bring weights: one a row, one for all if rows share them."""
+    return 1 if plan.rows_share_weights else plan.partition.rows
 
 
 def weights_in(plan: Plan) -> list[Transfer]:
-    """The transfers that bring an iteration's weights, one a row; one for all if rows share them.
+    """The transfers that bring an iteration's weights (`weighing`).
 
     Source and bytes come from the table of weights.
     """
@@ -72,28 +108,23 @@ def weights_in(plan: Plan) -> list[Transfer]:
 
 
 @singledispatch
-def results_out(plan: Plan) -> list[Transfer]:
-    """The transfers that take an iteration's results to y, one a row and cluster."""
+def results_of(plan: Plan, p: int, q: int) -> list[Transfer]:
+    """The transfers that take the results of cluster q of row p to y."""
     size = Types.size(plan.types.result)
-    rows = 1 if plan.joins_rows else plan.partition.rows
     tile, n = plan.tile, plan.product.n
-    found = []
-    for p in range(rows):
-        for q in range(plan.summing):
-            m, m_end = plan.part("M", p, q)
-            first, end = plan.part("N", p, q)
-            found.append(
-                Transfer(
-                    f"y + {(m * n + first) * size}",
-                    f"result + {p * UNIT + q * plan.pes * size:#x}",
-                    tile.n * size,
-                    tile.m,
-                    n * size,
-                    plan.summing * plan.pes * size,
-                    f"{who(p, q, plan.summing)}: of O[{m}:{m_end}, {first}:{end}]",
-                )
-            )
-    return found
+    m, m_end = plan.part("M", p, q)
+    first, end = plan.part("N", p, q)
+    return [
+        Transfer(
+            f"y + {(m * n + first) * size}",
+            f"result + {p * UNIT + q * plan.pes * size:#x}",
+            tile.n * size,
+            tile.m,
+            n * size,
+            plan.summing * plan.pes * size,
+            f"{who(p, q, plan.summing)}: of O[{m}:{m_end}, {first}:{end}]",
+        )
+    ]
 
 
 @singledispatch
