@@ -207,7 +207,7 @@ def known_word(kind: Kind, node: Node) -> int | None:
 def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
     """What to say of an operand that should be a word of its kind."""
     text = _word(node)
-    hint = did_you_mean(text, kind.words())
+    hint = kind.hint(text) or did_you_mean(text, kind.words())
     if not text:
         return Mistake(f"{name}: {kind.describe()} is needed here, no expression", node)
     if isinstance(kind, Register):

@@ -122,14 +122,18 @@ def _entry(assembly: Assembly) -> int | None:
     control = assembly.parts.control()
     if control is None:
         return None
-    plan = control.plan()
+    return entry_of(assembly, control.plan().name)
+
+
+def entry_of(assembly: Assembly, section: str) -> int | None:
+    """`_start` in the section, or where that begins; None if nothing is in it."""
     table = assembly.names.table
     for symbols in (table.shared, *(scope.symbols for scope in table.scopes)):
         found = symbols.get("_start")
         value = found.value if found is not None else None
         if found is None or not isinstance(value, Address) or not isinstance(value.area, Area):
             continue
-        if value.area.section == plan.name:
+        if value.area.section == section:
             return address_of(found)
-    placed = assembly.layout.plans.get(plan.name)
+    placed = assembly.layout.plans.get(section)
     return placed.areas[0].base if placed is not None and placed.size else None

@@ -75,7 +75,8 @@ def unknown(head: Name, core: Core, known: Iterable[str]) -> Mistake:
         return unknown_directive(head, known)
     others = [other.name for other in registry.cores() if head.text in other.rows]
     if others:
-        hint = f"{' and '.join(others)} has it; this part is of {core.name}"
+        have = "has" if len(others) == 1 else "have"
+        hint = f"{' and '.join(others)} {have} it; this part is of {core.name}"
     else:
         hint = did_you_mean(head.text, [*core.rows, *known])
     return Mistake(f"{core.name} has no instruction '{head.text}'", head, hint)

@@ -1,7 +1,8 @@
 """The whole device: its cores, its memory and the clock.
 
 It is built from a configuration and from the tables of `isa`: for each core
-`build(device)` of the folder `emu/<name>` makes the cores. Nothing here names one.
+`build(device)` of the folder in `emu` with the name of its table's module makes the cores.
+Nothing here names one.
 """
 
 from __future__ import annotations
@@ -70,9 +71,10 @@ def builders() -> list[Builder]:
     """`build` of each folder that models a table's core, by core number."""
     found = []
     for name in registry.names():
-        spec = find_spec(f"emu.{name}")
+        folder = f"emu.{registry.module(name)}"
+        spec = find_spec(folder)
         if spec is not None and spec.origin is not None:
-            found.append(import_module(f"emu.{name}").build)
+            found.append(import_module(folder).build)
     return found
 
 
@@ -248,6 +250,8 @@ class Device:
                     banks.arbitrate()
                 except Fault as fault:
                     return self._faulted(fault, None)
+                if focus is not None and focus.retired >= target:
+                    return self._stepped(focus)  # the access of a core that waited for it
                 continue
             if chosen is None:
                 return self._stalled()
@@ -264,12 +268,15 @@ class Device:
             if stop is not None:
                 return self._stop(stop)
             if focus is not None and focus.retired >= target:
-                return Stop("step", self.cycle, core=focus.name, address=focus.next_address)
+                return self._stepped(focus)
         return self._request
 
     def frontier(self, core: Core) -> int:
         """The first cycle in which `core` has not had its turn, whether it had to act or not."""
         return self.cycle + int(core.number <= self._turn)
+
+    def _stepped(self, core: Core) -> Stop:
+        return Stop("step", self.cycle, core=core.name, address=core.next_address)
 
     def _stop(self, stop: Stop) -> Stop:
         self.cycle = stop.cycle

@@ -83,7 +83,7 @@ def decode(core: Core, word: int, width: int = 32, address: int | None = None) -
                 operand.kind.check(values[operand.name])
             except OperandError as error:
                 detail = f": {row.mnemonic} {operand.name}: {error}"
-                raise DecodeError(core.name, word, "illegal instruction", detail, address) from None
+                raise DecodeError(core.name, word, error.fault, detail, address) from None
         return Decoded(row, values)
     raise DecodeError(core.name, word, "illegal instruction", "", address)
 

@@ -15,6 +15,14 @@ from functools import cached_property
 class OperandError(ValueError):
     """An operand does not fit its kind; the message is fit for a user."""
 
+    fault = "illegal instruction"  # of a word that holds such a value
+
+
+class ReservedBitError(OperandError):
+    """A bit of an operand's field is set that must be zero."""
+
+    fault = "reserved bit set"
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -42,6 +50,10 @@ class Kind:
     def words(self) -> tuple[str, ...]:
         """Words that this kind knows, for completion and did-you-mean."""
         return ()
+
+    def hint(self, text: str) -> str:
+        """What to say of a word that this kind refuses for a reason of its own; else nothing."""
+        return ""
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,10 @@ def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
     _contents(sheet, listed)
     for name, members in listed.items():
         sheet.heading(2, name)
-        if members[0].kind in _IN_TABLES:
+        if members[0].kind == "register":
+            for meaning in dict.fromkeys(item.meaning for item in members):
+                _rows(sheet, [item for item in members if item.meaning == meaning])
+        elif members[0].kind in _IN_TABLES:
             _rows(sheet, members)
         else:
             for item in members:

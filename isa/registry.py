@@ -17,23 +17,59 @@ class UnknownCoreError(LookupError):
 
 
 @cache
+def _found() -> dict[str, tuple[str, Core]]:
+    """Module and table of every core by its name, ordered by core number."""
+    modules = {
+        info.name: import_module(f"isa.{info.name}") for info in pkgutil.iter_modules(isa.__path__)
+    }
+    tables = {name: getattr(module, "CORE", None) for name, module in modules.items()}
+    cores = [(name, table) for name, table in tables.items() if isinstance(table, Core)]
+    return {table.name: (name, table) for name, table in sorted(cores, key=lambda x: x[1].number)}
+
+
 def names() -> tuple[str, ...]:
     """The names of all cores, ordered by core number. Imports every table."""
-    modules = (import_module(f"isa.{info.name}") for info in pkgutil.iter_modules(isa.__path__))
-    tables = (getattr(module, "CORE", None) for module in modules)
-    cores = [table for table in tables if isinstance(table, Core)]
-    return tuple(table.name for table in sorted(cores, key=lambda table: table.number))
+    return tuple(_found())
+
+
+def module(name: str) -> str:
+    """The module that holds the table of a core: also its name in `emu` and `asm.forms`.
+
+    It is the core's own name, or one that says more (`vector` of vc). Raises `UnknownCoreError`.
+    """
+    if _own(name) is not None:
+        return name
+    if name in _found():
+        return _found()[name][0]
+    raise _unknown(name)
 
 
 def core(name: str) -> Core:
-    """The table of the core `name`; imports that table alone. Raises `UnknownCoreError`."""
+    """The table of the core `name`. Raises `UnknownCoreError`.
+
+    Imports that table alone if its module has the core's name.
+    """
+    table = _own(name)
+    if table is not None:
+        return table
+    if name in _found():
+        return _found()[name][1]
+    raise _unknown(name)
+
+
+def _own(name: str) -> Core | None:
+    """The table of the core `name` in the module of this name."""
     if name.isidentifier() and find_spec(f"isa.{name}") is not None:
         table = getattr(import_module(f"isa.{name}"), "CORE", None)
-        if isinstance(table, Core):
+        if isinstance(table, Core) and table.name == name:
             return table
+    return None
+
+
+def _unknown(name: str) -> UnknownCoreError:
     near = get_close_matches(name, names(), 1)
     hint = f"; did you mean '{near[0]}'?" if near else ""
-    raise UnknownCoreError(f"no core is called '{name}', there are {', '.join(names())}{hint}")
+    return UnknownCoreError(f"no core is called '{name}', there are {', '.join(names())}{hint}")
 
 
 def cores() -> tuple[Core, ...]:

@@ -131,15 +131,23 @@ def configuration_of(program: Program, device: api.DeviceLike | None = None) -> 
 
 
 def registers(device: Device) -> dict[str, dict[str, int]]:
-    """The final registers of every core that has register files of plain numbers, by name."""
+    """The final registers of every core that has register files, by name.
+
+    Vector registers are one number each, lane 0 in its lowest bits.
+    """
     found: dict[str, dict[str, int]] = {}
     for name, core in device.cores.items():
         core.sync()
         for file in core.table.files:
-            values = getattr(core.state, file.name, None)
-            if values is not None and np.shape(values) == (len(file.names),):
-                names = (aliases[0] for aliases in file.names)
-                found.setdefault(name, {}).update(zip(names, map(int, values), strict=True))
+            values = np.asarray(getattr(core.state, file.name, 0))
+            names = (aliases[0] for aliases in file.names)
+            if values.shape == (len(file.names),):
+                numbers = [int(value) for value in values]
+            elif values.shape == (len(file.names), file.width // 8):
+                numbers = [int.from_bytes(value.tobytes(), "little") for value in values]
+            else:
+                continue
+            found.setdefault(name, {}).update(zip(names, numbers, strict=True))
     return found
 
 

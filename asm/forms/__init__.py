@@ -1,4 +1,4 @@
-"""What a core's source needs beyond rows: one module a core, found by the core's name.
+"""What a core's source needs beyond rows: one module a core, named as its table's.
 
 A form says which sections a part has, takes its instructions and its own
 directives, and at the end what the default program has to do to run it.
@@ -19,6 +19,7 @@ from asm.layout import EXTERNAL, Area, Plan
 from asm.source import LogicalLine, Source
 from asm.symbols import Definition
 from asm.syntax import Named, Number, Statement
+from isa import registry
 from isa.model import Instruction
 
 if TYPE_CHECKING:
@@ -163,8 +164,9 @@ def _begins(row: Row) -> bool:
 
 
 def form_class(core: str) -> type[Form]:
-    """The form of a core: the class `Form` of the module with its name, or the plain one."""
-    if find_spec(f"asm.forms.{core}") is None:
+    """The form of a core: `CoreForm` of the module named as its table's, or the plain one."""
+    name = f"{__name__}.{registry.module(core)}"
+    if find_spec(name) is None:
         return Form
-    found: type[Form] = import_module(f"asm.forms.{core}").CoreForm
+    found: type[Form] = import_module(name).CoreForm
     return found

@@ -8,12 +8,10 @@ from functools import cache
 from importlib.resources import files
 from struct import pack
 
-from asm.forms import Form, Startup, Transfer
+from asm.forms import Startup, Transfer
+from asm.forms.scalar import ScalarForm
 from asm.layout import LOCAL, Area, Plan
 from asm.source import Source
-from isa import codec
-
-_HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed one
 
 
 class Command(IntEnum):
@@ -39,7 +37,7 @@ def _default_text() -> str:
     return (files("asm") / "default_cp.s").read_text("utf-8")
 
 
-class CoreForm(Form):
+class CoreForm(ScalarForm):
     """A cp part. `.text` and `.data.cp` lie in local memory, other sections outside."""
 
     def plan(self) -> Plan:
@@ -54,13 +52,6 @@ class CoreForm(Form):
 
     def section_names(self) -> Sequence[str]:
         return (*super().section_names(), _COMMANDS)
-
-    def padding(self, count: int) -> bytes:
-        """As GNU as pads: what nothing can execute, then whole instructions."""
-        addi = next(row for row in self.core.instructions if row.mnemonic == "addi")
-        word = codec.encode(addi, {"rd": 0, "rs1": 0, "imm": 0})  # which is nop
-        nop = word.to_bytes(addi.format.size, "little")
-        return bytes(count & 1) + _HALF_NOP * (count >> 1 & 1) + nop * (count // len(nop))
 
     def default_source(self) -> Source:
         return Source(_default_text(), "<default cp>")

@@ -50,7 +50,7 @@ class Code:
 
     def fetch(self, address: int) -> Decoded:
         """The instruction at `address`. Raises `Fault`."""
-        pages, offset = self._locate(address)
+        pages, offset = self.locate(address)
         return self._decode(address, pages.words[offset >> 2])
 
     def run(self, address: int) -> Run:
@@ -61,7 +61,8 @@ class Code:
         """The run of the one instruction at `address`, from now on in `steps`. Raises `Fault`."""
         return self.steps.get(address) or self._prepare(address, self.steps, 1)
 
-    def _locate(self, address: int) -> tuple[Pages, int]:
+    def locate(self, address: int) -> tuple[Pages, int]:
+        """The memory of an instruction, and its offset there. Raises `Fault`."""
         if address & 3:
             raise Fault(
                 "misaligned access",
@@ -84,7 +85,7 @@ class Code:
         return found
 
     def _prepare(self, address: int, kept: dict[int, Run], longest: int) -> Run:
-        pages, offset = self._locate(address)
+        pages, offset = self.locate(address)
         run = self._stale.pop((longest, address), None)
         if run is None or pages.read(offset, len(run.code)) != run.code:
             run = self._bind(address, pages, offset, longest)

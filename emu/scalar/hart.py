@@ -23,6 +23,7 @@ from emu.scalar.timing import Timing
 from emu.state import StateField
 from isa.codec import Decoded
 from isa.model import Core as Table
+from isa.model import Instruction
 
 if TYPE_CHECKING:
     from emu.device import Device
@@ -61,21 +62,30 @@ class Hart(Core):
         """The function of each row that is neither an act nor the end of a run."""
         found = {}
         for row in self.table.instructions:
-            if row.family not in ACTS | ENDS:
+            if self.serves(row):
                 module = next(m for m in modules if hasattr(m, _name_in(row.mnemonic)))
                 found[row.mnemonic] = semantics.meaning(module, row.mnemonic)
         return found
 
+    def serves(self, row: Instruction) -> bool:
+        """Whether a function of the core's services does this row."""
+        return row.family not in ACTS | ENDS
+
     # The contract
+
+    @property
+    def stack_end(self) -> int:
+        """Where the stack pointer starts: the end of local memory."""
+        return self.device.memory.local_bytes
 
     @property
     def next_address(self) -> int | None:
         return self.pc if self.running else None
 
     def start(self, entry: int, time: int) -> None:
-        """Start at `entry`; the stack pointer is the end of local memory."""
+        """Start at `entry`, the stack pointer at its place."""
         self.pc = entry
-        self.x[STACK_POINTER] = self.device.memory.local_bytes & MASK
+        self.x[STACK_POINTER] = self.stack_end & MASK
         self.running = True
         self.time = self.aligned(time)
 
@@ -98,7 +108,7 @@ class Hart(Core):
         assert self._pending is not None
         place, size, is_signed = self._pending
         if place is not None:
-            self.x[place] = _extended(int.from_bytes(data, "little"), size, is_signed)
+            self.x[place] = extended(int.from_bytes(data, "little"), size, is_signed)
         self._pending = None
         self.waiting = None
         self._retire(self.aligned(ready))
@@ -195,7 +205,7 @@ class Hart(Core):
             self._await(f"a load of {address:#010x}")
             return
         value, ready = answer
-        self.x[place] = _extended(value, size, is_signed)
+        self.x[place] = extended(value, size, is_signed)
         is_local = address < self.device.memory.local_bytes
         self._retire(self.time + self.timing.local if is_local else self.aligned(ready))
 
@@ -242,7 +252,7 @@ class Hart(Core):
         """Something is asked of the device that may change when others act."""
         self._shared = True
 
-    def exit(self, code: int) -> Stop:
+    def exit(self, code: int) -> Stop | None:
         """The stop of `ecall` 93."""
         after = self.time + self.timing.of_family["system"]
         return Stop("exit", after, f"exit with code {code}", code, core=self.name, address=self.pc)
@@ -263,7 +273,7 @@ def _name_in(mnemonic: str) -> str:
     return mnemonic.replace(".", "_")
 
 
-def _extended(value: int, size: int, is_signed: bool) -> int:
+def extended(value: int, size: int, is_signed: bool) -> int:
     """A loaded number as 32 bits of a register."""
     sign = 1 << 8 * size - 1
     return (value ^ sign) - sign & MASK if is_signed else value

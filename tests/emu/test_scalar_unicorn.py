@@ -11,6 +11,7 @@ from unicorn import riscv_const
 
 from isa import cp
 from isa.codec import encode
+from tests.emu import vc_machine
 from tests.emu.cp_machine import TEXT, machine, processor
 from tests.emu.random_code import COMPUTE, DATA_BYTES, EDGES, ROWS, constant, random_program
 from tests.emu.toys import EXTERNAL, UNIT
@@ -19,15 +20,17 @@ PROGRAMS = 600
 LEAST = 100_000  # instructions to be compared at least, over all parts of the test
 
 
-def other_machine(text: bytes, data: bytes, base: int, end: int) -> tuple[list[int], bytes]:
-    """Registers and data when Unicorn gets to `end`."""
+def other_machine(
+    text: bytes, data: bytes, base: int, end: int, at: int = TEXT, stack: int = 1 << 20
+) -> tuple[list[int], bytes]:
+    """Registers and data when Unicorn gets to `end`; ours starts with that stack pointer."""
     other = unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV32)
-    other.mem_map(TEXT, 0x10000)
+    other.mem_map(at, 0x10000)
     other.mem_map(base & ~0xFFF, 0x4000)
-    other.mem_write(TEXT, text)
+    other.mem_write(at, text)
     other.mem_write(base, data)
-    other.reg_write(riscv_const.UC_RISCV_REG_X2, 1 << 20)  # where our stack pointer starts
-    other.emu_start(TEXT, TEXT + end)
+    other.reg_write(riscv_const.UC_RISCV_REG_X2, stack)
+    other.emu_start(at, at + end)
     registers = [other.reg_read(riscv_const.UC_RISCV_REG_X0 + n) & 0xFFFFFFFF for n in range(32)]
     return registers, bytes(other.mem_read(base, len(data)))
 
@@ -49,6 +52,27 @@ def test_random_programs(part):
         assert device.memory.peek(base, DATA_BYTES) == data
         done += ours.retired
     assert done >= LEAST // 6
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_random_programs_on_vc(part):
+    """The base is the same on the other core that has it, which executes from external memory."""
+    chance = random.Random(2000 + part)
+    done = 0
+    for _ in range(20):
+        base = chance.choice((0x40000, UNIT, EXTERNAL + 0x10000))
+        made = random_program(chance, base, chance.randint(20, 120), chance.randint(1, 4))
+        device = vc_machine.machine(made.text, data=((base, made.data),))
+        ours = vc_machine.processor(device)
+        stack = ours.x[2]
+        stop = device.run(max_cycles=10_000_000)
+        assert stop.reason == "exit", stop
+        registers, data = other_machine(made.text, made.data, base, made.end, EXTERNAL, stack)
+        registers[17] = 93
+        assert ours.x[:32] == registers
+        assert device.memory.peek(base, DATA_BYTES) == data
+        done += ours.retired
+    assert done >= 3000
 
 
 @pytest.mark.parametrize("row", COMPUTE, ids=lambda row: row.mnemonic)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from isa import codec, cp, pe, registry
 from isa.codec import DecodeError, StructureError, decode, describe, encode, pack, unpack
-from isa.kinds import Choice, Immediate, OperandError
+from isa.kinds import Immediate, OperandError
 from tests.fuzzing import fuzz
 
 ROWS = [(core, row) for core in registry.cores() for row in core.instructions]
@@ -32,6 +32,20 @@ def legal(operand):
     return st.sampled_from(values)
 
 
+def ends(operand):
+    """Values at the ends of what a kind accepts, and what lies beyond or between."""
+    kind = operand.kind
+    if isinstance(kind, Immediate):
+        low, high, step = kind.low, kind.high, kind.step
+        return [low, low + step, high - step, high], [low - 1, low - step, high + 1, high + step]
+    beyond = 1 << operand.field.width
+    names = kind.words()
+    values = sorted({kind.parse(name) for name in names}) if names else list(range(beyond))
+    if kind.optional:
+        values = [0, 1]
+    return values, sorted({-1, *range(beyond + 1)} - set(values))
+
+
 @fuzz
 @given(st.data())
 def test_decode_of_encode(data):
@@ -46,31 +60,22 @@ def test_decode_of_encode(data):
 
 @pytest.mark.parametrize(("core", "row"), ROWS, ids=lambda x: getattr(x, "mnemonic", ""))
 def test_each_operand_takes_its_ends_and_refuses_what_lies_beyond(core, row):
-    """Fields at min-1, min, max, max+1; a refusal names the operand and its range."""
-    good = {}
+    """Fields at min-1, min, max, max+1, and at gaps between; a refusal names operand and range."""
+    good = {operand.name: ends(operand) for operand in row.operands}
+    base = {name: accepted[0] for name, (accepted, _) in good.items()}
     for operand in row.operands:
-        kind = operand.kind
-        if isinstance(kind, Immediate):
-            low, high, step = kind.low, kind.high, kind.step
-        else:
-            low, high, step = 0, (1 << operand.field.width) - 1, 1
-            if isinstance(kind, Choice):
-                high = len(kind.choices) - 1
-        good[operand.name] = (low, high, step)
-    base = {name: low for name, (low, _, _) in good.items()}
-    for operand in row.operands:
-        low, high, step = good[operand.name]
-        for value in (low, low + step, high - step, high):
+        accepted, refused = good[operand.name]
+        for value in accepted:
             values = {**base, operand.name: value}
             assert decode(core, encode(row, values), row.format.width).values == values
-        for value in (low - 1, low - step, high + 1, high + step):
+        for value in refused:
             with pytest.raises(OperandError) as error:
                 encode(row, {**base, operand.name: value})
             text = str(error.value)
             assert text.startswith(f"{operand.name}: ")
             assert str(value) in text
             if isinstance(operand.kind, Immediate):
-                assert f"{low} to {high}" in text
+                assert f"{accepted[0]} to {accepted[-1]}" in text
 
 
 @pytest.mark.parametrize(("core", "row"), ROWS, ids=lambda x: getattr(x, "mnemonic", ""))

@@ -1,4 +1,4 @@
-"""What a core's disassembly needs beyond rows: one module a core, found by the core's name.
+"""What a core's disassembly needs beyond rows: one module a core, named as its table's.
 
 The way back of `asm/forms`. They stand here and not there because a form of the
 assembler needs the grammar, and disassembling must not load it.
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from asm.disassembly.labels import Labels
 from asm.program import Program, Section
+from isa import registry
 from isa.codec import Decoded
 
 Naming = Callable[[int], str | None]  # the name of an address, if it has one
@@ -47,8 +48,8 @@ class Form:
 
 
 def form(core: str) -> Form:
-    """A new form of the core: `CoreForm` of the module with its name, or the plain one."""
-    name = f"{__name__}.{core}"
+    """A new form of the core: `CoreForm` of the module named as its table's, or the plain one."""
+    name = f"{__name__}.{registry.module(core)}"
     if find_spec(name) is None:
         return Form()
     found = import_module(name).CoreForm()

@@ -30,6 +30,36 @@ syntax keyword macawMnemonic contained rdinstreth rdtime rdtimeh rem remu ret sb
 syntax keyword macawMnemonic contained sext.b sext.h sgt sgtu sgtz sh sll slli slt slti sltiu sltu
 syntax keyword macawMnemonic contained sltz snez sra srai srl srli sub sw tail trace_begin trace_end
 syntax keyword macawMnemonic contained unimp xor xori zext.b zext.h
+syntax keyword macawMnemonic contained add addi and andi auipc beq beqz bge bgeu bgez bgt bgtu bgtz
+syntax keyword macawMnemonic contained ble bleu blez blt bltu bltz bne bnez call csrc csrci csrr
+syntax keyword macawMnemonic contained csrrc csrrci csrrs csrrsi csrrw csrrwi csrs csrsi csrw csrwi
+syntax keyword macawMnemonic contained div divu ebreak ecall fence fence.tso j jal jalr jr jump la
+syntax keyword macawMnemonic contained lb lbu lh lhu li lla lui lw move mul mulh mulhsu mulhu mv neg
+syntax keyword macawMnemonic contained nop not or ori pmac.f16 pmac.f32 pmac.gr.s8 pmac.gr.u8
+syntax keyword macawMnemonic contained pmac.s16 pmac.s32 pmac.s8 pmac.u16 pmac.u32 pmac.u8 rdcycle
+syntax keyword macawMnemonic contained rdcycleh rdinstret rdinstreth rdtime rdtimeh rem remu ret sb
+syntax keyword macawMnemonic contained sbreak scall seqz sext.b sext.h sgt sgtu sgtz sh sll slli slt
+syntax keyword macawMnemonic contained slti sltiu sltu sltz snez sra srai srl srli sub sw tail unimp
+syntax keyword macawMnemonic contained vabs.b vabs.f16 vabs.f32 vabs.h vabs.w vadd.b vadd.f16
+syntax keyword macawMnemonic contained vadd.f32 vadd.h vadd.w vceq.b vceq.f16 vceq.f32 vceq.h vceq.w
+syntax keyword macawMnemonic contained vcle.b vcle.f16 vcle.f32 vcle.h vcle.w vcleu.b vcleu.h
+syntax keyword macawMnemonic contained vcleu.w vclt.b vclt.f16 vclt.f32 vclt.h vclt.w vcltu.b
+syntax keyword macawMnemonic contained vcltu.h vcltu.w vcvt.f16.f32 vcvt.f32.f16 vcvt.f32.w
+syntax keyword macawMnemonic contained vcvt.w.f32 vext.b vext.d vext.f16 vext.f32 vext.h vext.w
+syntax keyword macawMnemonic contained vextu.b vextu.h vins.b vins.d vins.f16 vins.f32 vins.h vins.w
+syntax keyword macawMnemonic contained vld vlds.b vlds.d vlds.h vlds.w vmax.b vmax.f16 vmax.f32
+syntax keyword macawMnemonic contained vmax.h vmax.w vmaxu.b vmaxu.h vmaxu.w vmin.b vmin.f16
+syntax keyword macawMnemonic contained vmin.f32 vmin.h vmin.w vminu.b vminu.h vminu.w vmov vmul.b
+syntax keyword macawMnemonic contained vmul.f16 vmul.f32 vmul.h vmul.w vnarrow.h vnarrow.w
+syntax keyword macawMnemonic contained vnarrowu.h vnarrowu.w vneg.b vneg.f16 vneg.f32 vneg.h vneg.w
+syntax keyword macawMnemonic contained vperm vsel vsll.b vsll.d vsll.h vsll.w vslli.b vslli.d
+syntax keyword macawMnemonic contained vslli.h vslli.w vsplat.b vsplat.d vsplat.f16 vsplat.f32
+syntax keyword macawMnemonic contained vsplat.h vsplat.w vsra.b vsra.d vsra.h vsra.w vsrai.b vsrai.d
+syntax keyword macawMnemonic contained vsrai.h vsrai.w vsrl.b vsrl.d vsrl.h vsrl.w vsrli.b vsrli.d
+syntax keyword macawMnemonic contained vsrli.h vsrli.w vst vsts.b vsts.d vsts.h vsts.w vsub.b
+syntax keyword macawMnemonic contained vsub.f16 vsub.f32 vsub.h vsub.w vsum.b vsum.f16 vsum.f32
+syntax keyword macawMnemonic contained vsum.h vsum.w vsumu.b vsumu.h vsumu.w vwiden.b vwiden.h
+syntax keyword macawMnemonic contained vwidenu.b vwidenu.h xor xori zext.b zext.h
 syntax keyword macawMnemonic contained config exe ld mac spu st trace_begin trace_end
 
 syntax cluster macawOperand contains=macawSymbol,macawNamed,macawFunction,macawNumber,macawFloat,macawLocal,macawString,macawCharacter,macawArgument,macawOperator
@@ -49,15 +79,17 @@ syntax keyword macawRegister contained a0 a1 a2 a3 a4 a5 a6 a7 cycle cycleh fp g
 syntax keyword macawRegister contained gr12 gr13 gr14 gr15 gr16 gr17 gr18 gr19 gr2 gr20 gr21 gr22
 syntax keyword macawRegister contained gr23 gr24 gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31 gr4 gr5 gr6
 syntax keyword macawRegister contained gr7 gr8 gr9 instret instreth mhartid ra s0 s1 s10 s11 s2 s3
-syntax keyword macawRegister contained s4 s5 s6 s7 s8 s9 sp t0 t1 t2 t3 t4 t5 t6 time timeh tp x0 x1
-syntax keyword macawRegister contained x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20 x21 x22 x23
-syntax keyword macawRegister contained x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
-syntax keyword macawWord contained 2 4 activation activations add all balance base both broadcast
-syntax keyword macawWord contained by_cluster by_pe compress cp dma float16 float32 float64 fp16
-syntax keyword macawWord contained fp32 func function int16 int32 int64 int8 large last max none
-syntax keyword macawWord contained nonsf notype object pe psums reduce relu requantise rq scalar_add
-syntax keyword macawWord contained scalar_max sequence sfu shift sigmoid sliced sq sw tanh tiny
-syntax keyword macawWord contained uint16 uint32 uint8 weights
+syntax keyword macawRegister contained s4 s5 s6 s7 s8 s9 sp t0 t1 t2 t3 t4 t5 t6 time timeh tp vr0
+syntax keyword macawRegister contained vr1 vr10 vr11 vr12 vr13 vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8
+syntax keyword macawRegister contained vr9 x0 x1 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20 x21
+syntax keyword macawRegister contained x22 x23 x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9
+syntax keyword macawRegister contained zero
+syntax keyword macawWord contained 2 4 acc activation activations add all balance base both
+syntax keyword macawWord contained broadcast by_cluster by_pe compress cp dma float16 float32
+syntax keyword macawWord contained float64 fp16 fp32 func function int16 int32 int64 int8 large last
+syntax keyword macawWord contained max none nonsf notype object pe psums reduce relu requantise rq
+syntax keyword macawWord contained scalar_add scalar_max sequence sfu shift sigmoid sliced sq sw
+syntax keyword macawWord contained tanh tiny uint16 uint32 uint8 vc weights
 
 syntax match macawComment +\%(#\|//\).*+
 syntax region macawComment start=+/\*+ end=+\*/+

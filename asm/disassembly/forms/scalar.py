@@ -1,0 +1,36 @@
+"""What code of the scalar base means beside its words: addresses that two instructions make."""
+
+from __future__ import annotations
+
+from asm.disassembly.forms import Form
+from isa.codec import Decoded
+
+_TOP = 1 << 32
+
+
+class CoreForm(Form):
+    """Follows `lui` and `auipc` to the instruction that completes the address.
+
+    It knows a straight run of code only.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}  # the value of a register
+
+    def forget(self) -> None:
+        self._known.clear()
+
+    def see(self, found: Decoded, address: int) -> int | None:
+        values, mnemonic = found.values, found.row.mnemonic
+        base = self._known.get(values.get("rs1", 0))
+        whole = None
+        if base is not None and "imm" in values:
+            whole = (base + values["imm"]) % _TOP
+        if "rd" in values:
+            self._known.pop(values["rd"], None)
+            if mnemonic in ("lui", "auipc") and values["rd"]:
+                start = address if mnemonic == "auipc" else 0
+                self._known[values["rd"]] = (start + (values["imm"] << 12)) % _TOP
+        if found.row.flow:
+            self.forget()
+        return whole

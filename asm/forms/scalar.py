@@ -1,0 +1,19 @@
+"""What the parts of all cores of the scalar base share: words, and how an alignment fills."""
+
+from __future__ import annotations
+
+from asm.forms import Form
+from isa import codec
+
+_HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed one
+
+
+class ScalarForm(Form):
+    """A part of a core with the rows of `isa.scalar`."""
+
+    def padding(self, count: int) -> bytes:
+        """As GNU as pads: what nothing can execute, then whole instructions."""
+        addi = next(row for row in self.core.instructions if row.mnemonic == "addi")
+        word = codec.encode(addi, {"rd": 0, "rs1": 0, "imm": 0})  # which is nop
+        nop = word.to_bytes(addi.format.size, "little")
+        return bytes(count & 1) + _HALF_NOP * (count >> 1 & 1) + nop * (count // len(nop))

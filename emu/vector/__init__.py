@@ -1,0 +1,16 @@
+"""vc: the SIMD core with the permuted multiply-accumulate (seed 002)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu.vector.processor import Processor
+
+if TYPE_CHECKING:
+    from emu.core import Core
+    from emu.device import Device
+
+
+def build(device: Device) -> list[Core]:
+    """The one vc of a device."""
+    return [Processor(device)]

@@ -1,0 +1,234 @@
+"""The SIMD core: one instruction a cycle at most, in order, results by a scoreboard.
+
+An instruction that issues at cycle t has its effects at t; the scoreboard says from which
+cycle on its result may be used. An access to memory holds the issue until the memory has
+taken it: until the grant of its banks, or until the channel of external memory is free.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from emu.core import NEVER
+from emu.faults import Stop
+from emu.scalar.code import ENDS
+from emu.scalar.hart import Hart, extended
+from emu.scalar.semantics import SINK, Act, Decision, Leave
+from emu.vector.accesses import Accesses
+from emu.vector.binding import bind
+from emu.vector.scoreboard import SERIAL, Timing, waits, writes
+from emu.vector.state import FIELDS, FIRST_VECTOR, PLACES
+from emu.vector.state import STORES as LAST_STORE
+from isa.codec import Decoded
+from isa.memory_map import EXTERNAL
+from isa.model import Instruction
+from isa.vector import CORE, OPERATIONS
+
+if TYPE_CHECKING:
+    from emu.device import Device
+    from emu.ports import Port
+
+
+class Bound(NamedTuple):
+    """An instruction made ready at its address."""
+
+    word: int
+    found: Decoded
+    waits: tuple[int, ...]  # places of the scoreboard
+    writes: tuple[int, ...]
+    latency: int  # device cycles
+    act: Act | None  # what goes on with the next instruction, and waits for nobody
+    decide: Decision | None  # a branch or jump
+    products: int  # of pmac
+
+
+class Processor(Hart):
+    """The one core of the table vc."""
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device, CORE, CORE.name, CORE.number, fields=FIELDS)
+        self.timing = Timing(device.config, CORE.name)
+        self.vr = self.state.vr  # changed in place, by the engine and by a restore
+        self.ready = [0] * PLACES
+        self.cycles_operands = self.cycles_memory = self.cycles_branches = self.products = 0
+        self.accesses = Accesses(self)
+        self._bound: dict[int, Bound] = {}  # by address; each holds the word that it was made of
+
+    def serves(self, row: Instruction) -> bool:
+        return row.family in SERIAL
+
+    # The contract
+
+    @property
+    def stack_end(self) -> int:
+        """The end of external memory, from which vc executes."""
+        return EXTERNAL + self.device.memory.external_bytes
+
+    def counters(self) -> dict[str, int]:
+        return {
+            "instructions": self.retired,
+            "cycles_operands": self.cycles_operands,
+            "cycles_memory": self.cycles_memory,
+            "cycles_branches": self.cycles_branches,
+            "products": self.products,
+        }
+
+    def sync(self) -> None:
+        super().sync()
+        self.state.ready[:] = self.ready
+        for name, value in self.counters().items():
+            if name != "instructions":
+                setattr(self.state, name, value)
+
+    def reload(self) -> None:
+        super().reload()
+        self.ready = self.state.ready.tolist()
+        self.cycles_operands = self.state.cycles_operands
+        self.cycles_memory = self.state.cycles_memory
+        self.cycles_branches = self.state.cycles_branches
+        self.products = self.state.products
+
+    def advance(self, limit: int) -> Stop | None:
+        self._shared = False
+        with np.errstate(all="ignore"):  # what NumPy warns of is what the instructions mean
+            while self.time < limit and not self._shared:
+                stop = self._one_by(limit)
+                if stop is not None:
+                    return stop
+        return None
+
+    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+        assert self._pending is not None
+        assert self.waiting is not None
+        self.time = self.waiting.since
+        place, size, is_signed = self._pending
+        self._pending = self.waiting = None
+        if place is None:
+            self.stored(time, ready)
+        elif place >= FIRST_VECTOR:
+            self.vr[place - FIRST_VECTOR] = np.frombuffer(data, np.uint8)
+            self.loaded(place, time, ready)
+        else:
+            self.x[place or SINK] = extended(int.from_bytes(data, "little"), size, is_signed)
+            self.loaded(place, time, ready)
+
+    # Issue
+
+    def _one_by(self, limit: int) -> Stop | None:
+        """Issue the next instruction, if that can be before `limit`. Raises `Fault`."""
+        bound = self._fetched()
+        time = self.time
+        for place in bound.waits:
+            if self.ready[place] > time:
+                time = self.ready[place]
+        if time > self.time:
+            self.cycles_operands += (time - self.time) // self.divider
+            self.time = time
+            if time >= limit:
+                return None
+        if self.listeners:
+            self.announce("instruction", address=self.pc)
+        if bound.act is not None:
+            bound.act()
+            for place in bound.writes:
+                self.ready[place] = time + bound.latency
+            self.products += bound.products
+            self._retire(time + self.divider)
+            return None
+        if bound.decide is not None:
+            self._go(bound)
+            return None
+        if bound.found.row.family in SERIAL:
+            return self._serve(bound.found)
+        self.accesses.do(bound.found)
+        return None
+
+    def _fetched(self) -> Bound:
+        """The instruction at `pc`, made ready. Raises `Fault`."""
+        pages, offset = self.code.locate(self.pc)
+        word = pages.words[offset >> 2]
+        bound = self._bound.get(self.pc)
+        if bound is None or bound.word != word:
+            bound = self._bound[self.pc] = self._bind(word)
+        return bound
+
+    def _bind(self, word: int) -> Bound:
+        found = self.code.fetch(self.pc)
+        family, mnemonic = found.row.family, found.row.mnemonic
+        latency = self.timing.of_family[family]
+        act: Act | None = None
+        decide: Decision | None = None
+        products = 0
+        if family in ENDS:
+            decide = self.code.step(self.pc).end
+            latency = self.timing.alu
+        elif mnemonic in OPERATIONS:
+            act, products = bind(self, found)
+        elif family not in (*SERIAL, "load", "store"):
+            (act,) = self.code.step(self.pc).acts
+        return Bound(word, found, waits(found), writes(found), latency, act, decide, products)
+
+    def _go(self, bound: Bound) -> None:
+        """Do a branch or jump."""
+        assert bound.decide is not None
+        try:
+            following, cost = bound.decide()
+        except Leave:
+            raise self._misaligned(bound.found) from None
+        for place in bound.writes:
+            self.ready[place] = self.time + bound.latency
+        self.cycles_branches += cost // self.divider - 1
+        self.pc = following
+        self.time += cost
+        self.retired += 1
+
+    def _serve(self, found: Decoded) -> Stop | None:
+        """Do an instruction that asks something of the host or of the core itself."""
+        values = dict(found.values)
+        if values.get("rd") == 0:
+            values["rd"] = SINK
+        stop = self._services[found.row.mnemonic](self, **values)
+        time = self.time
+        for place in writes(found):
+            self.ready[place] = time + self.timing.of_family[found.row.family]
+        self._retire(time + self.divider)
+        if stop is not None and stop.reason == "exit":
+            self.running = False
+        if not self.running:
+            self.time = NEVER
+            self.device.changed(self, time)
+            self._shared = True
+        return stop
+
+    def exit(self, code: int) -> Stop | None:
+        """`ecall` 93: with 0 the core is done and the others go on, else the run ends."""
+        if code:
+            return super().exit(code)
+        self.running = False
+        return None
+
+    # What accesses use
+
+    def taken(self, time: int) -> None:
+        """The memory has taken the access in cycle `time`: the next instruction follows."""
+        following = self.aligned(time + 1)
+        self.cycles_memory += (following - self.time) // self.divider - 1
+        self._retire(following)
+
+    def loaded(self, place: int, time: int, ready: int) -> None:
+        """A load was taken in cycle `time`, its register can be used from `ready` on."""
+        if place:
+            self.ready[place] = self.aligned(ready)
+        self.taken(time)
+
+    def stored(self, time: int, ready: int) -> None:
+        """A store was taken in cycle `time`, memory has it from `ready` on."""
+        self.ready[LAST_STORE] = max(self.ready[LAST_STORE], self.aligned(ready))
+        self.taken(time)
+
+    def await_port(self, what: str, place: int | None, size: int = 0, signed: bool = False) -> None:
+        """Wait for the banks; `place` is that of the register to be loaded, None of a store."""
+        self._pending = (place, size, signed)
+        self._await(what)

@@ -1,0 +1,70 @@
+"""Which places of the scoreboard an instruction waits for and which it writes; its latency.
+
+An instruction issues when all registers that it reads or writes are ready: those that it
+reads for their values, those that it writes so that results come in the program's order.
+`csr` and `system` issue when everything before them is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from emu.scalar.timing import Timing as ScalarTiming
+from emu.vector.state import FIRST_VECTOR, PLACES
+from isa.codec import Decoded
+from isa.kinds import Kind
+from isa.scalar import REGISTER
+from isa.vector import XVC
+from isa.vector_layouts import GENERAL, Order, Pair, VectorRegister
+
+SERIAL = ("csr", "system")  # families
+EVERYTHING = tuple(range(1, PLACES))
+
+
+class Timing(ScalarTiming):
+    """Latencies in device cycles, by family."""
+
+    def __init__(self, config: Mapping[str, Any], name: str) -> None:
+        super().__init__(config, name)
+        vector = int(config[f"{name}.vector_cycles"]) * self.divider
+        self.of_family |= {row.family: vector for row in XVC}
+        self.of_family["pmac"] = int(config[f"{name}.pmac_cycles"]) * self.divider
+
+
+def registers(kind: Kind, value: int) -> tuple[int, ...]:
+    """The places of the registers that an operand names; zero is none, nor is a constant."""
+    if isinstance(kind, VectorRegister):
+        return (FIRST_VECTOR + value,)
+    if isinstance(kind, Order):
+        if value < GENERAL:
+            return (FIRST_VECTOR + value,)
+        first = value - GENERAL
+        return _general((first, first + 1) if kind.paired else (first,))
+    if isinstance(kind, Pair):
+        return _general((value, value + 1))
+    return _general((value,)) if kind == REGISTER else ()
+
+
+def _general(numbers: Iterable[int]) -> tuple[int, ...]:
+    return tuple(number for number in numbers if number)
+
+
+def waits(found: Decoded) -> tuple[int, ...]:
+    """The places that must be ready before the instruction issues."""
+    if found.row.family in SERIAL:
+        return EVERYTHING
+    places = [x for operand in found.row.operands
+              for x in registers(operand.kind, found.values[operand.name])]  # fmt: skip
+    return tuple(dict.fromkeys(places))
+
+
+def writes(found: Decoded) -> tuple[int, ...]:
+    """The places of the registers that the instruction writes."""
+    written = found.row.writes.split()
+    return tuple(
+        place
+        for operand in found.row.operands
+        if operand.name in written
+        for place in registers(operand.kind, found.values[operand.name])
+    )

@@ -1,0 +1,270 @@
+"""What each operation of Xvc does to its lanes; the function has the operation's name.
+
+`isa.vector.OPERATIONS` names operation and element of a mnemonic. A function gets the vector
+registers that the row reads as arrays of the element (integers signed), in the order of the
+operands, then its general registers (64 bits: both of a pair) and constants as numbers. It
+returns a new array of 16 bytes in all, or a number: for general registers, or for every
+lane of a vector register.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.faults import Fault
+from emu.numerics import round_half_even_shift
+from isa.vector_layouts import VECTOR_BYTES, Element
+
+Lanes = NDArray[Any]
+
+
+def dtype_of(element: Element) -> np.dtype[Any]:
+    """How a register is seen; without an element as bytes."""
+    if element.name[:1] == "f":
+        return np.dtype(f"<f{element.bits // 8}")
+    return np.dtype(f"<i{element.bits // 8}" if element.name else np.uint8)
+
+
+def _bits(lanes: Lanes) -> Lanes:
+    """The lanes as unsigned integers."""
+    return lanes.view(f"<u{lanes.itemsize}")
+
+
+def _canonical(lanes: Lanes) -> Lanes:
+    """The lanes, each NaN of floats the canonical one."""
+    if lanes.dtype.kind == "f":
+        lanes[np.isnan(lanes)] = np.nan
+    return lanes
+
+
+def _wider(lanes: Lanes) -> np.dtype[Any]:
+    return np.dtype(f"<{lanes.dtype.kind}{2 * lanes.itemsize}")
+
+
+# Move
+
+
+def vmov(a: Lanes) -> Lanes:
+    return a
+
+
+def vperm(a: Lanes, b: Lanes, index: Lanes) -> Lanes:
+    table = np.concatenate((a, b))
+    bad = np.flatnonzero(index >= len(table))
+    if bad.size:
+        place = int(bad[0])
+        raise Fault(
+            "bad order index",
+            f"byte {place} of the index is {index[place]}, the bytes are 0 to {len(table) - 1}",
+            {"entry": place, "index": int(index[place]), "lanes": len(table)},
+        )
+    return table[index]
+
+
+def vsplat(a: int) -> int:
+    return a
+
+
+def vins(old: Lanes, a: int, lane: int) -> Lanes:
+    new = old.copy()
+    _bits(new)[lane] = a & _ones(old.dtype)
+    return new
+
+
+def vext(a: Lanes, lane: int) -> int:
+    return int(a[lane])
+
+
+def vextu(a: Lanes, lane: int) -> int:
+    return int(_bits(a)[lane])
+
+
+def _ones(dtype: np.dtype[Any]) -> int:
+    return (1 << 8 * dtype.itemsize) - 1
+
+
+# Arithmetic
+
+
+def vadd(a: Lanes, b: Lanes) -> Lanes:
+    return _canonical(a + b)
+
+
+def vsub(a: Lanes, b: Lanes) -> Lanes:
+    return _canonical(a - b)
+
+
+def vmul(a: Lanes, b: Lanes) -> Lanes:
+    return _canonical(a * b)
+
+
+def vmin(a: Lanes, b: Lanes) -> Lanes:
+    if a.dtype.kind == "i":
+        return np.minimum(a, b)
+    least = np.where(a == b, (_bits(a) | _bits(b)).view(a.dtype), np.minimum(a, b))
+    return _numbers(a, b, least)  # -0 is below 0
+
+
+def vminu(a: Lanes, b: Lanes) -> Lanes:
+    return np.minimum(_bits(a), _bits(b))
+
+
+def vmax(a: Lanes, b: Lanes) -> Lanes:
+    if a.dtype.kind == "i":
+        return np.maximum(a, b)
+    greatest = np.where(a == b, (_bits(a) & _bits(b)).view(a.dtype), np.maximum(a, b))
+    return _numbers(a, b, greatest)
+
+
+def vmaxu(a: Lanes, b: Lanes) -> Lanes:
+    return np.maximum(_bits(a), _bits(b))
+
+
+def _numbers(a: Lanes, b: Lanes, chosen: Lanes) -> Lanes:
+    """`chosen`, but where one lane is a NaN the other; NumPy's fmin differs for signalling ones."""
+    return _canonical(np.where(np.isnan(a), b, np.where(np.isnan(b), a, chosen)))
+
+
+def vabs(a: Lanes) -> Lanes:
+    if a.dtype.kind == "i":
+        return np.abs(a)
+    return _bits(a) & (_ones(a.dtype) >> 1)
+
+
+def vneg(a: Lanes) -> Lanes:
+    if a.dtype.kind == "i":
+        return -a
+    return _bits(a) ^ (_ones(a.dtype) // 2 + 1)
+
+
+# Shift
+
+
+def vsll(a: Lanes, b: Lanes) -> Lanes:
+    return np.asarray(np.left_shift(_bits(a), _bits(b) & 8 * a.itemsize - 1))
+
+
+def vsrl(a: Lanes, b: Lanes) -> Lanes:
+    return np.asarray(np.right_shift(_bits(a), _bits(b) & 8 * a.itemsize - 1))
+
+
+def vsra(a: Lanes, b: Lanes) -> Lanes:
+    return np.asarray(np.right_shift(a, b & 8 * a.itemsize - 1))
+
+
+def vslli(a: Lanes, shamt: int) -> Lanes:
+    return _bits(a) << shamt
+
+
+def vsrli(a: Lanes, shamt: int) -> Lanes:
+    return _bits(a) >> shamt
+
+
+def vsrai(a: Lanes, shamt: int) -> Lanes:
+    return a >> shamt
+
+
+# Width
+
+
+def _half(a: Lanes, half: int) -> Lanes:
+    lanes = len(a) // 2
+    return a[half * lanes : (half + 1) * lanes]
+
+
+def vwiden(a: Lanes, half: int) -> Lanes:
+    return _half(a, half).astype(_wider(a))
+
+
+def vwidenu(a: Lanes, half: int) -> Lanes:
+    return vwiden(_bits(a), half)
+
+
+def vnarrow(a: Lanes, b: Lanes, shamt: int) -> Lanes:
+    return _narrowed(a, b, shamt, np.dtype(f"<i{a.itemsize // 2}"))
+
+
+def vnarrowu(a: Lanes, b: Lanes, shamt: int) -> Lanes:
+    return _narrowed(a, b, shamt, np.dtype(f"<u{a.itemsize // 2}"))
+
+
+def _narrowed(a: Lanes, b: Lanes, shamt: int, to: np.dtype[Any]) -> Lanes:
+    limits = np.iinfo(to)
+    shifted = round_half_even_shift(np.concatenate((a, b)), shamt)
+    return np.clip(shifted, limits.min, limits.max).astype(to)
+
+
+# Compare
+
+
+def _all_ones(where: NDArray[np.bool_], like: Lanes) -> Lanes:
+    return -where.astype(f"<i{like.itemsize}")
+
+
+def vceq(a: Lanes, b: Lanes) -> Lanes:
+    return _all_ones(a == b, a)
+
+
+def vclt(a: Lanes, b: Lanes) -> Lanes:
+    return _all_ones(a < b, a)
+
+
+def vcltu(a: Lanes, b: Lanes) -> Lanes:
+    return vclt(_bits(a), _bits(b))
+
+
+def vcle(a: Lanes, b: Lanes) -> Lanes:
+    return _all_ones(a <= b, a)
+
+
+def vcleu(a: Lanes, b: Lanes) -> Lanes:
+    return vcle(_bits(a), _bits(b))
+
+
+def vsel(a: Lanes, b: Lanes, mask: Lanes) -> Lanes:
+    return a & mask | b & ~mask
+
+
+# Convert
+
+
+def vcvt_f32(a: Lanes, half: int | None = None) -> Lanes:
+    """Of integers all four, of binary16 one half."""
+    return _canonical((a if half is None else _half(a, half)).astype(np.float32))
+
+
+def vcvt_w(a: Lanes) -> Lanes:
+    limits = np.iinfo(np.int32)
+    rounded = np.clip(np.rint(a.astype(np.float64)), limits.min, limits.max)
+    return np.where(np.isnan(a), float(limits.max), rounded).astype(np.int32)
+
+
+def vcvt_f16(a: Lanes, b: Lanes) -> Lanes:
+    return _canonical(np.concatenate((a, b)).astype(np.float16))
+
+
+# Sum
+
+
+def vsum(a: Lanes) -> Lanes:
+    if a.dtype.kind == "f":
+        total = _canonical(np.add.accumulate(a.astype(np.float32))[-1:])
+    else:
+        total = np.add.reduce(a, dtype=_wider(a), keepdims=True)
+    result = np.zeros(VECTOR_BYTES // total.itemsize, total.dtype)
+    result[0] = total[0]
+    return result
+
+
+def vsumu(a: Lanes) -> Lanes:
+    return vsum(_bits(a))
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The function of an operation: `vcvt_w` of `vcvt.w`."""
+    found: Callable[..., Any] = globals()[name.replace(".", "_")]
+    return found

@@ -1,0 +1,299 @@
+"""vc: the SIMD core (seed 002): RV32IM with Zicsr, and Xvc with the permuted multiply-accumulate.
+
+Encodings of Xvc are ours. `pmac` fills custom-1 (R4 layout, funct3 the format); custom-2
+holds the other register forms, funct3 the element and funct7 the operation; custom-3 the
+vector loads and stores. A line of `_each` declares an operation for every element that it
+has; `OPERATIONS` says which of them a mnemonic is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from isa import common, scalar
+from isa.kinds import Immediate, Register
+from isa.model import (
+    Alternative,
+    Core,
+    Counter,
+    Fault,
+    Format,
+    Instruction,
+    Pseudo,
+    Setting,
+    checked,
+)
+from isa.vector_layouts import (
+    ELEMENTS,
+    FUNCT3_PMAC_GR,
+    GENERAL_REGISTER,
+    PAIR,
+    PMAC,
+    PMAC_16,
+    PMAC_GR,
+    PMAC_OPCODE,
+    REGISTER_OPCODE,
+    REGISTERS,
+    STRIDED_LOAD,
+    STRIDED_STORE,
+    VECTOR,
+    VECTOR_BYTES,
+    Layout,
+    binary,
+    copy,
+    extract,
+    four,
+    half,
+    insert,
+    load,
+    narrow,
+    shift,
+    splat,
+    store,
+    strided,
+    unary,
+)
+
+
+class Operation(NamedTuple):
+    """What an instruction of Xvc does: `emu/vector` has a function of this name."""
+
+    name: str
+    element: str  # a key of ELEMENTS, or a format of pmac
+
+
+OPERATIONS: dict[str, Operation] = {}
+
+
+def _words(row_format: Format, syntax: str) -> tuple[list[str], str]:
+    """Names of the register operands in source order, and operands of an example."""
+    names, texts = [], []
+    for item in syntax.replace("(", ", ").replace(")", "").split(", "):
+        kind = row_format.by_name[item.strip("[]")].kind
+        if isinstance(kind, Register):
+            names.append(item)
+            general = {"rd": "a0", "rs1": "a2", "rs2": "a1"}
+            vector = {"rd": "vr3", "rs1": "vr0", "rs2": "vr1", "rs3": "vr2"}
+            texts.append(general[item] if kind in (GENERAL_REGISTER, PAIR) else vector[item])
+        else:
+            texts.append("16" if item == "imm" else kind.format(1) if kind else "")
+    if "(" in syntax:
+        texts[-2:] = [f"{texts[-2]}({texts[-1]})"]
+    return names, ", ".join(texts)
+
+
+def _each(
+    name: str, elements: str, layout: Layout, code: int, syntax: str, family: str, meaning: str,
+    cycles: str = "vector_cycles", reads: str = "", writes: str = "rd", source: str = "ours",
+) -> Iterable[Instruction]:  # fmt: skip
+    """A row for each of the `elements`, named `name.element`; `name` alone if it has none."""
+    for key in elements.split() or [""]:
+        element = ELEMENTS[key]
+        mnemonic = f"{name}.{key}".rstrip(".")
+        row_format, fixed = layout(element, code)
+        names, example = _words(row_format, syntax)
+        read = " ".join([*(word for word in names if word not in writes.split()), *reads.split()])
+        OPERATIONS[mnemonic] = Operation(name, key)
+        said = f"{meaning} {element.meaning[:1].upper()}{element.meaning[1:]}." if key else meaning
+        yield Instruction(
+            mnemonic, row_format, fixed, syntax, said, read, writes, family, cycles,
+            f"{mnemonic} {example}", source,
+        )  # fmt: skip
+
+
+_INTEGER, _FLOAT = "b h w", "f16 f32"
+_ALL = f"{_INTEGER} {_FLOAT}"
+_LOADED = "until the data are there; the next instruction issues when the memory has taken it"
+_STORED = "1; the next instruction issues when the memory has taken it"
+_ROUNDED = "Rounded once, half to even; subnormals are kept, a NaN is the canonical one."
+
+# fmt: off
+SIMD = (
+    # name, elements, layout, code, syntax, family, meaning
+    *_each("vld",      "",         load,                   0, "rd, imm(rs1)",         "vector memory", "Load 16 bytes; the address is a multiple of 16.",                                                 _LOADED, reads="memory"),
+    *_each("vst",      "",         store,                  1, "rs2, imm(rs1)",        "vector memory", "Store 16 bytes; the address is a multiple of 16.",                                                _STORED, writes="memory"),
+    *_each("vlds",     "b h w d",  strided(STRIDED_LOAD),  2, "rd, rs1, rs2",         "vector memory", "Load lane i from rs1 + i * rs2, a multiple of the element's size.",                               _LOADED, reads="memory"),
+    *_each("vsts",     "b h w d",  strided(STRIDED_STORE), 3, "rs3, rs1, rs2",        "vector memory", "Store lane i to rs1 + i * rs2, a multiple of the element's size.",                                _STORED, writes="memory"),
+
+    *_each("vmov",     "",         copy,                0x00, "rd, rs1",              "vector move",   "Copy a vector register."),
+    *_each("vsplat",   "b h w d",  splat,               0x01, "rd, rs1",              "vector move",   "Put the low bits of a general register (d: of a pair) into every lane."),
+    *_each("vins",     "b h w d",  insert,              0x02, "rd, rs1, lane",        "vector move",   "Put the low bits of a general register (d: of a pair) into one lane; the others stay.",           reads="rd"),
+    *_each("vext",     "b h w d",  extract,             0x03, "rd, rs1, lane",        "vector move",   "Take one lane into a general register, sign-extended (d: into a pair)."),
+    *_each("vextu",    "b h",      extract,             0x04, "rd, rs1, lane",        "vector move",   "Take one lane into a general register, zero-extended."),
+    *_each("vperm",    "",         four,                   0, "rd, rs1, rs2, rs3",    "vector move",   "Byte i is byte rs3[i] of rs1 (0 to 15) and rs2 (16 to 31); an index above 31 faults."),
+
+    *_each("vadd",     _ALL,       binary,              0x08, "rd, rs1, rs2",         "vector arithmetic", "Add lane by lane; integers wrap."),
+    *_each("vsub",     _ALL,       binary,              0x09, "rd, rs1, rs2",         "vector arithmetic", "Subtract the lanes of rs2 from those of rs1; integers wrap."),
+    *_each("vmul",     _ALL,       binary,              0x0A, "rd, rs1, rs2",         "vector arithmetic", "Multiply lane by lane; of integers the low half of the product stays."),
+    *_each("vmin",     _ALL,       binary,              0x0B, "rd, rs1, rs2",         "vector arithmetic", "The smaller of each two lanes, signed; of floats a number rather than a NaN, and -0 below 0."),
+    *_each("vminu",    _INTEGER,   binary,              0x0C, "rd, rs1, rs2",         "vector arithmetic", "The smaller of each two lanes, unsigned."),
+    *_each("vmax",     _ALL,       binary,              0x0D, "rd, rs1, rs2",         "vector arithmetic", "The greater of each two lanes, signed; of floats a number rather than a NaN, and 0 above -0."),
+    *_each("vmaxu",    _INTEGER,   binary,              0x0E, "rd, rs1, rs2",         "vector arithmetic", "The greater of each two lanes, unsigned."),
+    *_each("vabs",     _ALL,       unary,               0x0F, "rd, rs1",              "vector arithmetic", "The absolute value of each lane; the least integer stays as it is, of floats the sign is cleared."),
+    *_each("vneg",     _ALL,       unary,               0x10, "rd, rs1",              "vector arithmetic", "The negative of each lane; the least integer stays as it is, of floats the sign is inverted."),
+
+    *_each("vsll",     "b h w d",  binary,              0x18, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 left by the lane of rs2, modulo the lane's bits."),
+    *_each("vsrl",     "b h w d",  binary,              0x19, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 right by the lane of rs2, modulo the lane's bits, zeros coming in."),
+    *_each("vsra",     "b h w d",  binary,              0x1A, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 right by the lane of rs2, modulo the lane's bits, the sign coming in."),
+    *_each("vslli",    "b h w d",  shift,               0x20, "rd, rs1, shamt",       "vector shift",  "Shift each lane left by a constant."),
+    *_each("vsrli",    "b h w d",  shift,               0x21, "rd, rs1, shamt",       "vector shift",  "Shift each lane right by a constant, zeros coming in."),
+    *_each("vsrai",    "b h w d",  shift,               0x22, "rd, rs1, shamt",       "vector shift",  "Shift each lane right by a constant, the sign coming in."),
+
+    *_each("vwiden",   "b h",      half,                0x28, "rd, rs1, half",        "vector width",  "The low (half 0) or high (1) half of the lanes, sign-extended to twice the width."),
+    *_each("vwidenu",  "b h",      half,                0x29, "rd, rs1, half",        "vector width",  "The low (half 0) or high (1) half of the lanes, zero-extended to twice the width."),
+    *_each("vnarrow",  "h w",      narrow,                 0, "rd, rs1, rs2, shamt",  "vector width",  "The lanes of rs1, then of rs2, shifted right (half to even) and clamped to signed lanes of half the width."),
+    *_each("vnarrowu", "h w",      narrow,                 2, "rd, rs1, rs2, shamt",  "vector width",  "The signed lanes of rs1, then of rs2, shifted right (half to even) and clamped to unsigned lanes of half the width."),
+
+    *_each("vceq",     _ALL,       binary,              0x30, "rd, rs1, rs2",         "vector compare", "All ones in each lane where both are equal, else zeros; a NaN equals nothing."),
+    *_each("vclt",     _ALL,       binary,              0x31, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is below rs2, signed, else zeros; with a NaN zeros."),
+    *_each("vcltu",    _INTEGER,   binary,              0x32, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is below rs2, unsigned, else zeros."),
+    *_each("vcle",     _ALL,       binary,              0x33, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is not above rs2, signed, else zeros; with a NaN zeros."),
+    *_each("vcleu",    _INTEGER,   binary,              0x34, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is not above rs2, unsigned, else zeros."),
+    *_each("vsel",     "",         four,                   1, "rd, rs1, rs2, rs3",    "vector compare", "Each bit of rs1 where that of rs3 is 1, else of rs2."),
+
+    *_each("vcvt.f32", "w",        unary,               0x36, "rd, rs1",              "vector convert", f"Signed integers to binary32. {_ROUNDED}"),
+    *_each("vcvt.w",   "f32",      unary,               0x36, "rd, rs1",              "vector convert", "Binary32 to signed integers, half to even; what is too great or too small is clamped, a NaN gives the greatest."),
+    *_each("vcvt.f32", "f16",      half,                0x37, "rd, rs1, half",        "vector convert", "The low (half 0) or high (1) half of the lanes to binary32; exact, a NaN is the canonical one."),
+    *_each("vcvt.f16", "f32",      binary,              0x37, "rd, rs1, rs2",         "vector convert", f"The lanes of rs1, then of rs2, to binary16. {_ROUNDED}"),
+
+    *_each("vsum",     _ALL,       unary,               0x38, "rd, rs1",              "vector sum",    "The sum of all lanes, signed, in lane 0 of the next wider element (of floats in binary32, lane after lane), zeros above."),
+    *_each("vsumu",    _INTEGER,   unary,               0x39, "rd, rs1",              "vector sum",    "The sum of all lanes, unsigned, in lane 0 of the next wider element, zeros above."),
+)
+# fmt: on
+
+
+class PmacFormat(NamedTuple):
+    """A format of pmac: lanes of a source, lanes of the result, and their bits."""
+
+    lanes: int
+    results: int
+    meaning: str
+
+    @property
+    def bits(self) -> int:
+        return 8 * VECTOR_BYTES // self.lanes
+
+    @property
+    def order_bits(self) -> int:
+        """Bits of an entry of an order in general registers."""
+        return 2 if self.lanes == 4 else 4
+
+
+# In the order of funct3. A result is as wide as its sources together (seed 002 ¶73).
+PMAC_FORMATS = {
+    "u8": PmacFormat(16, 4, "16 unsigned lanes of 8 bits to 4 sums of 32 bits"),
+    "s8": PmacFormat(16, 4, "16 signed lanes of 8 bits to 4 sums of 32 bits"),
+    "u16": PmacFormat(8, 2, "8 unsigned lanes of 16 bits to 2 sums of 64 bits"),
+    "s16": PmacFormat(8, 2, "8 signed lanes of 16 bits to 2 sums of 64 bits"),
+    "s32": PmacFormat(4, 1, "4 signed lanes of 32 bits to a sum of 128 bits"),
+    "f16": PmacFormat(8, 2, "8 lanes of binary16 to 2 sums of binary32, each with 32 zeros above"),
+    "f32": PmacFormat(4, 1, "4 lanes of binary32 to a sum of binary32 with 96 zeros above"),
+    "u32": PmacFormat(4, 1, "4 unsigned lanes of 32 bits to a sum of 128 bits"),
+}
+_PERMUTED = (
+    "rd = (with acc: rd +) in each group of four the sum of lane i of rs1 times lane rs3[i] of rs2:"
+)
+_FLOATING = " Each operation is rounded once: rd + (((m0 + m1) + m2) + m3)."
+
+
+def _pmac() -> Iterable[Instruction]:
+    for code, (name, form) in enumerate(PMAC_FORMATS.items()):
+        mnemonic = f"pmac.{name}"
+        OPERATIONS[mnemonic] = Operation("pmac", name)
+        meaning = f"{_PERMUTED} {form.meaning}.{_FLOATING if name[0] == 'f' else ''}"
+        yield Instruction(
+            mnemonic, PMAC_16 if form.lanes == 16 else PMAC,
+            {"opcode": PMAC_OPCODE, "funct3": code}, "rd, rs1, rs2, rs3, [acc]", meaning,
+            "rs1 rs2 rs3 rd", "rd", "pmac", "pmac_cycles", f"{mnemonic} vr3, vr0, vr1, vr2, acc",
+            "seed 002 ¶60-¶75",
+        )  # fmt: skip
+
+
+def _pmac_gr() -> Iterable[Instruction]:
+    for signed, name in enumerate(("u8", "s8")):
+        mnemonic = f"pmac.gr.{name}"
+        OPERATIONS[mnemonic] = Operation("pmac_gr", name)
+        fixed = {"opcode": REGISTER_OPCODE, "funct3": FUNCT3_PMAC_GR, "signed": signed}
+        meaning = (
+            f"{_PERMUTED} 4 {'signed' if signed else 'unsigned'} bytes to 32 bits; an entry of rs3"
+            " has 2 bits."
+        )
+        yield Instruction(
+            mnemonic, PMAC_GR, fixed, "rd, rs1, rs2, rs3, [acc]", meaning, "rs1 rs2 rs3 rd", "rd",
+            "pmac", "pmac_cycles", f"{mnemonic} a0, a1, a2, a3", "seed 002 ¶57",
+        )  # fmt: skip
+
+
+XVC = (*_pmac(), *_pmac_gr(), *SIMD)
+GROUP = 4  # products that pmac adds to one result (seed 002 ¶68)
+
+_KINDS = {
+    "vd": VECTOR,
+    "vs": VECTOR,
+    "rd": GENERAL_REGISTER,
+    "rs": GENERAL_REGISTER,
+    "lane": Immediate(3),
+}
+
+
+def _alias(mnemonic: str, syntax: str, line: str, meaning: str, example: str) -> Pseudo:
+    kinds = {**_KINDS, "lane": Immediate(2 if "f32" in mnemonic else 3)}
+    return Pseudo(mnemonic, syntax, kinds, (Alternative((line,)),), meaning, example=example)
+
+
+# fmt: off
+PSEUDOS = (
+    _alias("vsplat.f16", "vd, rs",       "vsplat.h {vd}, {rs}",        "Put the bits of a binary16 into every lane.", "vsplat.f16 vr3, a0"),
+    _alias("vsplat.f32", "vd, rs",       "vsplat.w {vd}, {rs}",        "Put the bits of a binary32 into every lane.", "vsplat.f32 vr3, a0"),
+    _alias("vins.f16",   "vd, rs, lane", "vins.h {vd}, {rs}, {lane}",  "Put the bits of a binary16 into one lane.",   "vins.f16 vr3, a0, 1"),
+    _alias("vins.f32",   "vd, rs, lane", "vins.w {vd}, {rs}, {lane}",  "Put the bits of a binary32 into one lane.",   "vins.f32 vr3, a0, 1"),
+    _alias("vext.f16",   "rd, vs, lane", "vextu.h {rd}, {vs}, {lane}", "Take the bits of a binary16 from one lane.",  "vext.f16 a0, vr3, 1"),
+    _alias("vext.f32",   "rd, vs, lane", "vext.w {rd}, {vs}, {lane}",  "Take the bits of a binary32 from one lane.",  "vext.f32 a0, vr3, 1"),
+)
+
+COUNTERS = (
+    Counter("instructions",     "instructions done",                                                   "instructions"),
+    Counter("cycles_operands",  "cycles in which the next instruction waited for a register",          "cycles"),
+    Counter("cycles_memory",    "cycles in which an access waited until the memory took it",           "cycles"),
+    Counter("cycles_branches",  "cycles lost to taken branches and jumps",                             "cycles"),
+    Counter("products",         "products of pmac",                                                    "products"),
+    *common.TRAFFIC,
+)
+
+FAULTS = (
+    *common.FAULTS,
+    Fault("bad order index", "An entry of an order, or of vperm's third register, that names no lane."),
+    Fault("unknown call", "An ecall other than exit (93) and write (64) to file 1 or 2."),
+)
+
+SETTINGS = (
+    Setting("vc.divider",             1, "device cycles to a cycle of vc",                               "cycles", 1,  64),
+    Setting("vc.alu_cycles",          1, "from the issue of an instruction to its result",               "cycles", 1,  64),
+    Setting("vc.mul_cycles",          3, "from the issue of a multiplication to its result",             "cycles", 1,  64),
+    Setting("vc.div_cycles",         20, "from the issue of a division or remainder to its result",      "cycles", 1, 256),
+    Setting("vc.vector_cycles",       3, "from the issue of a vector instruction to its result",         "cycles", 1,  64),
+    Setting("vc.pmac_cycles",         4, "from the issue of a pmac to its result",                       "cycles", 1,  64),
+    Setting("vc.branch_taken_cycles", 2, "from a taken branch or a jump to the next issue",              "cycles", 1,  64),
+    Setting("vc.local_cycles",        2, "from a load of cp's local memory to its result",               "cycles", 1,  64),
+    Setting("vc.csr_cycles",          1, "from an access to a control and status register to its result", "cycles", 1,  64),
+)
+# fmt: on
+
+CORE = checked(
+    Core(
+        name="vc",
+        title="SIMD core",
+        number=2,
+        section=".text.vc",
+        executable=True,
+        instructions=scalar.INSTRUCTIONS + XVC,
+        pseudos=scalar.PSEUDOS + PSEUDOS,
+        files=(scalar.REGISTERS, REGISTERS),
+        specials=scalar.SPECIALS,
+        counters=COUNTERS,
+        faults=FAULTS,
+        settings=SETTINGS,
+        order=(*scalar.FAMILIES, *dict.fromkeys(row.family for row in XVC)),
+    )
+)

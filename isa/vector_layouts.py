@@ -1,0 +1,290 @@
+"""What the rows of vc are made of: elements, operand kinds, formats, and layouts of operations.
+
+A layout gives format and fixed fields of an operation (a code of it) on an element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from isa import scalar
+from isa.kinds import Flag, Immediate, Kind, OperandError, Register, ReservedBitError
+from isa.model import Field, Format, RegisterFile
+
+PMAC_OPCODE, REGISTER_OPCODE, MEMORY_OPCODE = 0x2B, 0x5B, 0x7B
+VECTOR_BYTES = 16
+REGISTERS = RegisterFile(
+    "vr",
+    8 * VECTOR_BYTES,
+    tuple((f"vr{i}",) for i in range(16)),
+    "Vector registers: arrays of 8, 16, 32 or 64 bits, lane 0 the lowest bits (seed 002 ¶47).",
+)
+
+
+class Element(NamedTuple):
+    """What a vector register is an array of."""
+
+    name: str
+    bits: int
+    meaning: str
+
+    @property
+    def lanes(self) -> int:
+        return 8 * VECTOR_BYTES // self.bits
+
+
+ELEMENTS = {
+    element.name: element
+    for element in (
+        Element("b", 8, "16 lanes of 8 bits"),
+        Element("h", 16, "8 lanes of 16 bits"),
+        Element("w", 32, "4 lanes of 32 bits"),
+        Element("d", 64, "2 lanes of 64 bits"),
+        Element("f16", 16, "8 lanes of binary16"),
+        Element("f32", 32, "4 lanes of binary32"),
+        Element("", 128, "the whole register"),
+    )
+}
+
+
+# Kinds
+
+
+@dataclass(frozen=True)
+class VectorRegister(Register):
+    """A field of five bits, of which the highest must be 0."""
+
+    def check(self, value: int) -> None:
+        if value >> 4:
+            raise ReservedBitError(f"{value} is no vector register: the field's top bit is zero")
+        super().check(value)
+
+
+def _odd(text: str) -> str:
+    """What to say of an odd register where a pair is named."""
+    number = scalar.REGISTER.parse(text)
+    if number is None or not number & 1:
+        return ""
+    return f"a pair is named by its even register, {scalar.REGISTER.format(number - 1)}"
+
+
+@dataclass(frozen=True)
+class Pair(Register):
+    """An even general register that stands for itself (low word) and the next one (high word)."""
+
+    def check(self, value: int) -> None:
+        super().check(value)
+        if value & 1:
+            raise OperandError(f"a pair begins with an even register, not with {value}")
+
+    def hint(self, text: str) -> str:
+        return _odd(text)
+
+    def describe(self) -> str:
+        return "the even register of an even-odd pair, low word in the even one"
+
+
+@dataclass(frozen=True)
+class Order(Register):
+    """A vector register, or (32 + its number) a general one; `paired`: that and the next one."""
+
+    paired: bool = False
+
+    def check(self, value: int) -> None:
+        if 16 <= value < 32:
+            raise ReservedBitError(f"{value} is no vector register: the field's top bit is zero")
+        if self.paired and value & 33 == 33:
+            raise OperandError(f"16 lanes take a pair; {value} names an odd register")
+        super().check(value)
+
+    def hint(self, text: str) -> str:
+        return _odd(text) if self.paired else ""
+
+    def describe(self) -> str:
+        general = "the even register of a pair of general ones" if self.paired else "a general one"
+        return f"a vector register, vr0 to vr15, or {general}"
+
+
+GENERAL = 32  # of an Order: where the numbers of general registers begin
+_NONE: tuple[tuple[str, ...], ...] = ((),)
+_EVEN = tuple(names if i % 2 == 0 else () for i, names in enumerate(scalar.REGISTERS.names))
+VECTOR = VectorRegister(REGISTERS.names, "vector register")
+PAIR = Pair(_EVEN, "even register of a pair")
+ORDER = Order(REGISTERS.names + _NONE * 16 + scalar.REGISTERS.names, "register for an order")
+ORDER_16 = Order(REGISTERS.names + _NONE * 16 + _EVEN, "register for an order of 16", paired=True)
+
+
+def _up_to(bits: int, high: int) -> Immediate:
+    return Immediate(bits, high_limit=high)
+
+
+# Formats
+
+_OPCODE, _FUNCT2 = Field("opcode", "6:0"), Field("funct2", "26:25")
+_FUNCT3, _FUNCT7 = Field("funct3", "14:12"), Field("funct7", "31:25")
+_ACC = Field("acc", "25", Flag("acc"))
+
+
+def _places(**kinds: Kind) -> tuple[Field, ...]:
+    """Register fields at the places that they have in RISC-V."""
+    where = {"rd": "11:7", "rs1": "19:15", "rs2": "24:20", "rs3": "31:27"}
+    return tuple(Field(name, where[name], kind) for name, kind in kinds.items())
+
+
+def _format(name: str, *fields: Field, **kinds: Kind) -> Format:
+    return Format(name, 32, (*fields, *_places(**kinds), _FUNCT3, _OPCODE), 4)
+
+
+GENERAL_REGISTER = scalar.REGISTER
+_SIGNED_12 = scalar.SIGNED_12
+
+
+def _pmac_type(order: Order) -> Format:
+    field = Field("rs3", "26=5 31:27=4:0", order)
+    return _format("pmac", field, _ACC, rs2=VECTOR, rs1=VECTOR, rd=VECTOR)
+
+
+PMAC, PMAC_16 = _pmac_type(ORDER), _pmac_type(ORDER_16)
+PMAC_GR = _format(
+    "pmac.gr",
+    Field("signed", "26"),
+    _ACC,
+    rs3=GENERAL_REGISTER,
+    rs2=GENERAL_REGISTER,
+    rs1=GENERAL_REGISTER,
+    rd=GENERAL_REGISTER,
+)
+R = _format("V", _FUNCT7, rs2=VECTOR, rs1=VECTOR, rd=VECTOR)
+R4 = _format("V4", _FUNCT2, rs3=VECTOR, rs2=VECTOR, rs1=VECTOR, rd=VECTOR)
+LOAD = _format(
+    "VI", Field("imm", "31:20", _SIGNED_12, signed=True), rs1=GENERAL_REGISTER, rd=VECTOR
+)
+STORE = _format(
+    "VS",
+    Field("imm", "31:25=11:5 11:7=4:0", _SIGNED_12, signed=True),
+    rs2=VECTOR,
+    rs1=GENERAL_REGISTER,
+)
+STRIDED_LOAD = _format("VL", _FUNCT7, rs2=GENERAL_REGISTER, rs1=GENERAL_REGISTER, rd=VECTOR)
+STRIDED_STORE = _format(
+    "VT", _FUNCT7, Field("rs3", "11:7", VECTOR), rs2=GENERAL_REGISTER, rs1=GENERAL_REGISTER
+)
+HALF = _format("VH", _FUNCT7, Field("half", "24:20", _up_to(5, 1)), rs1=VECTOR, rd=VECTOR)
+
+
+def _lane_field(element: Element) -> Field:
+    return Field("lane", "24:20", _up_to(5, element.lanes - 1))
+
+
+def _general(element: Element) -> Kind:
+    """What holds an element in general registers."""
+    return PAIR if element.bits == 64 else GENERAL_REGISTER
+
+
+_WHOLE = tuple(element for element in ELEMENTS.values() if element.name in "bhwd" and element.name)
+_EXTRACT = {
+    e.name: _format("VX", _FUNCT7, _lane_field(e), rs1=VECTOR, rd=_general(e)) for e in _WHOLE
+}
+_INSERT = {
+    e.name: _format("VN", _FUNCT7, _lane_field(e), rs1=_general(e), rd=VECTOR) for e in _WHOLE
+}
+_SPLAT = {
+    e.name: _format("VG", _FUNCT7, Field("rs2", "24:20"), rs1=_general(e), rd=VECTOR)
+    for e in _WHOLE
+}
+_SHIFT = {
+    e.name: _format("VC", Field("funct6", "31:26"), Field("shamt", "25:20", _up_to(6, e.bits - 1)),
+                    rs1=VECTOR, rd=VECTOR) for e in _WHOLE
+}  # fmt: skip
+_NARROW = {
+    e.name: _format("VW", Field("shamt", "31:27", _up_to(5, e.bits - 1)), _FUNCT2,
+                    rs2=VECTOR, rs1=VECTOR, rd=VECTOR) for e in _WHOLE[1:3]
+}  # fmt: skip
+
+# funct3 of custom-2
+_FUNCT3_OF = {"b": 0, "h": 1, "w": 2, "d": 3, "f16": 4, "f32": 4, "": 6}
+_FUNCT3_NARROW, _FUNCT3_R4, FUNCT3_PMAC_GR = 5, 6, 7
+_F32 = 0x40  # bit 6 of funct7 among floating elements
+
+Layout = Callable[[Element, int], tuple[Format, dict[str, int]]]
+
+
+def _fixed(element: Element, code: int, **more: int) -> dict[str, int]:
+    code |= _F32 if element.name == "f32" else 0
+    return {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_OF[element.name], "funct7": code, **more}
+
+
+def binary(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """Two vector registers to one."""
+    return R, _fixed(element, code)
+
+
+def unary(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """One vector register to another."""
+    return R, _fixed(element, code, rs2=0)
+
+
+def copy(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """A register to another, whatever its elements."""
+    return R, {"opcode": REGISTER_OPCODE, "funct3": 0, "funct7": code, "rs2": 0}
+
+
+def half(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """One half of a register's lanes."""
+    return HALF, _fixed(element, code)
+
+
+def extract(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """A lane to a general register or a pair."""
+    return _EXTRACT[element.name], _fixed(element, code)
+
+
+def insert(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """A general register or a pair to a lane."""
+    return _INSERT[element.name], _fixed(element, code)
+
+
+def splat(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """A general register or a pair to all lanes."""
+    return _SPLAT[element.name], _fixed(element, code, rs2=0)
+
+
+def shift(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """One vector register and a constant."""
+    fixed = _fixed(element, 0)
+    del fixed["funct7"]
+    return _SHIFT[element.name], {**fixed, "funct6": code}
+
+
+def narrow(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """Two vector registers to one of half the width, with a constant."""
+    code |= 1 if element.name == "w" else 0
+    fixed = {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_NARROW, "funct2": code}
+    return _NARROW[element.name], fixed
+
+
+def four(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """Three vector registers to one."""
+    return R4, {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_R4, "funct2": code}
+
+
+def load(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """A vector register from memory."""
+    return LOAD, {"opcode": MEMORY_OPCODE, "funct3": code}
+
+
+def store(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+    """A vector register to memory."""
+    return STORE, {"opcode": MEMORY_OPCODE, "funct3": code}
+
+
+def strided(which: Format) -> Layout:
+    """The lanes of a vector register from or to memory, a stride apart."""
+
+    def layout(element: Element, code: int) -> tuple[Format, dict[str, int]]:
+        size = _FUNCT3_OF[element.name]
+        return which, {"opcode": MEMORY_OPCODE, "funct3": code, "funct7": size}
+
+    return layout

@@ -1,0 +1,118 @@
+"""Binary floating point in exact fractions: a second witness for NumPy's, rounded once a step.
+
+A number is its bits. `Float(11, 5)` is binary16, `Float(24, 8)` binary32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Float:
+    """A format of `precision` bits (the hidden one counted) and `exponent` bits."""
+
+    precision: int
+    exponent: int
+
+    @property
+    def bits(self) -> int:
+        return self.precision + self.exponent
+
+    @property
+    def _fraction(self) -> int:
+        return self.precision - 1
+
+    @property
+    def infinity(self) -> int:
+        return ((1 << self.exponent) - 1) << self._fraction
+
+    @property
+    def nan(self) -> int:
+        """The canonical one: quiet, positive, nothing else set."""
+        return self.infinity | 1 << self._fraction - 1
+
+    @property
+    def sign(self) -> int:
+        return 1 << self.bits - 1
+
+    @property
+    def _least(self) -> int:
+        """The exponent of the lowest bit of the smallest numbers."""
+        return 2 - (1 << self.exponent - 1) - self._fraction
+
+    def is_nan(self, x: int) -> bool:
+        return x & ~self.sign > self.infinity
+
+    def is_infinite(self, x: int) -> bool:
+        return x & ~self.sign == self.infinity
+
+    def value(self, x: int) -> Fraction:
+        """The value of a finite number."""
+        field = (x & ~self.sign) >> self._fraction
+        digits = x & (1 << self._fraction) - 1
+        if field:
+            digits |= 1 << self._fraction
+        size = Fraction(digits) * Fraction(2) ** (max(field, 1) - 1 + self._least)
+        return -size if x & self.sign else size
+
+    def rounded(self, value: Fraction, negative_zero: bool = False) -> int:
+        """The nearest number, a tie to the even one; too great is infinite."""
+        sign = self.sign if value < 0 or (value == 0 and negative_zero) else 0
+        size = abs(value)
+        if not size:
+            return sign
+        exponent = self._least
+        while size >= Fraction(2) ** (exponent + self.precision):
+            exponent += 1
+        scaled = size / Fraction(2) ** exponent
+        digits = scaled.numerator // scaled.denominator
+        rest = scaled - digits
+        if rest > Fraction(1, 2) or (rest == Fraction(1, 2) and digits & 1):
+            digits += 1
+        # A carry out of the digits goes into the exponent by itself.
+        bits = digits + ((exponent - self._least) << self._fraction)
+        return sign | min(bits, self.infinity)
+
+    def add(self, x: int, y: int) -> int:
+        if self.is_nan(x) or self.is_nan(y):
+            return self.nan
+        if self.is_infinite(x) or self.is_infinite(y):
+            if self.is_infinite(x) and self.is_infinite(y) and x != y:
+                return self.nan
+            return x if self.is_infinite(x) else y
+        zeros = bool(x & y & self.sign)
+        return self.rounded(self.value(x) + self.value(y), zeros)
+
+    def negative(self, x: int) -> int:
+        return x ^ self.sign
+
+    def multiply(self, x: int, y: int) -> int:
+        if self.is_nan(x) or self.is_nan(y):
+            return self.nan
+        sign = (x ^ y) & self.sign
+        if self.is_infinite(x) or self.is_infinite(y):
+            if x & ~self.sign == 0 or y & ~self.sign == 0:
+                return self.nan
+            return sign | self.infinity
+        return self.rounded(self.value(x) * self.value(y), bool(sign))
+
+    def convert(self, x: int, to: Float) -> int:
+        """The number in another format."""
+        if self.is_nan(x):
+            return to.nan
+        sign = x & self.sign
+        if self.is_infinite(x):
+            return to.infinity | (to.sign if sign else 0)
+        return to.rounded(self.value(x), bool(sign))
+
+
+HALF, SINGLE = Float(11, 5), Float(24, 8)
+EDGES = {
+    HALF: (0, 0x8000, 1, 0x8001, 0x3FF, 0x400, 0x83FF, 0x3C00, 0xBC00, 0x7BFF, 0xFBFF, 0x7C00,
+           0xFC00, 0x7E00, 0xFE01, 0x7D00, 0x3555, 0x1400),
+    SINGLE: (0, 1 << 31, 1, 0x80000001, 0x7FFFFF, 0x800000, 0x807FFFFF, 0x3F800000, 0xBF800000,
+             0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001, 0x7FA00000,
+             0x33800000, 0x4B800000, 0x3EAAAAAB, 0x00000002, 0x1F800000),
+}  # fmt: skip
