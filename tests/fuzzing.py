@@ -1,4 +1,4 @@
-"""How many examples a fuzzing test takes: 2,000 in CI, fewer while one works.
+"""How many examples a fuzzing test takes: 2,000 in CI, fewer while one works, and for properties.
 
 `MACAW_FUZZ=1000000` in the environment makes the long run.
 """
@@ -14,3 +14,6 @@ fuzz = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+
+# For properties whose examples are whole programs, files or tables: each takes milliseconds.
+properties = settings(fuzz, max_examples=max(100, EXAMPLES // 4))

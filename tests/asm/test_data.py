@@ -19,7 +19,7 @@ from asm.assembler import assemble
 from asm.data import DataError, read_npy, sparse
 from asm.diagnostics import AssemblyError
 from asm.source import Source
-from tests.fuzzing import fuzz
+from tests.fuzzing import fuzz, properties
 
 DTYPES = [
     "int8",
@@ -42,7 +42,7 @@ def saved(array: np.ndarray, version: tuple[int, int] | None = None) -> bytes:
     return stream.getvalue()
 
 
-@fuzz
+@properties
 @given(
     st.sampled_from(DTYPES).flatmap(
         lambda dtype: arrays.arrays(dtype, arrays.array_shapes(min_dims=0, max_dims=4, max_side=6))
@@ -55,7 +55,7 @@ def test_every_array_is_read(array: np.ndarray, version: tuple[int, int] | None)
     assert found.data == array.tobytes()
 
 
-@fuzz
+@properties
 @given(st.data())
 def test_a_part_is_what_numpy_takes(draw: st.DataObject) -> None:
     shape = draw.draw(arrays.array_shapes(min_dims=1, max_dims=3, max_side=5))

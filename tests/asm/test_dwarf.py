@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from asm.lines import Line, LineTable
 from asm.program import Program, Section
 from asm.source import Source
 from tests.asm.test_elf import output, tool
-from tests.fuzzing import fuzz
+from tests.fuzzing import fuzz, properties
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -124,6 +125,93 @@ def test_addr2line_finds_instructions_and_packets(tmp_path: Path) -> None:
     assert {line.section for line in lines} == {".text.cp", ".pe.0"}
 
 
+# --- macros, repetitions, includes ----------------------------------------------------------
+
+# Each line with an instruction says at which lines the instructions stand that come from it.
+EXPANSIONS = """\
+        .include "push.inc"
+        .core   cp
+_start: li      a0, 0x12345             # 3 3
+        push    ra, s0                  # 4 4 4 4
+        .rept   2
+        addi    a0, a0, 1               # 6 6
+        push    a0                      # 7 7 7 7
+        .endr
+        .irp    r, a1, a2
+        mv      \\r, a0; nop             # 10 10 10 10
+        .endr
+        .include "body.inc"
+        .if     0
+        ebreak
+        .else
+        ret                             # 16
+        .endif
+"""
+INCLUDED = {
+    "push.inc": """\
+.macro push first, more:vararg
+        addi    sp, sp, -4
+        sw      \\first, 0(sp)
+        .ifnb   \\more
+        push    \\more
+        .endif
+.endm
+""",
+    "body.inc": """\
+# an include with code of its own
+        nop                             # 2
+        push    a1                      # 3 3
+        .rept   2
+        nop                             # 5 5
+        .endr
+""",
+}
+
+
+def _marked(name: str, text: str) -> list[tuple[str, int]]:
+    """The places of instructions that the comments of a text say."""
+    said = [re.search(r"# ([\d ]+)$", line) for line in text.splitlines()]
+    return [(name, int(number)) for found in said if found for number in found[1].split()]
+
+
+def test_lines_of_expansions_are_those_of_the_source(tmp_path: Path) -> None:
+    """As the source says, as readelf and objdump read it, and as GNU as does it.
+
+    What a macro makes has the line of its outermost call; a repetition's lines take turns.
+    """
+    for name, text in INCLUDED.items():
+        (tmp_path / name).write_text(text)
+    expected = _marked("a.s", EXPANSIONS)
+    expected[6:12] = [("a.s", 6), ("a.s", 7), ("a.s", 7)] * 2
+    expected[-1:-1] = _marked("body.inc", INCLUDED["body.inc"])
+    path = tmp_path / "a.elf"
+    program = assemble(Source(EXPANSIONS, "a.s", tmp_path))
+    path.write_bytes(elf.write(program))
+    rows = _rows(path)
+    assert [place for _, place in rows] == expected
+    places, place = [], ("", 0)
+    for line in output("objdump", "-dl", str(path)).splitlines():
+        if match := re.fullmatch(r"(\S.*):(\d+)(?: \(.*\))?", line):
+            place = match[1].rpartition("/")[2], int(match[2])
+        elif re.match(r" *[\da-f]+:\t", line):
+            places.append(place)
+    assert places == expected
+    (tmp_path / "a.s").write_text(EXPANSIONS.replace(".core   cp", ".option norelax"))
+    command = [tool("as"), "-g", "-march=rv32im_zicsr", "-mabi=ilp32", "-o", "a.o", "a.s"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    # It has one row for instructions of the same line.
+    addresses = {address - 0x10000: place for address, place in rows}
+    said = _rows(tmp_path / "a.o")
+    assert said == [(address, addresses[address]) for address, _ in said]
+    assert [place for _, place in said] == [place for place, _ in groupby(expected)]
+
+
+def _rows(path: Path) -> list[tuple[int, tuple[str, int]]]:
+    """Address, file and line of every row of a file's line table, by address."""
+    found = decoded(output("readelf", "-W", "--debug-dump=decodedline", str(path)))
+    return sorted((address, (file, line)) for file, line, address in found)
+
+
 def test_readelf_has_nothing_to_say_against_the_rest(samples: list[Sample]) -> None:
     kinds = "rawline,info,abbrev,aranges,Ranges"
     said = output("readelf", "-W", f"--debug-dump={kinds}", *(str(x.path) for x in samples))
@@ -159,7 +247,7 @@ def tables(draw: st.DrawFn) -> LineTable:
     return LineTable.of(found)
 
 
-@fuzz
+@properties
 @given(tables())
 def test_any_table_comes_back(table: LineTable) -> None:
     debug = dwarf.write(table, AREAS)
@@ -170,7 +258,7 @@ def test_any_table_comes_back(table: LineTable) -> None:
     )
 
 
-@fuzz
+@properties
 @given(tables())
 def test_pyelftools_reads_any_table(table: LineTable) -> None:
     program = Program(sections=AREAS, lines=table)

@@ -25,7 +25,7 @@ from asm.elf_format import (
 )
 from asm.program import Program, Section, Symbol, Tensor
 from asm.source import Source
-from tests.fuzzing import fuzz
+from tests.fuzzing import fuzz, properties
 
 GNU = "riscv64-unknown-elf-"
 
@@ -664,7 +664,7 @@ def programs(draw: st.DrawFn) -> Program:
     )
 
 
-@fuzz
+@properties
 @given(programs())
 def test_any_program_comes_back(program: Program) -> None:
     data = elf.write(program)

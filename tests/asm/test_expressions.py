@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from asm.assembler import assemble
 from asm.diagnostics import AssemblyError
 from asm.source import Source
-from tests.fuzzing import fuzz
+from tests.fuzzing import fuzz, properties
 
 # C's precedence, loosest first.
 LEVELS = (
@@ -133,7 +133,7 @@ def test_against_the_model(tree: Tree) -> None:
     assert int.from_bytes(data, "little", signed=True) == tree.value
 
 
-@fuzz
+@properties
 @given(TREES, st.sampled_from([1, 2, 4]))
 def test_a_value_fits_or_the_error_says_the_range(tree: Tree, size: int) -> None:
     name = {1: ".byte", 2: ".half", 4: ".word"}[size]
@@ -153,7 +153,7 @@ def test_a_value_fits_or_the_error_says_the_range(tree: Tree, size: int) -> None
     assert [item.message for item in caught.value.errors] == [wanted]
 
 
-@fuzz
+@properties
 @given(TREES)
 def test_a_symbol_has_the_value_of_its_expression_wherever_it_stands(tree: Tree) -> None:
     if tree.value is None:

@@ -17,7 +17,7 @@ from asm.program import Program, Section
 from asm.source import Source
 from macaw.commands import asm as command
 from tests.asm.test_elf import tool
-from tests.fuzzing import fuzz
+from tests.fuzzing import properties
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -109,7 +109,7 @@ def test_images_of_one_memory_begin_where_the_manual_says() -> None:
 PIECES = st.lists(st.tuples(st.integers(0, 70_000), st.binary(min_size=1, max_size=70)), max_size=5)
 
 
-@fuzz
+@properties
 @given(PIECES, st.sampled_from((0, 0xFFF8, 0x1_0000, 0x7FFF_FFFF, 0x8000_0000, 0xFFF0_0000)))
 def test_any_sections_are_in_the_image(pieces: list[tuple[int, bytes]], start: int) -> None:
     sections, address = [], start

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asm.lines import Line, LineTable
-from tests.fuzzing import fuzz
+from tests.fuzzing import properties
 
 LINES = st.builds(
     Line,
@@ -19,7 +19,7 @@ LINES = st.builds(
 )
 
 
-@fuzz
+@properties
 @given(st.lists(LINES), st.integers(-1, 41))
 def test_the_table_is_the_sorted_list_of_its_lines(lines: list[Line], address: int) -> None:
     table = LineTable.of(lines)

@@ -20,7 +20,7 @@ from asm.formatter import formatted
 from asm.source import Source
 from isa import config
 from tests.asm import sources
-from tests.fuzzing import fuzz
+from tests.fuzzing import properties
 
 PRESET = defaultdict(
     str, {name: config.load(name).to_toml(comments=False) for name in config.presets()}
@@ -49,13 +49,13 @@ def there_and_back(source: str, folder: Path | None = None) -> str:
     return re.sub(r"(?<=\S) +", " ", text)
 
 
-@fuzz
+@properties
 @given(sources.cp_source())
 def test_random_cp_programs_come_back(source: str) -> None:
     there_and_back(source)
 
 
-@fuzz
+@properties
 @given(sources.pe_source())
 def test_random_pe_programs_come_back(source: str) -> None:
     text = there_and_back(source)
@@ -63,7 +63,7 @@ def test_random_pe_programs_come_back(source: str) -> None:
         assert text.count(word) == source.count(word), text  # none of it as bytes
 
 
-@fuzz
+@properties
 @given(sources.pe_source(), st.data())
 def test_changed_images_come_back(source: str, data: st.DataObject) -> None:
     """Whatever bytes an image holds, its source gives them again: as directives or as data."""
