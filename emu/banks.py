@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from emu.core import NEVER
 from emu.faults import Fault
 
 if TYPE_CHECKING:
+    from emu.core import Core
     from emu.memory import Memory
     from emu.ports import Port, Range
 
@@ -53,6 +54,8 @@ class Banks:
         self.time = NEVER  # the cycle at whose end the arbiter acts
         self._requests: list[Request] = []
         self._last: list[list[int]] = []  # [half][port]: the cycle of its last grant, -1: never
+        # By half: whom to tell that somebody else asks for it, because he has it for himself.
+        self.alone: dict[int, Callable[[int, Core], None]] = {}
 
     def build(self, halves: int, ports: int) -> None:
         """Set up for so many halves and ports."""
@@ -63,12 +66,22 @@ class Banks:
         """Nothing is pending, nobody was ever served."""
         self.time = NEVER
         self._requests = []
+        self.alone = {}
         for line in self._last:
             line[:] = [-1] * len(line)
 
     def pending(self, port: Port) -> bool:
         """Whether a request of `port` waits for its grant."""
         return any(request.port is port for request in self._requests)
+
+    def wanted(self, half: int) -> bool:
+        """Whether somebody waits for a grant in a half."""
+        return any(request.half == half for request in self._requests)
+
+    def read_alone(self, port: Port, half: int, beats: int, time: int) -> None:
+        """Beats of one piece were granted, the last one in cycle `time`, with nobody else there."""
+        port.reads += beats
+        self._last[half][port.place] = time
 
     def post(self, port: Port, time: int, ranges: Sequence[Range], data: bytes | None) -> None:
         """A request at cycle `time`; see `Port.beat`."""
@@ -86,6 +99,8 @@ class Banks:
                 )
             half = index
             inside.append((offset, length))
+        if half in self.alone:
+            self.alone.pop(half)(time, port.core)
         pieces = self._pieces(inside)
         self._requests.append(Request(port, tuple(inside), data, half, pieces))
         self.time = time
@@ -204,6 +219,7 @@ class Banks:
     def take(self, value: Any) -> None:
         """Back to what `plain` returned."""
         self.time, requests, last = value
+        self.alone = {}
         self._last = [list(line) for line in last]
         self._requests = []
         for place, ranges, data, half, at in requests:

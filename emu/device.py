@@ -271,12 +271,17 @@ class Device:
                 return self._stepped(focus)
         return self._request
 
+    def _stepped(self, core: Core) -> Stop:
+        return Stop("step", self.cycle, core=core.name, address=core.next_address)
+
     def frontier(self, core: Core) -> int:
         """The first cycle in which `core` has not had its turn, whether it had to act or not."""
         return self.cycle + int(core.number <= self._turn)
 
-    def _stepped(self, core: Core) -> Stop:
-        return Stop("step", self.cycle, core=core.name, address=core.next_address)
+    @property
+    def arbitrated(self) -> bool:
+        """Whether the arbiter of on-chip memory has acted in `cycle`."""
+        return self._turn == NEVER
 
     def _stop(self, stop: Stop) -> Stop:
         self.cycle = stop.cycle
@@ -423,9 +428,9 @@ class Device:
         """Bring the declared state of everything up to date."""
         self.state.cycle = self.cycle
         self.state.stopped = None if self.stopped is None else self.stopped.plain()
-        self.memory.sync()
         for core in self.order:
-            core.sync()
+            core.sync()  # may have beats to catch up with
+        self.memory.sync()
 
     def _reload(self) -> None:
         self.cycle = self.state.cycle
@@ -514,6 +519,7 @@ class Device:
     def listen(self, listener: Listener, names: Iterable[str] | None = None) -> None:
         """Call `listener` at the announcements of these cores, or of all."""
         for name in self.cores if names is None else names:
+            self.cores[name].sync()  # from here on everything is announced
             self.cores[name].listeners.append(listener)
 
     def unlisten(self, listener: Listener) -> None:

@@ -222,6 +222,8 @@ class Memory:
     def poke(self, address: int, data: bytes) -> None:
         """Replace bytes at `address`; costs no time. Raises `Fault` outside of memory."""
         pages, offset = self.locate(address, len(data), "write")
+        if self.banks.alone:
+            self.device.sync()  # what was read until now is what was there
         pages.write(offset, data)
 
     # Registers

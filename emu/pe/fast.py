@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 from emu.core import NEVER
 from emu.pe.plan import Plan, Unplannable
 from emu.pe.row import Row
+from emu.pe.stream import Stream
 
 if TYPE_CHECKING:
+    from emu.core import Core
     from emu.device import Device
+    from emu.ports import Port
 
 
 class FastRow(Row):
@@ -25,30 +28,44 @@ class FastRow(Row):
     def __init__(self, device: Device, row: int) -> None:
         super().__init__(device, row)
         self._plans: dict[int, Plan] = {}  # by cluster
+        self._stream: Stream | None = None  # beats that the bus will bring with nobody else there
         self._loose: set[int] = set()  # clusters with a mac that cannot be planned
         self._acted = 0  # the last cycle in which the row had something to do
         self._computed = 0  # the first one after it that the PEs have not had
 
     # The contract
 
+    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+        """A beat was on the bus, or on the return bus; see `Row`."""
+        scheduled = self.time
+        super().granted(port, data, time, ready)
+        if port is not self._read_port or scheduled <= self.time or self.listeners:
+            return
+        stream = Stream.after(self, time // self.divider)
+        if stream is not None:
+            self._stream = stream
+            self.device.memory.banks.alone[stream.half] = self._disturbed
+            self.time = min(scheduled, stream.end * self.divider)
+
     def counters(self) -> dict[str, int]:
         """The table's counters."""
-        self._settle()
+        self._catch_up()
         return super().counters()
 
     def sync(self) -> None:
         """Bring the declared state up to date."""
-        self._settle()
+        self._catch_up()
         super().sync()
 
     def reload(self) -> None:
         """Go on from the declared state."""
         super().reload()
-        self._plans, self._loose = {}, set()
+        self._plans, self._loose, self._stream = {}, set(), None
 
     # A cycle
 
     def _cycle(self, now: int) -> None:
+        self._end_stream(now)
         self._acted = self._computed = now
         super()._cycle(now)
 
@@ -88,16 +105,57 @@ class FastRow(Row):
         for cluster in clusters:
             self._plans.pop(cluster).write([cluster], now)
 
-    def _settle(self) -> None:
-        """Bring the PEs to the present cycle: nothing is planned then."""
-        if not self._plans:
+    # The present
+
+    def _catch_up(self) -> None:
+        """Bring everything to the present cycle: nothing is planned then."""
+        if not self._plans and self._stream is None:
             return
-        now = -(-self.device.frontier(self) // self.divider)
-        if now <= self._acted + 1:
+        device, divider = self.device, self.divider
+        now = -(-device.frontier(self) // divider)
+        if self._stream is not None:
+            last = now - 1
+            if (
+                last >= self._stream.first
+                and last * divider == device.cycle
+                and not device.arbitrated
+            ):
+                self._act_in(last)  # its beat waits for the grant
+            else:
+                self._end_stream(now)
+                self.time = min(self.time, now * divider)
+        elif now <= self._acted + 1:
             now = self._computed  # in the middle of a cycle, if that one faults or is looked at
-        self.state.reached = max(self.state.reached, now)
-        self.time = min(self.time, now * self.divider)
-        self._write(list(self._plans), now)
+        if self._plans:
+            self.state.reached = max(self.state.reached, now)
+            self.time = min(self.time, now * divider)
+            self._write(list(self._plans), now)
+
+    def _act_in(self, cycle: int) -> None:
+        """Simulate a cycle that was to be left out."""
+        self.time = cycle * self.divider
+        self._cycle(cycle)
+
+    def _disturbed(self, time: int, by: Core) -> None:
+        """`by` asks for our half in device cycle `time`: beat by beat from now on."""
+        cycle = -(-time // self.divider)
+        if cycle * self.divider == time and self.number < by.number:
+            self._act_in(cycle)  # its turn in this cycle is over
+        else:
+            self._end_stream(cycle)
+            self.time = cycle * self.divider
+
+    def _end_stream(self, now: int) -> None:
+        """Bring the bus to the start of cycle `now`."""
+        if self._stream is not None:
+            stream, self._stream = self._stream, None
+            banks = self.device.memory.banks
+            banks.alone.pop(stream.half, None)
+            beats = stream.write(self, now)
+            if beats:
+                last = stream.first + beats - 1
+                self.state.reached = max(self.state.reached, last + 1)
+                banks.read_alone(self._read_port, stream.half, beats, last * self.divider)
 
     def _computes(self) -> bool:
         """Whether the PEs have to be looked at in the next cycle."""

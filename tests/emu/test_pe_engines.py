@@ -21,7 +21,7 @@ from tests.emu.pe_builder import Machine, Unit
 from tests.emu.test_pe_programs import contents, program
 from tests.emu.test_pe_random import Layer, layers
 from tests.emu.test_pe_random import build as build_layer
-from tests.emu.toys import toy
+from tests.emu.toys import HALF, UNIT, toy
 
 EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**32 - 1)
@@ -219,6 +219,83 @@ def test_another_core_stops_while_clusters_multiply(number: int, divider: int) -
         assert stops[0].reason == "step"
         assert not differences(fast.device, reference.device)
         assert fast.row.state.computing.any()
+
+
+@settings(EXAMPLES, max_examples=40)
+@given(st.data(), PAUSES)
+def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
+    """Another core reads and writes where the row streams from, before or after it in a cycle."""
+    draw = data.draw
+    divider = draw(st.sampled_from([1, 1, 2, 3]))
+    unit = Unit(
+        {
+            "pe.divider": divider,
+            "dist.bus_bytes": draw(st.sampled_from([4, 12, 32])),
+            "mem.banks": draw(st.sampled_from([2, 5, 16])),
+            "mem.bank_width": draw(st.sampled_from([4, 8])),
+        }
+    )
+    long_macs(unit)
+    space = unit.space(64)
+    rng = random.Random(draw(SEEDS))
+    script: list[Any] = []
+    for _ in range(rng.randrange(1, 30)):
+        script.append(("work", rng.choice([1, 1, 2, 30, 100])))
+        place = rng.choice([unit.data_at + 4 * rng.randrange(200), 0x4_0000 + 4 * rng.randrange(9)])
+        at = HALF + UNIT + place
+        bank = 8 * unit.configuration["mem.banks"] * unit.configuration["mem.bank_width"]
+        script += rng.choice(
+            [
+                [("load", at, 4)],
+                [("beat", [(at, 4), (at + bank, 4)])],  # two cycles: one bank twice
+                [("store", HALF + UNIT + space, 4, rng.randrange(1 << 32))],
+            ]
+        )
+    script.append(("end",))
+    number = draw(st.sampled_from([3, 90]))
+    fast, reference = (unit.machine(toy(number, script), engine=engine) for engine in ENGINES)
+    assert fast.half == UNIT + HALF
+    for pause in pauses:
+        for machine in (fast, reference):
+            machine.run(max_cycles=pause)
+        assert not differences(fast.device, reference.device)
+    for step in range(5):
+        core = rng.choice(["pe[0]", f"toy{number}"])
+        stops = [machine.device.step_core(core) for machine in (fast, reference)]
+        assert said(stops[0]) == said(stops[1])
+        assert fast.device.hash() == reference.device.hash() or stops[0].reason != "step", step
+    for machine in (fast, reference):
+        machine.run()
+    assert contents(fast.device) == contents(reference.device)
+    assert fast.device.counters() == reference.device.counters()
+    log = f"toy{number}"
+    assert fast.device.cores[log].state.log == reference.device.cores[log].state.log
+
+
+def test_bytes_that_somebody_changes_from_outside() -> None:
+    """What the bus has brought before is what was there then."""
+    unit = Unit()
+    long_macs(unit)
+    fast, reference = machines(unit)
+    for machine in (fast, reference):
+        machine.run(until=60)
+        machine.device.memory.poke(machine.half + unit.data_at, bytes(len(unit.data)))
+        machine.run(until=65)
+    assert not differences(fast.device, reference.device)
+    assert any(any(chunk) for chunk in fast.row.state.packet["chunks"])
+
+
+def test_a_long_segment_takes_few_acts() -> None:
+    """The beats in the middle of a segment are not simulated one by one."""
+    unit = Unit()
+    long_macs(unit)
+    fast, reference = machines(unit)
+    calls = hook(fast_row(fast), "_cycle")
+    for machine in (fast, reference):
+        machine.run()
+    assert reference.row.state.bus_beats > 70
+    assert len(calls) < 35
+    assert contents(fast.device) == contents(reference.device)
 
 
 def hook(row: FastRow, name: str) -> list[int]:
