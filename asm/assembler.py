@@ -371,7 +371,7 @@ class Assembly:
         self.read = True
         for form in self.parts:
             form.finish()
-        self.parts.check_homes()
+        self.parts.check_homes(self._default)
 
     def lay_out(self) -> None:
         """Give everything its address."""

@@ -98,8 +98,13 @@ class Parts:
             raise Mistake(f"the device has no memory '{word.text}' for tensors", word, hint)
         return self._layout.plan(known[word.text])
 
-    def check_homes(self) -> None:
-        """Warn of tensors in memories that no part of the program works with."""
+    def check_homes(self, ours: Form | None) -> None:
+        """Warn of tensors in memories that no part of the program works with.
+
+        A part of instructions may load from any memory, but for the default one, `ours`.
+        """
+        if any(form.core.executable and form is not ours for form in self):
+            return
         for tensor in self._assembly.names.tensors:
             if tensor.home is not None and tensor.plan.behind not in self._layout.plans:
                 message = f"the program has no part that works with {tensor.at}"
