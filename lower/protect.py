@@ -20,14 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isa.vector import PMAC_FORMATS
+from isa.vector_layouts import VECTOR_BYTES
 from lower import permutations
 from lower.errors import LowerError
 from lower.permutations import Source
 
 SCOPES = ("net", "layer", "group:N", "node")
-REGISTER_BYTES = 16
-# Lanes of a format of pmac by the bytes of its elements.
-LANES = {1: 16, 2: 8, 4: 4}
+# Lanes of the formats of pmac by the bytes of their elements.
+LANES = {form.bits // 8: form.lanes for form in PMAC_FORMATS.values()}
 
 Orders = NDArray[np.uint8]
 Weights = NDArray[Any]
@@ -142,8 +143,8 @@ def layout(weights: Sequence[Weights], scope: str, lanes: int | None = None) -> 
     lanes = LANES[widest.itemsize] if lanes is None else lanes
     if lanes not in LANES.values():
         raise LowerError(f"no format of pmac has {lanes} lanes", _known_lanes(LANES.values()))
-    if lanes * widest.itemsize > REGISTER_BYTES:
-        fit = [each for each in LANES.values() if each * widest.itemsize <= REGISTER_BYTES]
+    if lanes * widest.itemsize > VECTOR_BYTES:
+        fit = [each for each in LANES.values() if each * widest.itemsize <= VECTOR_BYTES]
         raise LowerError(f"a register does not hold {lanes} lanes of {widest}", _known_lanes(fit))
     return Layout(tuple(array.shape for array in weights), parsed, lanes)
 
