@@ -12,13 +12,15 @@ from isa.pe import ACCUMULATORS, BLOCKS
 from lower.conv import Convolution, ImageTile, make_image_plan
 from lower.cost import Cost, cost
 from lower.errors import LowerError
-from lower.mapping import MAPPINGS, OUTPUT, Mapping
+from lower.held import make_product_plan
+from lower.mapping import MAPPINGS, OUTPUT, WEIGHT, Mapping
 from lower.operation import Product
 from lower.partition import SPLITS, Partition, partition
-from lower.plan import Plan, Tile, make_plan
+from lower.plan import Plan, Tile
 from lower.rows import unit_bytes
 
 GROUPS = (1, 2, 4, 8, 16)  # of rows of activations that a tile may have
+HELD = (2, 4, 8, 16, 32, 64, 120, 240)  # the same, where weights stay
 PREFERRED = 1.02  # the preferred mapping may cost so many times the best one's cycles
 
 
@@ -120,7 +122,8 @@ def plans(product: Product, config: Configuration, mapping: Mapping, split: str)
     outputs = balanced(part.length("N"), config["pe.pes"])
     for groups, members in _rows(part, mapping):
         found = 0
-        for k in _inputs(part, config, groups * members):
+        rows = min(groups, 2) if mapping is WEIGHT else groups * members  # that lie in the buffer
+        for k in _inputs(part, config, rows):
             plan = _fitting(product, config, mapping, split, Tile(groups, members, outputs, k))
             if plan is not None:
                 yield plan
@@ -188,6 +191,9 @@ def balanced(length: int, most: int) -> int:
 def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
     """Groups of rows of activations, and rows of a group."""
     length = part.length("M")
+    if mapping is WEIGHT:  # one by one, in turn into two places
+        even = [groups for groups in HELD if groups < length]
+        return [(groups, 1) for groups in (*even, length, length - length % 2) if groups]
     most = min(length, ACCUMULATORS)
     found = []
     for members in dict.fromkeys((most, balanced(length, most), min(most, 3), min(most, 2))):
@@ -217,7 +223,7 @@ def _fitting(
 ) -> Plan | None:
     """The plan, if the device can hold its tile."""
     try:
-        plan = make_plan(product, config, mapping, split, tile)
+        plan = make_product_plan(product, config, mapping, split, tile)
     except LowerError:
         return None
     return plan if unit_bytes(plan) <= config["mem.unit_half_bytes"] else None

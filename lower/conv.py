@@ -22,9 +22,7 @@ from lower.errors import LowerError
 from lower.mapping import INPUT, Mapping
 from lower.operation import Product
 from lower.partition import partition
-from lower.plan import Plan, Tile
-
-MOST_SEGMENTS = 250  # of an exe: its number has 8 bits
+from lower.plan import MOST_SEGMENTS, Plan, Tile
 
 
 @dataclass(frozen=True, eq=False)

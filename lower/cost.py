@@ -14,6 +14,7 @@ from math import ceil
 
 from isa.pe import ACCUMULATORS
 from lower.conv import ImagePlan
+from lower.held import HeldPlan
 from lower.mapping import WEIGHT
 from lower.operation import Types
 from lower.plan import Plan
@@ -34,6 +35,7 @@ CP_STORE = 40  # from the dispatch to the first transfer of the load
 CP_TRANSFER = 11  # a turn of a loop over transfers
 CP_PATCH = 7  # the bytes of weights in one packet
 IMAGE_TURN = 5  # of an output position: fill, move out, write back, fetch
+HELD_TURN = 3  # of a row of activations: move out, write back, fetch
 CP_TURN = 22  # from the end of an iteration's work to the next one's dispatch
 CP_START = 50  # before the first load, and behind the last store
 
@@ -269,6 +271,8 @@ def _row_cycles(
     exes: Sequence[Exe] = packets.exes
     if isinstance(plan, ImagePlan):
         return _image_cycles(plan, loads, exes[-1], entering, last)
+    if isinstance(plan, HeldPlan):
+        return _held_cycles(plan, loads, last)
     if has_again(plan) and not entering:
         exes = exes[1:]
     bus = sums = units = float(max(config["dist.dispatch_latency"], config["mem.onchip_latency"]))
@@ -307,6 +311,31 @@ def _image_cycles(plan: ImagePlan, loads: float, exe: Exe, entering: bool, last:
     spread = config["mem.banks"] * config["mem.bank_width"]
     beats = plan.slots * outputs * size / min(width, spread)
     return float(loading + outputs * each + special + beats + 14)
+
+
+def _held_cycles(plan: HeldPlan, loads: float, last: bool) -> float:
+    """From dispatch to the end of a list whose weights stay: weights, rows one by one, results."""
+    config, rows = plan.config, plan.tile.m
+    width, raw = config["dist.bus_bytes"], not last or plan.joins_rows
+    clusters = 1 if plan.shares_activations else plan.partition.clusters
+    row = clusters * plan.tile.k * Types.size(plan.types.operand) / width
+    begins = plan.slots * plan.sum_size / width if plan.begins_here else 0.0
+    each = max(loads + 2, row + begins) + HELD_TURN
+    first = row + float(plan.weight_bytes.mean()) / width + 8
+    joined = plan.joins_clusters
+    size = Types.size(plan.types.sum if raw or joined else plan.types.result)
+    kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+    special = 0.0
+    if not raw and not joined:
+        special = kinds * ceil(rows * plan.pes / config["sfu.rate"])
+    spread = min(width, config["mem.banks"] * config["mem.bank_width"])
+    work = first + rows * each + special + plan.slots * rows * size / spread + 12
+    if joined:
+        parts = plan.partition.clusters + plan.begins
+        adding = parts * (max(1.0, plan.pes * plan.sum_size / width) + 1)
+        moving = 5.0 if raw else 5 + max(3.5, kinds * ceil(plan.pes / config["sfu.rate"]))
+        work += rows * (adding + moving)
+    return float(work)
 
 
 def _payload(plan: Plan, exe: Exe) -> float:

@@ -19,7 +19,9 @@ from isa.pe import ACCUMULATORS, BLOCKS, ENTRY, WEIGHTS_RECORD
 from lower.errors import LowerError
 from lower.mapping import INPUT, OUTPUT, Mapping
 from lower.operation import Product, Types
-from lower.partition import Partition, partition
+from lower.partition import Partition
+
+MOST_SEGMENTS = 250  # of an exe: its number has 8 bits
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,11 @@ class Plan:
         return -(-self.tile.k // (int(self.config["pe.input_buffer"]) // BLOCKS))
 
     @property
+    def buffered(self) -> int:
+        """Rows of activations that lie in the input buffer at once."""
+        return self.tile.m
+
+    @property
     def holds(self) -> bool:
         """Activations are loaded into the PEs apart from the products, once for all n."""
         return self.mapping is INPUT
@@ -179,7 +186,12 @@ class Plan:
     @property
     def partial_bytes(self) -> int:
         """Bytes of a row's partial sums of an iteration."""
-        return self.tile.groups * self.summing * self.pes * ACCUMULATORS * self.sum_size
+        return self.tile.groups * self.summing * self.pes * self.lanes * self.sum_size
+
+    @property
+    def lanes(self) -> int:
+        """Sums of a PE that lie side by side: its accumulators."""
+        return ACCUMULATORS
 
     @property
     def summing(self) -> int:
@@ -259,7 +271,7 @@ class Plan:
     # Sums' beginnings
 
     def start_sums(self) -> NDArray[np.generic]:
-        """What sums begin with: (n tiles or 1, rows, groups, summing · PEs, accumulators)."""
+        """What sums begin with: (n tiles or 1, rows, groups, summing · PEs, lanes)."""
         tiles = 1 if self.product.bias is None else self.count("N")
         shape = (
             tiles,
@@ -267,7 +279,7 @@ class Plan:
             self.tile.groups,
             self.summing,
             self.pes,
-            ACCUMULATORS,
+            self.lanes,
         )
         sums = np.zeros(shape, np.dtype(self.types.sum).newbyteorder("<"))
         if self.product.bias is not None:
@@ -278,7 +290,7 @@ class Plan:
                         n = self.partition.start("N", p, q) + self.tile_start("N", i)
                         bias = self.product.bias[n : n + self.tile.n, None]
                         sums[i, p, :, q, : self.tile.n, : self.tile.members] = bias
-        return sums.reshape(*shape[:3], self.summing * self.pes, ACCUMULATORS)
+        return sums.reshape(*shape[:3], self.summing * self.pes, self.lanes)
 
     # Where results are
 
@@ -286,6 +298,29 @@ class Plan:
         """The elements [from, to) of a dimension that a cluster has over all iterations."""
         start = self.partition.start(dim, p, q)
         return start, start + self.partition.length(dim)
+
+    # Limits
+
+    def check(self) -> None:
+        """Raise `LowerError` for a tile that the device cannot hold."""
+        tile, config = self.tile, self.config
+        for dim in "MNK":
+            if not 1 <= tile.length(dim) <= self.partition.length(dim):
+                raise LowerError(
+                    f"a tile of {tile.length(dim)} in {dim}, a part has {self.partition.length(dim)}"
+                )
+        if tile.n > self.pes or tile.members > ACCUMULATORS:
+            raise LowerError(f"a tile of {tile.n} outputs, {tile.members} rows at once")
+        if self.in_accumulators and tile.groups > 1:
+            raise LowerError("sums stay in the accumulators: one group of rows at a time")
+        if self.buffered * self.blocks > BLOCKS:
+            raise LowerError(
+                f"{self.buffered} rows of {tile.k} activations take {self.buffered * self.blocks} blocks of the"
+                f" input buffer, it has {BLOCKS}"
+            )
+        entries = int(self.weight_counts.max(initial=0))
+        if entries > config["pe.weight_queue"]:
+            raise LowerError(f"{entries} weights of an output, the weight queue holds fewer")
 
 
 def _starts(
@@ -296,35 +331,3 @@ def _starts(
     parts = np.minimum(part.indices(dim, rows, clusters) * length, part.extent(dim) - length)
     tiles = np.minimum(np.arange(count) * tile.length(dim), length - tile.length(dim))
     return np.asarray(parts[..., None] + tiles)
-
-
-def make_plan(
-    product: Product, config: Configuration, mapping: Mapping, split: str, tile: Tile
-) -> Plan:
-    """The plan of a checked product. Raises `LowerError` for a tile that the device cannot hold."""
-    extents = (product.m, product.n, product.k)
-    part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
-    plan = Plan(product, config, mapping, part, tile)
-    _check(plan)
-    return plan
-
-
-def _check(plan: Plan) -> None:
-    tile, config = plan.tile, plan.config
-    for dim in "MNK":
-        if not 1 <= tile.length(dim) <= plan.partition.length(dim):
-            raise LowerError(
-                f"a tile of {tile.length(dim)} in {dim}, a part has {plan.partition.length(dim)}"
-            )
-    if tile.n > plan.pes or tile.members > ACCUMULATORS:
-        raise LowerError(f"a tile of {tile.n} outputs, {tile.members} rows at once")
-    if plan.in_accumulators and tile.groups > 1:
-        raise LowerError("sums stay in the accumulators: one group of rows at a time")
-    if tile.m * plan.blocks > BLOCKS:
-        raise LowerError(
-            f"{tile.m} rows of {tile.k} activations take {tile.m * plan.blocks} blocks of the"
-            f" input buffer, it has {BLOCKS}"
-        )
-    entries = int(plan.weight_counts.max(initial=0))
-    if entries > config["pe.weight_queue"]:
-        raise LowerError(f"{entries} weights of an output, the weight queue holds fewer")

@@ -181,7 +181,7 @@ def arrays(plan: Plan) -> list[Array]:
     """The tiles in a half of a unit."""
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
-    sums = (tile.groups, plan.summing * plan.pes, ACCUMULATORS)
+    sums = (tile.groups, plan.summing * plan.pes, plan.lanes)
     weights = int(plan.weight_bytes.max())
     found = [
         Array("x_tile", types.operand, (tile.m, clusters, tile.k), "(row, cluster, input)"),

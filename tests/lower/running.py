@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 import macaw
 from isa.config import Configuration
+from lower.held import make_product_plan
 from lower.mapping import MAPPINGS
 from lower.operation import Product
-from lower.plan import Plan, Tile, make_plan
+from lower.plan import Plan, Tile
 from lower.product import Lowered, lowered
 
 
@@ -35,5 +36,5 @@ def run(
     product: Product, config: Configuration, mapping: str, split: str, tile: Tile, x: NDArray[Any]
 ) -> tuple[Plan, Any]:
     """The plan and what its program did."""
-    plan = make_plan(product.checked(config), config, MAPPINGS[mapping], split, tile)
+    plan = make_product_plan(product.checked(config), config, MAPPINGS[mapping], split, tile)
     return plan, macaw.run(made(lowered(plan, "p")), x=x)

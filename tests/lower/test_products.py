@@ -15,10 +15,11 @@ from isa.config import Configuration
 from lower.choose import choose
 from lower.cost import traffic
 from lower.errors import LowerError
+from lower.held import make_product_plan
 from lower.mapping import MAPPINGS
 from lower.operation import Product
 from lower.partition import SPLITS, partition
-from lower.plan import Tile, make_plan
+from lower.plan import Tile
 from lower.rows import unit_bytes
 from macaw.lowering import lower
 from tests.lower.running import run
@@ -52,7 +53,7 @@ def cases(draw: st.DrawFn) -> Case:
     m, n, k = (draw(st.integers(1, 13)) for _ in "MNK")
     mapping, split = draw(st.sampled_from(sorted(MAPPINGS))), draw(st.sampled_from(sorted(SPLITS)))
     part = partition(split, config["pe.rows"], config["pe.clusters"], (m, n, k))
-    members = draw(st.integers(1, min(4, part.length("M"))))
+    members = 1 if mapping == "weight" else draw(st.integers(1, min(4, part.length("M"))))
     groups = 1 if mapping == "output" else draw(st.integers(1, part.length("M") // members))
     tile = Tile(
         groups,
@@ -107,7 +108,7 @@ def test_products_equal_numpys_and_bytes_are_those_predicted(case: Case) -> None
 def test_rounds_of_weights_are_the_weights(case: Case) -> None:
     """Each weight meets each row of activations once: the rounds of all parts make up the matrix."""
     try:
-        plan = make_plan(
+        plan = make_product_plan(
             case.product.checked(case.config),
             case.config,
             MAPPINGS[case.mapping],

@@ -1,0 +1,223 @@
+"""Weight stationary products: weights stay in the PEs while rows of activations come and go.
+
+Weights are loaded apart from the computation (seed 000 ¶145). One exe takes a tile's weights once;
+its queue rotates (rq), and each iteration of its sequence multiplies them with one row of
+activations while the next row comes into the other part of the input buffer. The sums of all
+rows wait in the output queue; then they leave together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.config import Configuration
+from isa.pe import BLOCKS
+from lower.errors import LowerError
+from lower.mapping import WEIGHT, Mapping
+from lower.operation import Product, Types
+from lower.partition import partition
+from lower.plan import MOST_SEGMENTS, Plan, Tile
+from lower.rows import (
+    FINAL,
+    HOLD,
+    PRODUCT,
+    Array,
+    Exe,
+    Packets,
+    Sequence,
+    arrays,
+    list_names,
+    lists,
+    sequences,
+    to_clusters,
+)
+
+JOIN, MERGE, ROW = 1, 2, PRODUCT + 1  # instruction buffers
+
+
+class HeldPlan(Plan):
+    """A weight stationary product; its groups are rows of activations, one accumulator each."""
+
+    @property
+    def lanes(self) -> int:
+        """Each row's sums lie by themselves."""
+        return 1
+
+    @property
+    def products(self) -> int:
+        """One exe computes the whole tile."""
+        return 1
+
+    @property
+    def weight_segment(self) -> int:
+        """Weights come first."""
+        return 0
+
+    @property
+    def begins_here(self) -> bool:
+        """Sums begin with something when they are computed, not when clusters join them."""
+        return self.begins and not self.joins_clusters
+
+    @property
+    def turns(self) -> bool:
+        """Rows of activations come into two places in turn; else each has its own."""
+        return (self.tile.m + 1) * self.blocks > BLOCKS
+
+    @property
+    def buffered(self) -> int:
+        """The row that is multiplied and the one that comes."""
+        return min(self.tile.m, 2)
+
+    def check(self) -> None:
+        """Raise `LowerError` for a tile that the device cannot hold."""
+        tile, parts = self.tile, 1
+        if self.joins_clusters:
+            parts = self.partition.clusters + self.begins
+        if self.joins_rows:
+            parts = max(parts, self.partition.rows)
+        if tile.members > 1:
+            raise LowerError("weights stay: rows of activations come one by one")
+        if self.turns and tile.m % 2 and tile.m > 1:
+            raise LowerError(f"{tile.m} rows of {tile.k} activations in two parts of the buffer")
+        queue = self.config["pe.output_queue"] // BLOCKS * (BLOCKS - self.begins_here)
+        if tile.m > queue:
+            raise LowerError(f"{tile.m} sums a PE, the output queue holds {queue}")
+        if max(parts, 1 + tile.m * (1 + self.begins_here)) > MOST_SEGMENTS:
+            raise LowerError(f"{tile.m} rows of activations, an exe has too few segments")
+        super().check()
+
+
+def make_product_plan(
+    product: Product, config: Configuration, mapping: Mapping, split: str, tile: Tile
+) -> Plan:
+    """The plan of a checked product. Raises `LowerError` for a tile that the device cannot hold."""
+    extents = (product.m, product.n, product.k)
+    part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
+    kind = HeldPlan if mapping is WEIGHT else Plan
+    plan = kind(product, config, mapping, part, tile)
+    plan.check()
+    return plan
+
+
+@arrays.register
+def _arrays(plan: HeldPlan) -> list[Array]:
+    found = list(arrays.dispatch(Plan)(plan))
+    if plan.joins_clusters:
+        place = next(place for place, item in enumerate(found) if item.name == "chain")
+        shape = (plan.tile.m, plan.partition.clusters, plan.pes)
+        found[place] = Array("chain", plan.types.sum, shape, "raw sums: (row, cluster, PE)")
+    return found
+
+
+@sequences.register
+def _sequences(plan: HeldPlan) -> list[Sequence]:
+    tile, product = plan.tile, plan.product
+    hold = Sequence("hold", HOLD, ["ld activations"], what="the first row of activations")
+    found = [hold, _product(plan)]
+    special, header = [], ""
+    if product.activation != "none":
+        header += f", activation={product.activation}"
+        special.append("spu activation, src=0, dst=0")
+    if product.shift is not None:
+        header += f", shift={product.shift}"
+        special.append("spu requantise, src=0, dst=0")
+    final = [*special, "st base=0"]
+    joined = plan.joins_clusters or plan.joins_rows
+    if joined:
+        what = "raw sums of all rows of activations at once"
+        found.append(Sequence("final", FINAL, ["st base=0"], what=what))
+    else:
+        what = f"the sums of all {tile.m} rows of activations at once"
+        found.append(Sequence("final", FINAL, final, header, what))
+    parts = {"add_clusters": (JOIN, plan.partition.clusters + plan.begins, plan.joins_clusters)}
+    parts["add_rows"] = (MERGE, plan.partition.rows, plan.joins_rows)
+    for name, (buffer, count, wanted) in parts.items():
+        if wanted:
+            what = f"adds what {'clusters' if buffer == JOIN else 'rows'} have of a row"
+            options = (f".loop inner={count}",)
+            found.append(Sequence(name, buffer, ["ld psums"], what=what, options=options))
+    if joined:
+        body = ["spu nonsf, src=0, dst=0", *final]
+        found.append(Sequence("row", ROW, body, header, "moves the sums of a row out"))
+    return found
+
+
+def _product(plan: HeldPlan) -> Sequence:
+    tile = plan.tile
+    body, options = ["ld weights"], [f".loop inner={tile.m}"]
+    if plan.begins_here:
+        body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
+    body.append("mac base=0, acc=0")
+    if tile.m > 1:
+        body.append(f"ld activations, base={plan.blocks}")
+        name = f"ld[{1 + plan.begins_here}]"
+        step = plan.blocks * (int(plan.config["pe.input_buffer"]) // BLOCKS)
+        if plan.turns:
+            options = [
+                f".loop inner=2, outer={tile.m // 2}",
+                f".step mac.base, inner={step}, outer={-2 * step}",
+                f".step {name}.base, inner={-step}, outer={2 * step}",
+            ]
+        else:
+            options += [f".step mac.base, inner={step}", f".step {name}.base, inner={step}"]
+    body.append("spu nonsf, src=0, dst=0")
+    options += [".step spu.dst, inner=1", f".then ib={FINAL}"]
+    what = "a row of activations an iteration; the weights stay"
+    return Sequence("product0", PRODUCT, body, ", state=rq, pipeline=4", what, tuple(options))
+
+
+@lists.register
+def _lists(plan: HeldPlan) -> list[Packets]:
+    more, last = list_names(plan)
+    found = []
+    if more != last:
+        found.append(Packets(more, list(_exes(plan, more, raw=True)), "before the last k"))
+    what = "the last k" if more != last else "an iteration"
+    found.append(Packets(last, list(_exes(plan, last, raw=plan.joins_rows)), what))
+    if plan.joins_rows:
+        found.append(Packets("merge", list(_merge(plan)), "row 0, when all rows are done"))
+    return found
+
+
+def _exes(plan: HeldPlan, name: str, raw: bool) -> Iterator[Exe]:
+    """What an iteration does; its sums leave `raw` or as results."""
+    tile, clusters = plan.tile, plan.partition.clusters
+    to = to_clusters(plan, range(clusters))
+    words = "" if plan.shares_activations else " by_cluster"
+    yield Exe(HOLD, (f"x_tile[0]{words}",), to=to)
+    data = [f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"]
+    for row in range(tile.m):
+        if plan.begins_here:
+            data.append(f"psums start[{row}] sliced")
+        if row + 1 < tile.m:
+            data.append(f"x_tile[{row + 1}]{words}")
+    target = "chain" if plan.joins_clusters else "partial" if raw else "result"
+    dtype = plan.types.result if target == "result" else plan.types.sum
+    size = Types.size(dtype)
+    out = f"{target}[0], stride={size}, step={plan.slots * size}, count={tile.m}"
+    flag = "last" if target == "result" else "shift"
+    yield Exe(PRODUCT, tuple(data), out, to, flag, f"{name}_product0")
+    if plan.joins_clusters:
+        for row in range(tile.m):
+            start = [f"psums start[{row}] sliced"] if plan.begins else []
+            parts = [f"psums chain[{row}, {q}] sliced" for q in range(clusters)]
+            yield Exe(JOIN, (*start, *parts), to=to_clusters(plan, range(1)))
+            yield _row_out(plan, row, raw)
+
+
+def _row_out(plan: HeldPlan, row: int, raw: bool) -> Exe:
+    """The sums of a row out of the accumulators, of the clusters that hold sums."""
+    target, flag = ("partial", "shift") if raw else ("result", "last")
+    size = Types.size(plan.types.sum if raw else plan.types.result)
+    step = plan.summing * plan.pes * size
+    out = f"{target}[{row}], stride={size}, step={step}"
+    return Exe(ROW, out=out, to=to_clusters(plan, range(plan.summing)), flag=flag)
+
+
+def _merge(plan: HeldPlan) -> Iterator[Exe]:
+    """Row 0 adds the raw sums of all rows (seed 000 ¶85: rows after clusters)."""
+    to = to_clusters(plan, range(plan.summing))
+    for row in range(plan.tile.m):
+        parts = [f"psums gathered[{p}, {row}] sliced" for p in range(plan.partition.rows)]
+        yield Exe(MERGE, tuple(parts), to=to)
+        yield _row_out(plan, row, raw=False)

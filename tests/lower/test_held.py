@@ -1,0 +1,73 @@
+"""Weight stationary products: weights cross the bus once a tile (seed 000 ¶145)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isa import config
+from lower.cost import cost
+from lower.errors import LowerError
+from lower.held import make_product_plan
+from lower.mapping import WEIGHT
+from lower.operation import Product
+from lower.plan import Tile
+from tests.lower.running import run
+
+BASE = config.load("base")
+RNG = np.random.default_rng(7)
+M, N, K = 64, 64, 128  # split d: 16 outputs a row, 16 rows of activations a cluster
+W, X = (RNG.integers(1, 10, shape).astype(np.int8) for shape in ((N, K), (M, K)))
+
+
+def bus(done: Any, counter: str) -> int:
+    """Of all rows' buses."""
+    return sum(values[counter] for values in done.counters.values() if "macs" in values)
+
+
+def test_the_bus_carries_weights_once_a_tile() -> None:
+    """The same split: with 16 rows of activations a cluster, fewer than half of the beats."""
+    product = Product(M, W)
+    held, weight = run(product, BASE, "weight", "d", Tile(16, 1, 16, K), X)
+    _, stay = run(product, BASE, "input", "d", Tile(4, 4, 16, K), X)
+    for done in (weight, stay):
+        np.testing.assert_array_equal(done.outputs["y"], X.astype(int) @ W.T.astype(int))
+    assert bus(weight, "bus_beats") < 0.5 * bus(stay, "bus_beats")
+    # 4 rows. Weights: a record of each of 16 outputs, index and value (3 bytes) an entry, the same
+    # for all clusters. Activations: a segment of 128 bytes for each of 4 clusters, 16 times.
+    weights, activations = 16 * (2 + 3 * K), 16 * 4 * K
+    rest = bus(weight, "bus_bytes") - 4 * (weights + activations)
+    assert 0 < rest < 4 * 20  # command bytes, sequences
+    # Input stationary: four groups of rows, each with all weights.
+    assert bus(stay, "bus_bytes") > 4 * (4 * weights + activations)
+    assert cost(held).cycles == pytest.approx(weight.cycles, rel=0.05)
+
+
+def test_partial_sums_leave_before_new_activations_come() -> None:
+    """Two tiles of k, two of m: raw sums of each tile of m go out, and come back for the next k."""
+    product = Product(M, W[:16], RNG.integers(-99, 99, 16))
+    plan, done = run(product, BASE, "weight", "a", Tile(2, 1, 16, K // 2), X)
+    assert plan.returns
+    assert not plan.carries
+    assert product.bias is not None
+    wanted = X.astype(int) @ W[:16].T.astype(int) + product.bias
+    np.testing.assert_array_equal(done.outputs["y"], wanted)
+    assert done.counters["dma"]["bytes"] == cost(plan).traffic.total
+
+
+@pytest.mark.parametrize(
+    ("tile", "m", "message"),
+    [
+        (Tile(1, 2, 4, 4), 4, "weights stay: rows of activations come one by one"),
+        (Tile(15, 1, 4, 600), 60, "15 rows of 600 activations in two parts of the buffer"),
+        (Tile(242, 1, 4, 4), 1000, "242 sums a PE, the output queue holds 240"),
+        (Tile(126, 1, 4, 4), 1000, "126 rows of activations, an exe has too few segments"),
+    ],
+)
+def test_what_does_not_fit(tile: Tile, m: int, message: str) -> None:
+    product = Product(m, np.ones((4, 600), np.int8), np.ones(4, np.int8)).checked(BASE)
+    with pytest.raises(LowerError) as error:
+        make_product_plan(product, BASE, WEIGHT, "b", tile)
+    assert str(error.value) == message
