@@ -305,18 +305,17 @@ class Plan:
         """Raise `LowerError` for a tile that the device cannot hold."""
         tile, config = self.tile, self.config
         for dim in "MNK":
-            if not 1 <= tile.length(dim) <= self.partition.length(dim):
-                raise LowerError(
-                    f"a tile of {tile.length(dim)} in {dim}, a part has {self.partition.length(dim)}"
-                )
+            length, part = tile.length(dim), self.partition.length(dim)
+            if not 1 <= length <= part:
+                raise LowerError(f"a tile of {length} in {dim}, a part has {part}")
         if tile.n > self.pes or tile.members > ACCUMULATORS:
             raise LowerError(f"a tile of {tile.n} outputs, {tile.members} rows at once")
         if self.in_accumulators and tile.groups > 1:
             raise LowerError("sums stay in the accumulators: one group of rows at a time")
         if self.buffered * self.blocks > BLOCKS:
             raise LowerError(
-                f"{self.buffered} rows of {tile.k} activations take {self.buffered * self.blocks} blocks of the"
-                f" input buffer, it has {BLOCKS}"
+                f"{self.buffered} rows of {tile.k} activations take"
+                f" {self.buffered * self.blocks} blocks of the input buffer, it has {BLOCKS}"
             )
         entries = int(self.weight_counts.max(initial=0))
         if entries > config["pe.weight_queue"]:

@@ -39,7 +39,7 @@ def test_the_bus_carries_weights_once_a_tile() -> None:
     # for all clusters. Activations: a segment of 128 bytes for each of 4 clusters, 16 times.
     weights, activations = 16 * (2 + 3 * K), 16 * 4 * K
     rest = bus(weight, "bus_bytes") - 4 * (weights + activations)
-    assert 0 < rest < 4 * 20  # command bytes, sequences
+    assert 0 < rest < 4 * 128  # command bytes and three sequences
     # Input stationary: four groups of rows, each with all weights.
     assert bus(stay, "bus_bytes") > 4 * (4 * weights + activations)
     assert cost(held).cycles == pytest.approx(weight.cycles, rel=0.05)
