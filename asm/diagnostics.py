@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
+
+_WIDEST = 160  # characters of a source line that are shown
 
 ERROR, WARNING = "error", "warning"
 
@@ -82,6 +84,19 @@ def _caret_line(source: str, span: Span) -> str:
     )
 
 
+def _window(source: str, span: Span) -> tuple[str, Span]:
+    """A line and the span in it; of a long line what stands around the span."""
+    if len(source) <= _WIDEST:
+        return source, span
+    start = max(0, min(span.column - 1 - _WIDEST // 3, len(source) - _WIDEST))
+    end = start + _WIDEST
+    before, behind = "..." * (start > 0), "..." * (end < len(source))
+    moved = len(before) - start
+    last = min(span.end_column, end + 1)
+    place = replace(span, column=span.column + moved, end_column=last + moved)
+    return f"{before}{source[start:end]}{behind}", place
+
+
 def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
     """The printed form in (style, text) pairs, line ends included.
 
@@ -92,8 +107,9 @@ def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
     yield diagnostic.severity, f"{diagnostic.severity}: "
     yield "message", f"{diagnostic.message}\n"
     if diagnostic.source:
-        yield "source", f"    {printable(diagnostic.source)}\n"
-        yield "caret", f"    {_caret_line(diagnostic.source, span)}\n"
+        source, place = _window(diagnostic.source, span)
+        yield "source", f"    {printable(source)}\n"
+        yield "caret", f"    {_caret_line(source, place)}\n"
     if diagnostic.hint:
         yield "hint", f"    hint: {diagnostic.hint}\n"
     for link in diagnostic.chain:

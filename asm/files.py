@@ -29,11 +29,12 @@ def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
     roots = [folder.resolve() for folder in folders]
     if not roots:
         raise FileError(f"'{name}' cannot be read: a text without a folder reads no files")
-    outside = False
+    outside = is_folder = False
     for folder, root in zip(folders, roots, strict=True):
         try:
             path = (root / name).resolve()
             if not path.is_file():
+                is_folder |= path.is_dir() and any(map(path.is_relative_to, roots))
                 continue
         except (OSError, RuntimeError, ValueError):
             continue
@@ -42,6 +43,8 @@ def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
         outside = True
     if outside:
         raise FileError(f"'{name}' leads out of the source's folder and the -I folders")
+    if is_folder:
+        raise FileError(f"'{name}' is a folder")
     raise FileError(f"there is no file '{name}' below the source's folder or a -I folder")
 
 

@@ -243,8 +243,10 @@ def test_files_are_found_below_their_folders_only(tmp_path: Path) -> None:
     for bad in ("../outside/d.npy", "link.npy", "folder/d.npy", "inner/../../outside/d.npy"):
         assert "leads out of" in error_of(f'.npy "{bad}"', source)
     assert "is absolute" in error_of(f'.npy "{source}/a.npy"', source)
-    for missing in ("none.npy", "inner", "loop.npy", "a.npy/x", "x" * 5000):
+    for missing in ("none.npy", "loop.npy", "a.npy/x", "x" * 5000):
         assert "there is no file" in error_of(f'.npy "{missing}"', source)
+    assert "'inner' is a folder" in error_of('.npy "inner"', source)
+    assert "there is no file '../outside'" in error_of('.npy "../outside"', source)
     assert "empty or holds a zero byte" in error_of(r'.npy "a\0b"', source)
     assert "UTF-8" in error_of(r'.npy "\xff\xfe"', source)
     assert "a text without a folder" in error_of('.npy "a.npy"', None)

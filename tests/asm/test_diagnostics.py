@@ -51,6 +51,20 @@ def test_text() -> None:
     assert [item.message for item in error.errors] == [x.message for x in error.diagnostics[:2]]
 
 
+def test_of_a_long_line_what_stands_around_is_shown() -> None:
+    numbers = [str(number) for number in range(100, 200)]
+    for wrong in (0, 10, 50, 99):
+        line = " .byte " + ",".join([*numbers[:wrong], "what", *numbers[wrong + 1 :]])
+        _, source, caret, *_ = render(diagnose(line).diagnostics).splitlines()
+        assert len(source) <= 4 + 160 + 6
+        assert source[caret.index("^") : caret.index("^") + caret.count("^")] == "what"
+        assert source.strip(" .") in line
+    (wide,) = diagnose(" .ascii " + "1" * 1000).diagnostics
+    _, source, caret = render([wide]).splitlines()
+    assert source.endswith("1...")
+    assert caret.strip() == "^" * len(source.partition("ascii ")[2].rstrip("."))
+
+
 def test_the_end_of_a_line_and_a_span_over_lines() -> None:
     error = diagnose(" .byte 1 +  \n .byte (1 / /* over\n lines */ 0)\n")
     assert render(error.diagnostics) == (
