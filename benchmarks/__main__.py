@@ -7,7 +7,16 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-ALL = ("assembling", "disassembling", "scalar", "array", "engines", "editing", "startup")
+ALL = (
+    "assembling",
+    "disassembling",
+    "scalar",
+    "array",
+    "engines",
+    "protection",
+    "editing",
+    "startup",
+)
 _TOOLS = {"GNU as": "riscv64-unknown-elf-as", "llvm-mc": "llvm-mc"}
 _PACKAGES = ("bronzebeard", "py65", "unicorn", "numpy", "scipy")
 
