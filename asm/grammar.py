@@ -251,6 +251,9 @@ def _unreadable(position: int, text: str) -> Mistake:
     if number and (char.isdigit() or char == "."):
         return Mistake(f"'{number[0]}' is no number", number.span())
     shown = char if char.isprintable() else f"\\x{ord(char):02x}"
-    hint = "names are made of the letters a to z and A to Z, digits, '_', '.' and '$'"
-    message = f"unexpected character '{shown}'"
-    return Mistake(message, (position, position + 1), hint if char.isalpha() else "")
+    hint = ""
+    if char.isalpha():
+        hint = "names are made of the letters a to z and A to Z, digits, '_', '.' and '$'"
+    elif char == "@":
+        hint = "words stand without '@', as in '.type f, function'"
+    return Mistake(f"unexpected character '{shown}'", (position, position + 1), hint)

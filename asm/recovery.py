@@ -19,6 +19,31 @@ _MEANT = re.compile(r"did you mean '(.+)'\?")
 _MOST_CUTS = 20  # tries to find that begin,
 _MOST_TEXT = 4000  # and characters that are read for it, all tries together
 
+# Directives of GNU as that are not here, and what to do without them.
+_LEAVE_OUT = "leave it out"
+_ELSEWHERE = {
+    **dict.fromkeys((".file", ".loc", ".ident", ".attribute", ".option", ".end"), _LEAVE_OUT),
+    **dict.fromkeys((".cfi_startproc", ".cfi_endproc", ".cfi_def_cfa_offset"), _LEAVE_OUT),
+    **dict.fromkeys((".cfi_offset", ".cfi_restore", ".cfi_sections", ".hidden"), _LEAVE_OUT),
+    ".local": "a name is its file's own unless .global shares it",
+    ".extern": "leave it out; .global in both files shares a name",
+    ".weak": "there are no weak symbols; .global shares a name",
+    ".comm": "write a label and .space in .bss, and .global",
+    ".lcomm": "write a label and .space in .bss",
+    ".org": "write .space or .balign",
+    ".print": "write .warning",
+    ".rep": "did you mean '.rept'?",
+    ".irep": "did you mean '.irp'?",
+    ".endc": "did you mean '.endif'?",
+    ".altmacro": "parameters are written \\name here",
+    ".pushsection": "write .section, and the section's name again to go back",
+    ".popsection": "write the name of the section to go back to",
+    ".previous": "write the name of the section to go back to",
+    ".subsection": "write the data in the order that they shall have",
+    ".uleb128": "write the bytes with .byte",
+    ".sleb128": "write the bytes with .byte",
+}
+
 
 def assigned(text: str) -> Name | None:
     """The symbol that a wrong line sets, if it is an assignment."""
@@ -86,7 +111,7 @@ def unknown_directive(head: Name, known: Iterable[str]) -> Mistake:
     """What to say of a directive that nobody knows here, or that parts of another core have."""
     cores = registry.cores()
     owners = [core.name for core in cores if any(x.name == head.text for x in core.directives)]
-    hint = did_you_mean(head.text, known)
+    hint = _ELSEWHERE.get(head.text) or did_you_mean(head.text, known)
     if owners:
         hint = f"parts of {' and '.join(owners)} have it"
     return Mistake(f"unknown directive '{head.text}'", head, hint)
