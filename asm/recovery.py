@@ -103,7 +103,10 @@ def unknown(head: Name, core: Core, known: Iterable[str]) -> Mistake:
         have = "has" if len(others) == 1 else "have"
         hint = f"{' and '.join(others)} {have} it; this part is of {core.name}"
     else:
-        hint = did_you_mean(head.text, [*core.rows, *known])
+        # A name without its element: `vadd` of `vadd.b` and `vadd.h`.
+        begun = [name for name in core.rows if name.startswith(f"{head.text}.")]
+        there = f"there are {', '.join(begun)}" if len(begun) > 1 else ""
+        hint = there or did_you_mean(head.text, [*core.rows, *known])
     return Mistake(f"{core.name} has no instruction '{head.text}'", head, hint)
 
 

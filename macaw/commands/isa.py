@@ -101,6 +101,9 @@ def _find(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
     ]
     hint = f"{' and '.join(owners)} has it" if owners else ""
     words = {word for item in known for word in (item.name, *item.also)}
+    begun = [item.name for item in known if item.name.startswith(f"{name.lower()}.")]
+    if len(begun) > 1 and not hint:
+        hint = f"there are {', '.join(dict.fromkeys(begun))}"
     raise InputError(
         f"nothing is called '{name}'" if everywhere else f"core {cores[0].name} has no '{name}'",
         hint or did_you_mean(name.lower(), words) or "`macaw isa` lists all",
@@ -133,9 +136,13 @@ def _directives() -> str:
 
 def _groups(heading: str, groups: list[tuple[str, list[str]]]) -> str:
     lines = [heading]
+    column = max([11, *(len(title) for title, names in groups if names)]) + 1
     for title, names in groups:
         text = " ".join(dict.fromkeys(names))
         lines += textwrap.wrap(
-            text, 80, initial_indent=f"  {title:<12}", subsequent_indent=" " * 14
+            text,
+            80,
+            initial_indent=f"  {title:<{column}}",
+            subsequent_indent=" " * (column + 2),
         )
     return "\n".join(lines) + "\n"

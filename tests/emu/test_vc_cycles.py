@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 from emu.scalar.semantics import MASK
+from isa import vector
+from isa.codec import Decoded, describe
 from isa.memory_map import EXTERNAL
+from isa.scalar import REGISTER
 from tests.emu.toys import UNIT, toy
 from tests.emu.vc_machine import COSTS, machine, processor
 
@@ -279,3 +282,64 @@ def test_code_that_changes_itself():
     device = machine(source)
     assert device.run(max_cycles=1000).exit_code == 0
     assert processor(device).x[13] == 6
+
+
+# A second model: issue times of random straight code, from its text.
+
+LATENCIES = {"mul": 3, "mulhu": 3, "div": 20, "remu": 20, "add": 1, "xor": 1, "addi": 1, "lui": 1}
+
+
+def named_registers(mnemonic, operands):
+    """The registers in an instruction's text; pairs by the page: order of 16 lanes, 64-bit lanes."""
+    found = []
+    for name in operands:
+        if name.startswith("vr"):
+            found.append(name)
+            continue
+        number = REGISTER.parse(name)
+        if not number and (number is None or mnemonic[0] != "v"):
+            continue
+        paired = mnemonic in ("pmac.u8", "pmac.s8", "vext.d", "vins.d", "vsplat.d")
+        found += [f"x{number}", *([f"x{number + 1}"] if paired else [])]
+    return [name for name in found if name != "x0"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_straight_code(seed):
+    chance = random.Random(seed)
+    rows = [row for row in vector.XVC if row.family != "vector memory" and row.mnemonic != "vperm"]
+    lines = []
+    for _ in range(120):
+        if chance.random() < 0.4:
+            name = chance.choice(list(LATENCIES))
+            rd, a, b = (f"x{chance.randrange(8)}" for _ in "dab")
+            last = {"addi": f"{rd}, {a}, 5", "lui": f"{rd}, 5"}.get(name, f"{rd}, {a}, {b}")
+            lines.append(f"{name} {last}")
+            continue
+        row = chance.choice(rows)
+        values = {}
+        for operand in row.operands:
+            known = sorted({operand.kind.parse(word) for word in operand.kind.words()})
+            # Few registers, so that they meet.
+            known = [value for value in known if value % 32 < 8] or [0, 1]
+            values[operand.name] = chance.choice(known)
+        lines.append(describe(Decoded(row, values)))
+    device = machine("\n".join(lines) + "\n ebreak\n")
+    core = processor(device)
+    core.x[:32] = [0] * 32  # every order is legal
+    issues = []
+    device.listen(lambda event: issues.append(event.time) if event.kind == "instruction" else None, ["vc"])  # fmt: skip
+    # Values that are computed may be no order; what comes before has its times all the same.
+    device.run(max_cycles=10_000)
+    ready, at, wanted = {}, -1, []
+    for line in lines[: len(issues)]:
+        mnemonic, _, rest = line.partition(" ")
+        operands = rest.replace(",", " ").split()
+        names = named_registers(mnemonic, operands)
+        at = max([at + 1, *(ready.get(name, 0) for name in names)])
+        wanted.append(at)
+        latency = LATENCIES.get(mnemonic, 4 if mnemonic.startswith("pmac") else 3)
+        for name in named_registers(mnemonic, operands[:1]):
+            ready[name] = at + latency
+    assert issues[: len(wanted)] == wanted
+    assert len(issues) > 50

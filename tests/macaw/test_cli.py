@@ -80,6 +80,7 @@ def test_a_wrong_command_line(arguments: list[str], message: str) -> None:
             ["test", __file__],
             "test_cli.py is a file, not a folder\nhint: a golden test is a folder",
         ),
+        (["isa", "vsplat"], "there are vsplat.b, vsplat.h, vsplat.w, vsplat.d, vsplat.f16"),
         (["isa", "nothing-like-it"], "nothing is called 'nothing-like-it'"),
         (["isa", "--core", "cq"], "no core is called 'cq'"),
         (["device", "tinny"], "no device is called 'tinny'"),

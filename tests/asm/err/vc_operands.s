@@ -18,3 +18,5 @@
         pmac.u8 vr3, vr0, vr1             #! error 9-30: pmac.u8 needs the operand rs3 | write pmac.u8 rd, rs1, rs2, rs3, [acc]
         vadd.d  vr0, vr1, vr2             #! error 9-15: vc has no instruction 'vadd.d' | did you mean 'vadd.w'?
         dma.wait zero                     #! error 9-17: vc has no instruction 'dma.wait' | cp has it; this part is of vc
+        vadd    vr0, vr1, vr2             #! error 9-13: vc has no instruction 'vadd' | there are vadd.b, vadd.h, vadd.w, vadd.f16, vadd.f32
+        pmac    vr3, vr0, vr1, vr2        #! error 9-13: vc has no instruction 'pmac' | there are pmac.u8, pmac.s8, pmac.u16, pmac.s16, pmac.s32, pmac.f16, pmac.f32, pmac.u32, pmac.gr.u8, pmac.gr.s8
