@@ -16,7 +16,6 @@ from asm.program import MAX_ALIGN, Program, Section
 
 __all__ = ["ElfError", "read", "write"]
 
-_TOP = 1 << 32  # one past the last address
 _SECTION_FLAGS = {
     "ax": elf.SHF_ALLOC | elf.SHF_EXECINSTR,
     "aw": elf.SHF_ALLOC | elf.SHF_WRITE,
@@ -199,7 +198,7 @@ def _check(program: Program) -> None:
     for symbol in program.symbols:
         if symbol.section is not None and symbol.section not in names:
             raise ElfError(f"symbol {symbol.name} is in the section {symbol.section}, which is not")
-        if not (whole(symbol.value, 0, _TOP - 1) and whole(symbol.size, 0, _TOP - 1)):
+        if not (whole(symbol.value, 0, elf.TOP - 1) and whole(symbol.size, 0, elf.TOP - 1)):
             raise ElfError(f"symbol {symbol.name}: {symbol.value:#x} does not fit 32 bits")
         if not symbol.name or symbol.kind not in _SYMBOL_KINDS:
             raise ElfError(f"symbol {symbol.name!r}: no kind {symbol.kind!r}")
@@ -225,5 +224,5 @@ def _check_section(section: Section) -> None:
     if section.address % section.align or section.load_address % section.align:
         raise ElfError(f"{what}: {section.address:#x} is not aligned to {section.align}")
     for address in (section.address, section.load_address):
-        if not (whole(address, 0, _TOP - 1) and address + section.size <= _TOP):
+        if not (whole(address, 0, elf.TOP - 1) and address + section.size <= elf.TOP):
             raise ElfError(f"{what}: {address:#x} + {section.size:#x} does not fit 32 bits")

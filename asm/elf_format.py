@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple
 
+TOP = 1 << 32  # one past the last address
 MAGIC = b"\x7fELF"
 CLASS_32 = 1
 DATA_LITTLE = 1
@@ -153,3 +154,13 @@ def string_at(table: bytes, offset: int, what: str) -> str:
 def whole(value: Any, low: int, high: int) -> bool:
     """Whether `value` is an integer (and no bool) from `low` to `high`."""
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def section_bytes(data: bytes, header: SectionHeader, what: str) -> bytes:
+    """The bytes of a section in the file. Raises `ElfError`."""
+    if header.offset + header.size > len(data):
+        raise ElfError(
+            f"{what}: {header.size:#x} bytes at offset {header.offset:#x}"
+            f" reach behind the file's {len(data):#x} bytes"
+        )
+    return data[header.offset : header.offset + header.size]

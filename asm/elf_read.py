@@ -11,17 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from asm import dwarf, dwarf_read, elf_note
+from asm import dwarf, dwarf_read, elf_note, elf_segments, elf_symbols
 from asm import elf_format as elf
-from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, SymbolEntry, string_at
+from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, section_bytes, string_at
 from asm.elf_note import Note
-from asm.program import MAX_ALIGN, LineTable, Program, Section, Symbol, Tensor
+from asm.program import MAX_ALIGN, LineTable, Program, Section, Tensor
 from isa import registry
 
-_TOP = 1 << 32  # one past the last address
 _MOST_HEADERS = 4096  # far more than any program needs; bounds the time a mad file takes
 _STRING_FLAGS = elf.SHF_MERGE | elf.SHF_STRINGS
-_KINDS = {elf.STT_NOTYPE: "notype", elf.STT_OBJECT: "object", elf.STT_FUNC: "func"}
 _OUR_FLAGS = {
     elf.SHF_ALLOC | elf.SHF_EXECINSTR: "ax",
     elf.SHF_ALLOC | elf.SHF_WRITE: "aw",
@@ -49,7 +47,7 @@ def read(data: bytes) -> Program:
         )
     )
     for number, segment in enumerate(segments):
-        _check_segment(data, number, segment)
+        elf_segments.check(data, number, segment)
     headers = tuple(
         SectionHeader(*record)
         for record in _records(
@@ -66,7 +64,7 @@ def read(data: bytes) -> Program:
     note = _note(data, headers, names)
     sections = _sections(data, headers, names, segments, ours=note is not None)
     if note is None:
-        sections = _with_bare_segments(data, sections, segments)
+        sections = elf_segments.with_bare(data, sections, segments)
         base = base_core()
         sections = {
             number: replace(section, core=base if section.flags == "ax" else None)
@@ -74,7 +72,7 @@ def read(data: bytes) -> Program:
         }
     else:
         sections = _with_parts(sections, note)
-    symbols = _symbols(data, headers, names, sections, ours=note is not None)
+    symbols = elf_symbols.read(data, headers, names, sections, ours=note is not None)
     found = tuple(sections.values())
     check_overlaps(found)
     check_tensors(note.tensors if note else (), found)
@@ -189,32 +187,6 @@ def _records(
         yield layout.unpack_from(data, start + number * size)
 
 
-def _check_segment(data: bytes, number: int, segment: Segment) -> None:
-    what = f"segment {number}"
-    if segment.kind in (elf.PT_DYNAMIC, elf.PT_INTERP):
-        raise ElfError("the file is dynamically linked; link it with -static -nostdlib")
-    if segment.kind != elf.PT_LOAD:
-        return
-    if segment.offset + segment.file_size > len(data) and segment.file_size:
-        raise ElfError(
-            f"{what}: {segment.file_size:#x} bytes at offset {segment.offset:#x}"
-            f" reach behind the file's {len(data):#x} bytes"
-        )
-    if segment.file_size > segment.size:
-        raise ElfError(
-            f"{what}: {segment.file_size:#x} bytes in the file, {segment.size:#x} in memory"
-        )
-    for address in (segment.address, segment.load_address):
-        if address + segment.size > _TOP:
-            raise ElfError(f"{what}: {address:#x} + {segment.size:#x} is more than 32 bits")
-    align = segment.align
-    if align > 1 and (align & (align - 1) or (segment.offset - segment.address) % align):
-        raise ElfError(
-            f"{what}: offset {segment.offset:#x} and address {segment.address:#x}"
-            f" do not agree with the alignment {align:#x}"
-        )
-
-
 def _check_amount(
     data: bytes, segments: tuple[Segment, ...], headers: tuple[SectionHeader, ...]
 ) -> None:
@@ -231,16 +203,6 @@ def _check_amount(
         )
 
 
-def _contents(data: bytes, header: SectionHeader, what: str) -> bytes:
-    """The bytes of a section in the file."""
-    if header.offset + header.size > len(data):
-        raise ElfError(
-            f"{what}: {header.size:#x} bytes at offset {header.offset:#x}"
-            f" reach behind the file's {len(data):#x} bytes"
-        )
-    return data[header.offset : header.offset + header.size]
-
-
 def _section_names(
     data: bytes, header: FileHeader, headers: tuple[SectionHeader, ...]
 ) -> tuple[str, ...]:
@@ -250,7 +212,7 @@ def _section_names(
         raise ElfError(f"section 0 is of type {headers[0].kind}, not empty")
     if not 0 < header.names < len(headers) or headers[header.names].kind != elf.SHT_STRTAB:
         raise ElfError(f"section {header.names} should be the sections' names, but is not")
-    table = _contents(data, headers[header.names], "the sections' names")
+    table = section_bytes(data, headers[header.names], "the sections' names")
     names = [string_at(table, item.name, f"section {i}") for i, item in enumerate(headers)]
     for number, name in enumerate(names[1:], 1):
         if not name or not name.isprintable():
@@ -264,7 +226,7 @@ def _note(data: bytes, headers: tuple[SectionHeader, ...], names: tuple[str, ...
         return None
     if len(places) > 1 or headers[places[0]].kind != elf.SHT_NOTE:
         raise ElfError(f"{elf_note.SECTION}: it stands {len(places)} times, or is no note")
-    note = elf_note.read(_contents(data, headers[places[0]], elf_note.SECTION))
+    note = elf_note.read(section_bytes(data, headers[places[0]], elf_note.SECTION))
     if note is None:
         raise ElfError(f"{elf_note.SECTION}: holds no note of ours")
     return note
@@ -297,11 +259,11 @@ def _sections(
             raise ElfError(f"{what}: {header.address:#x} is not aligned to {header.align:#x}")
         if ours and align > MAX_ALIGN:
             raise ElfError(f"{what}: the alignment {align} is more than {MAX_ALIGN}")
-        if header.address + header.size > _TOP:
+        if header.address + header.size > elf.TOP:
             raise ElfError(f"{what}: {header.address:#x} + {header.size:#x} is more than 32 bits")
-        contents = b"" if header.kind == elf.SHT_NOBITS else _contents(data, header, what)
-        load_address = header.address + _load_distance(header, segments, what)
-        if not 0 <= load_address <= _TOP - header.size or (ours and load_address % align):
+        contents = b"" if header.kind == elf.SHT_NOBITS else section_bytes(data, header, what)
+        load_address = header.address + elf_segments.load_distance(header, segments, what)
+        if not 0 <= load_address <= elf.TOP - header.size or (ours and load_address % align):
             raise ElfError(f"{what}: it cannot be loaded at {load_address:#x}")
         found[number] = Section(
             names[number],
@@ -324,75 +286,6 @@ def _foreign_flags(flags: int) -> str:
     if flags & elf.SHF_EXECINSTR:
         return "ax"
     return "aw" if flags & elf.SHF_WRITE else "a"
-
-
-def _load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
-    """What to add to a section's address for its load address: its segment says."""
-    if header.size == 0:
-        return 0
-    for segment in segments:
-        inside = header.address - segment.address
-        if segment.kind != elf.PT_LOAD or not 0 <= inside <= segment.size - header.size:
-            continue
-        if header.kind != elf.SHT_NOBITS:
-            if inside + header.size > segment.file_size or header.offset != segment.offset + inside:
-                raise ElfError(
-                    f"{what}: offset {header.offset:#x} is not where its segment has it in the file"
-                )
-        elif inside < segment.file_size:
-            raise ElfError(f"{what}: it should be zeros, but its segment has bytes there")
-        return segment.load_address - segment.address
-    raise ElfError(f"{what}: no segment loads {header.size:#x} bytes at {header.address:#x}")
-
-
-def _with_bare_segments(
-    data: bytes, sections: dict[int, Section], segments: tuple[Segment, ...]
-) -> dict[int, Section]:
-    """`sections`, and more for what segments load and no section says (a stripped file has none).
-
-    Of bytes between sections only those that are not all zero count: the rest is padding.
-    """
-    found = dict(sections)
-    covered = sorted((item.address, item.end) for item in sections.values())
-    for number, segment in enumerate(segments):
-        if segment.kind != elf.PT_LOAD:
-            continue
-        flags = "ax" if segment.flags & elf.PF_X else "aw" if segment.flags & elf.PF_W else "a"
-        filled = segment.address + segment.file_size
-        gaps = list(_gaps(segment.address, segment.address + segment.size, covered))
-        if gaps != [(segment.address, segment.address + segment.size)]:
-            flags = "a"  # what stands beside code is none: file headers and the like
-        for start, end in gaps:
-            # The parts of the gap that the file fills, and that it leaves zero.
-            for low, high in ((start, min(end, filled)), (max(start, filled), end)):
-                offset = low - segment.address + segment.offset
-                contents = data[offset : offset + high - low] if low < filled else b""
-                if low >= high or (sections and not any(contents)):
-                    continue
-                found[-len(found) - 1] = Section(
-                    f".segment.{number}.{low:x}",
-                    None,
-                    None,
-                    low,
-                    low - segment.address + segment.load_address,
-                    contents,
-                    high - low,
-                    1,
-                    flags,
-                )
-    return found
-
-
-def _gaps(start: int, end: int, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The parts of `start` to `end` that none of the sorted ranges covers."""
-    for low, high in covered:
-        if high <= start or low >= end:
-            continue
-        if low > start:
-            yield start, low
-        start = max(start, high)
-    if start < end:
-        yield start, end
 
 
 def _with_parts(sections: dict[int, Section], note: Note) -> dict[int, Section]:
@@ -427,77 +320,9 @@ def _lines(
             if header.kind == elf.SHT_PROGBITS and name.startswith(dwarf.PREFIX):
                 if name in debug or header.flags & ~_STRING_FLAGS:
                     raise ElfError(f"section {name} stands twice, or has flags {header.flags:#x}")
-                debug[name] = _contents(data, header, f"section {name}")
+                debug[name] = section_bytes(data, header, f"section {name}")
         return dwarf_read.read(debug, sections)
     except ElfError:
         if ours:
             raise
         return LineTable()
-
-
-def _symbols(
-    data: bytes,
-    headers: tuple[SectionHeader, ...],
-    names: tuple[str, ...],
-    sections: dict[int, Section],
-    *,
-    ours: bool,
-) -> Iterator[Symbol]:
-    tables = [number for number, header in enumerate(headers) if header.kind == elf.SHT_SYMTAB]
-    if len(tables) > 1:
-        raise ElfError(f"{len(tables)} symbol tables; one is the most")
-    for number in tables:
-        header = headers[number]
-        what = f"section {names[number]}"
-        size = elf.SYMBOL.size
-        if header.entry_size != size or header.size % size or header.size == 0:
-            raise ElfError(f"{what}: {header.size:#x} bytes in entries of {header.entry_size}")
-        if not 0 < header.link < len(headers) or headers[header.link].kind != elf.SHT_STRTAB:
-            raise ElfError(f"{what}: section {header.link} should hold its names, but does not")
-        strings = _contents(data, headers[header.link], f"section {names[header.link]}")
-        table = _contents(data, header, what)
-        for place in range(1, header.size // size):
-            entry = SymbolEntry(*elf.SYMBOL.unpack_from(table, place * size))
-            if (entry.binding == elf.STB_LOCAL) != (place < header.info):
-                raise ElfError(
-                    f"symbol {place}: binding {entry.binding}; local ones end at {header.info}"
-                )
-            symbol = _symbol(place, entry, strings, sections, len(headers), ours=ours)
-            if symbol is not None:
-                yield symbol
-
-
-def _symbol(
-    place: int,
-    entry: SymbolEntry,
-    strings: bytes,
-    sections: dict[int, Section],
-    count: int,
-    *,
-    ours: bool,
-) -> Symbol | None:
-    """One symbol, or None for what is no name for a loaded address or a number."""
-    name = string_at(strings, entry.name, f"symbol {place}")
-    what = f"symbol {place} ({name if name.isprintable() else ascii(name)})"
-    if entry.section != elf.SHN_ABS and (
-        entry.section >= elf.SHN_LORESERVE or entry.section >= count
-    ):
-        raise ElfError(f"{what}: there is no section {entry.section:#x}")
-    known = entry.kind in _KINDS and entry.binding <= elf.STB_WEAK
-    if ours:
-        loaded = entry.section == elf.SHN_ABS or entry.section in sections
-        if not (known and loaded and name and entry.binding != elf.STB_WEAK and not entry.other):
-            raise ElfError(f"{what}: cannot be in a file of ours")
-    if entry.kind in (elf.STT_SECTION, elf.STT_FILE, elf.STT_TLS) or entry.section == elf.SHN_UNDEF:
-        return None
-    if not known:
-        raise ElfError(f"{what}: binding {entry.binding} and type {entry.kind} are not known")
-    if not name or (name.startswith("$") and not ours):  # `$x`, `$d`: the linker's marks
-        return None
-    if not name.isprintable():
-        raise ElfError(f"symbol {place} is called {name!r}")
-    if entry.section != elf.SHN_ABS and entry.section not in sections:
-        return None  # of a section that is empty or not loaded
-    section = None if entry.section == elf.SHN_ABS else sections[entry.section].name
-    is_global = entry.binding != elf.STB_LOCAL
-    return Symbol(name, entry.value, entry.size, section, _KINDS[entry.kind], is_global)

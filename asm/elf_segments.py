@@ -1,0 +1,105 @@
+"""Segments of an ELF executable: what can be true of one, and what it says of sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from asm import elf_format as elf
+from asm.elf_format import ElfError, SectionHeader, Segment
+from asm.program import Section
+
+
+def check(data: bytes, number: int, segment: Segment) -> None:
+    """Refuse a segment that cannot be loaded. Raises `ElfError`."""
+    what = f"segment {number}"
+    if segment.kind in (elf.PT_DYNAMIC, elf.PT_INTERP):
+        raise ElfError("the file is dynamically linked; link it with -static -nostdlib")
+    if segment.kind != elf.PT_LOAD:
+        return
+    if segment.offset + segment.file_size > len(data) and segment.file_size:
+        raise ElfError(
+            f"{what}: {segment.file_size:#x} bytes at offset {segment.offset:#x}"
+            f" reach behind the file's {len(data):#x} bytes"
+        )
+    if segment.file_size > segment.size:
+        raise ElfError(
+            f"{what}: {segment.file_size:#x} bytes in the file, {segment.size:#x} in memory"
+        )
+    for address in (segment.address, segment.load_address):
+        if address + segment.size > elf.TOP:
+            raise ElfError(f"{what}: {address:#x} + {segment.size:#x} is more than 32 bits")
+    align = segment.align
+    if align > 1 and (align & (align - 1) or (segment.offset - segment.address) % align):
+        raise ElfError(
+            f"{what}: offset {segment.offset:#x} and address {segment.address:#x}"
+            f" do not agree with the alignment {align:#x}"
+        )
+
+
+def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
+    """What to add to a section's address for its load address: its segment says."""
+    if header.size == 0:
+        return 0
+    for segment in segments:
+        inside = header.address - segment.address
+        if segment.kind != elf.PT_LOAD or not 0 <= inside <= segment.size - header.size:
+            continue
+        if header.kind != elf.SHT_NOBITS:
+            if inside + header.size > segment.file_size or header.offset != segment.offset + inside:
+                raise ElfError(
+                    f"{what}: offset {header.offset:#x} is not where its segment has it in the file"
+                )
+        elif inside < segment.file_size:
+            raise ElfError(f"{what}: it should be zeros, but its segment has bytes there")
+        return segment.load_address - segment.address
+    raise ElfError(f"{what}: no segment loads {header.size:#x} bytes at {header.address:#x}")
+
+
+def with_bare(
+    data: bytes, sections: dict[int, Section], segments: tuple[Segment, ...]
+) -> dict[int, Section]:
+    """`sections`, and more for what segments load and no section says (a stripped file has none).
+
+    Of bytes between sections only those that are not all zero count: the rest is padding.
+    """
+    found = dict(sections)
+    covered = sorted((item.address, item.end) for item in sections.values())
+    for number, segment in enumerate(segments):
+        if segment.kind != elf.PT_LOAD:
+            continue
+        flags = "ax" if segment.flags & elf.PF_X else "aw" if segment.flags & elf.PF_W else "a"
+        filled = segment.address + segment.file_size
+        gaps = list(_gaps(segment.address, segment.address + segment.size, covered))
+        if gaps != [(segment.address, segment.address + segment.size)]:
+            flags = "a"  # what stands beside code is none: file headers and the like
+        for start, end in gaps:
+            # The parts of the gap that the file fills, and that it leaves zero.
+            for low, high in ((start, min(end, filled)), (max(start, filled), end)):
+                offset = low - segment.address + segment.offset
+                contents = data[offset : offset + high - low] if low < filled else b""
+                if low >= high or (sections and not any(contents)):
+                    continue
+                found[-len(found) - 1] = Section(
+                    f".segment.{number}.{low:x}",
+                    None,
+                    None,
+                    low,
+                    low - segment.address + segment.load_address,
+                    contents,
+                    high - low,
+                    1,
+                    flags,
+                )
+    return found
+
+
+def _gaps(start: int, end: int, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The parts of `start` to `end` that none of the sorted ranges covers."""
+    for low, high in covered:
+        if high <= start or low >= end:
+            continue
+        if low > start:
+            yield start, low
+        start = max(start, high)
+    if start < end:
+        yield start, end
