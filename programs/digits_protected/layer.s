@@ -1,5 +1,5 @@
-# layer.s - network.s: an order for each layer.
-        .include "scopes.s"
+# layer.s - network.inc: an order for each layer.
+        .include "scopes.inc"
         .equ    SCOPE, LAYER
         .equ    ORDERS, 3
-        .include "network.s"
+        .include "network.inc"

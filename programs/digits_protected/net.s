@@ -1,5 +1,5 @@
-# net.s - network.s: one order for all nodes.
-        .include "scopes.s"
+# net.s - network.inc: one order for all nodes.
+        .include "scopes.inc"
         .equ    SCOPE, NET
         .equ    ORDERS, 1
-        .include "network.s"
+        .include "network.inc"

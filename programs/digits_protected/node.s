@@ -1,5 +1,5 @@
-# node.s - network.s: an order for each node.
-        .include "scopes.s"
+# node.s - network.inc: an order for each node.
+        .include "scopes.inc"
         .equ    SCOPE, NODE
         .equ    ORDERS, 64 + 64 + 10
-        .include "network.s"
+        .include "network.inc"

@@ -1,4 +1,4 @@
-# plain.s - network.s: weights in their own order.
-        .include "scopes.s"
+# plain.s - network.inc: weights in their own order.
+        .include "scopes.inc"
         .equ    SCOPE, PLAIN
-        .include "network.s"
+        .include "network.inc"

@@ -246,7 +246,14 @@ def compare(program: Program, folder: Path) -> int:
         theirs, _, inside = theirs.partition(" <")
         if inside:
             theirs = re.sub(r"([0-9a-f]+)$", r"0x\1", theirs)
-            assert comment.startswith("<")
+            if not comment:  # objdump takes the last symbol of the section before
+                section = program.section_at(int(theirs.rpartition("0x")[2], 16))
+                assert section is not None
+                assert inside.partition("+")[0] not in {
+                    symbol.name for symbol in program.symbols if symbol.section == section.name
+                }
+            else:
+                assert comment.startswith("<")
         elif comment and note:
             assert note.split()[0] == comment.split()[0]
         assert numbers(said) == numbers(theirs), f"{address:x}"

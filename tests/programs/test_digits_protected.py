@@ -120,6 +120,6 @@ def test_the_committed_files(protected: ModuleType) -> None:
 
 
 def test_shifts_are_those_of_the_network(protected: ModuleType) -> None:
-    text = (FOLDER / "network.s").read_text("utf-8")
+    text = (FOLDER / "network.inc").read_text("utf-8")
     found = re.findall(r"\.equ +SHIFT\d, (\d+)", text)
     assert tuple(map(int, found)) == protected.reference.load().shifts
