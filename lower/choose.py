@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import lower.conv_rows  # noqa: F401 (rows and transfers of convolutions)
 from isa.config import Configuration
 from isa.pe import ACCUMULATORS, BLOCKS
-from lower.conv import Convolution, ImageTile, make_image_plan
+from lower.conv import Convolution, ImagePlan, ImageTile, make_image_plan
 from lower.cost import Cost, cost
 from lower.errors import LowerError
 from lower.held import make_product_plan
@@ -18,6 +18,7 @@ from lower.operation import Product
 from lower.partition import SPLITS, Partition, partition
 from lower.plan import Plan, Tile
 from lower.rows import unit_bytes
+from lower.strips import StripPlan
 
 GROUPS = (1, 2, 4, 8, 16)  # of rows of activations that a tile may have
 HELD = (2, 4, 8, 16, 32, 64, 120, 240)  # the same, where weights stay
@@ -137,6 +138,19 @@ def _image_plans(
     product: Convolution, config: Configuration, mapping: Mapping, split: str
 ) -> Iterator[Plan]:
     """Plans of a convolution: of the fewest parts of k that fit, some widths, the most rows."""
+    if product.depthwise:
+        yield from _kind_plans(product, config, mapping, split, StripPlan)
+    if product.layout == "hwc":
+        yield from _kind_plans(product, config, mapping, split, ImagePlan)
+
+
+def _kind_plans(
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    kind: type[ImagePlan],
+) -> Iterator[ImagePlan]:
     part = partition(
         split, config["pe.rows"], config["pe.clusters"], (product.m, product.n, product.k)
     )
@@ -149,7 +163,8 @@ def _image_plans(
         for side in dict.fromkeys((1, 2, 3, 4, 6, 8, 16, product.columns)):
             if side <= product.columns:
                 columns = -(-product.columns // side)
-                plan = _tallest(product, config, mapping, split, part, outputs, k, columns)
+                tile = ImageTile(part.length("M"), 1, outputs, k, columns)
+                plan = _tallest(product, config, mapping, split, tile, kind)
                 if plan is not None:
                     yield plan
                     found += 1
@@ -162,18 +177,16 @@ def _tallest(
     config: Configuration,
     mapping: Mapping,
     split: str,
-    part: Partition,
-    outputs: int,
-    k: int,
-    columns: int,
-) -> Plan | None:
-    """The plan with the most rows in a tile, down by halves until it fits."""
-    rows = part.length("M")
+    tile: ImageTile,
+    kind: type[ImagePlan],
+) -> ImagePlan | None:
+    """The plan with the most rows in a tile, down from all of them until it fits."""
+    length = rows = tile.groups
     while True:
-        rows = balanced(part.length("M"), rows)
-        tile = ImageTile(rows, 1, outputs, k, columns)
+        rows = balanced(length, rows)
+        cut = replace(tile, groups=rows)
         try:
-            plan = make_image_plan(product, config, mapping, split, tile)
+            plan = make_image_plan(product, config, mapping, split, cut, kind)
         except LowerError:
             plan = None
         if plan is not None and unit_bytes(plan) <= config["mem.unit_half_bytes"]:

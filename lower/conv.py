@@ -24,10 +24,15 @@ from lower.operation import Product
 from lower.partition import partition
 from lower.plan import MOST_SEGMENTS, Plan, Tile
 
+# How an image lies in memory, its axes outermost first. Sliding windows take images column first.
+LAYOUTS = {"hwc": "(height, width, channels)", "cwh": "(channels, width, height)"}
+
 
 @dataclass(frozen=True, eq=False)
 class Convolution(Product):
     """Images (height, width, channels) by kernels to (rows, columns, outputs).
+
+    `layout` says how the image lies, `out_layout` how the results do: `hwc`, or `cwh`.
 
     `weights` are (outputs, kernel height · kernel width · channels); of a depthwise convolution
     (channels, kernel height · kernel width). `m` is the number of output rows.
@@ -40,6 +45,8 @@ class Convolution(Product):
     stride: tuple[int, int] = (1, 1)
     padding: tuple[int, int] = (0, 0)  # above and below, left and right
     depthwise: bool = False
+    layout: str = "hwc"
+    out_layout: str = "hwc"
 
     @property
     def k(self) -> int:
@@ -71,7 +78,26 @@ class Convolution(Product):
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Of activations and results."""
-        return (self.height, self.width, self.channels), (self.m, self.columns, self.n)
+        image, results = (self.height, self.width, self.channels), (self.m, self.columns, self.n)
+        return (
+            image if self.layout == "hwc" else image[::-1],
+            results if self.out_layout == "hwc" else results[::-1],
+        )
+
+    def pitches(self, layout: str, image: tuple[int, int, int]) -> tuple[int, int, int]:
+        """Elements from a row, column and channel of a (height, width, channels) to the next."""
+        height, width, channels = image
+        return (width * channels, channels, 1) if layout == "hwc" else (1, height, width * height)
+
+    @property
+    def x_pitches(self) -> tuple[int, int, int]:
+        """Of the image with its frame: by row, column and channel."""
+        return self.pitches(self.layout, (*self.padded, self.channels))
+
+    @property
+    def y_pitches(self) -> tuple[int, int, int]:
+        """Of the results: by row, column and channel."""
+        return self.pitches(self.out_layout, (self.m, self.columns, self.n))
 
     @property
     def macs(self) -> int:
@@ -105,6 +131,8 @@ def convolution(
     bias: NDArray[Any] | None = None,
     activation: str = "none",
     shift: int | None = None,
+    layout: str = "hwc",
+    out_layout: str = "hwc",
 ) -> Convolution:
     """The convolution of images (height, width) by `weights`. Raises `LowerError`.
 
@@ -119,6 +147,11 @@ def convolution(
         raise LowerError(f"an image of {image[0]} × {image[1]} pixels")
     if min(stride) < 1 or min(padding) < 0:
         raise LowerError(f"a stride of {stride} and a padding of {padding}")
+    for name in (layout, out_layout):
+        if name not in LAYOUTS:
+            raise LowerError(f"no layout '{name}'", "there are " + ", ".join(LAYOUTS))
+    if layout != "hwc" and not depthwise:
+        raise LowerError("conv2d takes images as hwc", "its results may be cwh")
     kernel = (int(weights.shape[1]), int(weights.shape[2]))
     spans = [size + 2 * pad for size, pad in zip(image, padding, strict=True)]
     if spans[0] < kernel[0] or spans[1] < kernel[1]:
@@ -140,6 +173,8 @@ def convolution(
         stride=stride,
         padding=padding,
         depthwise=depthwise,
+        layout=layout,
+        out_layout=out_layout,
     )
 
 
@@ -185,11 +220,23 @@ class ImagePlan(Plan):
         return self.slab_rows * self.slab_columns * self.slab_channels
 
     @property
+    def by_columns(self) -> bool:
+        """Output positions are taken column after column, as their results shall lie."""
+        return self.product.out_layout != "hwc"
+
+    @property
+    def loops(self) -> tuple[int, int]:
+        """Output positions of the inner loop, and of the outer one."""
+        sides = self.tile.columns, self.tile.groups
+        return sides[::-1] if self.by_columns else sides
+
+    @property
     def steps_of_base(self) -> tuple[int, int]:
-        """What the base of mac steps by: from column to column, and besides at a row's end."""
+        """What the base of mac steps by: from position to position, besides at the inner's end."""
         column = self.product.stride[1] * self.slab_channels
         row = self.product.stride[0] * self.slab_columns * self.slab_channels
-        return column, row - self.tile.columns * column
+        inner, outer = (row, column) if self.by_columns else (column, row)
+        return inner, outer - self.loops[0] * inner
 
     # What a plan says
 
@@ -206,13 +253,14 @@ class ImagePlan(Plan):
     def pitches(self) -> dict[str, int]:
         """Elements from one to the next."""
         product = self.product
-        row = product.padded[1] * product.channels
+        (x_row, x_column, x_channel), y = product.x_pitches, product.y_pitches
         return {
-            "X_ROW": product.stride[0] * row,
-            "X_COLUMN": product.stride[1] * product.channels,
-            "X_DEPTH": 1,
-            "Y_ROW": product.columns * product.n,
-            "Y_COLUMN": product.n,
+            "X_ROW": product.stride[0] * x_row,
+            "X_COLUMN": product.stride[1] * x_column,
+            "X_DEPTH": x_channel,
+            "Y_ROW": y[0],
+            "Y_COLUMN": y[1],
+            "Y_DEPTH": y[2],
         }
 
     @property
@@ -310,35 +358,55 @@ class ImagePlan(Plan):
                 sums[i, p, q, : self.tile.n] = bias[n : n + self.tile.n]
         return sums.reshape(*shape, self.slots)
 
+    # Limits
+
+    def check(self) -> None:
+        """Raise `LowerError` for a tile that the device cannot hold."""
+        tile, part, config = self.tile, self.partition, self.config
+        for dim in "MNK":
+            if not 1 <= tile.length(dim) <= part.length(dim):
+                raise LowerError(f"a tile of {tile.length(dim)} in {dim}")
+        if self.returns and self.mapping.inner != "K":
+            raise LowerError("sums of several tiles of k go to the next iteration: k is innermost")
+        if "K" in part.dims:
+            raise LowerError("the parts of a convolution are of M or N")
+        if tile.n > self.pes:
+            raise LowerError(f"a tile of {tile.n} outputs")
+        self.check_buffers()
+        queue = config["pe.output_queue"] // BLOCKS * (BLOCKS - 1 if self.begins else BLOCKS)
+        if tile.outputs > queue:
+            raise LowerError(f"{tile.outputs} outputs a PE")
+        if self.begins and tile.outputs > MOST_SEGMENTS:
+            raise LowerError(f"{tile.outputs} outputs a PE, each begins with a sum of its own")
+
+    def check_buffers(self) -> None:
+        """Raise `LowerError` if slab or weights do not fit their buffers."""
+        if self.slab > self.config["pe.input_buffer"]:
+            raise LowerError(f"a slab of {self.slab} activations")
+        if self.weight_counts.max(initial=0) > self.config["pe.weight_queue"]:
+            raise LowerError("more weights of an output than the weight queue holds")
+
 
 def make_image_plan(
-    product: Convolution, config: Configuration, mapping: Mapping, split: str, tile: ImageTile
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    tile: ImageTile,
+    kind: type[ImagePlan] = ImagePlan,
 ) -> ImagePlan:
     """The plan of a checked convolution. Raises `LowerError` for a tile that does not fit."""
     extents = (product.m, product.n, product.k)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
-    plan = ImagePlan(product, config, mapping, part, tile)
-    for dim in "MNK":
-        if not 1 <= tile.length(dim) <= part.length(dim):
-            raise LowerError(f"a tile of {tile.length(dim)} in {dim}")
-    if plan.returns and mapping.inner != "K":
-        raise LowerError("sums of several tiles of k go to the next iteration: k is innermost")
-    if "K" in part.dims:
-        raise LowerError("the parts of a convolution are of M or N")
-    if tile.n > plan.pes or plan.slab > config["pe.input_buffer"]:
-        raise LowerError(f"a slab of {plan.slab} activations for {tile.n} outputs")
-    queue = config["pe.output_queue"] // BLOCKS * (BLOCKS - 1 if plan.begins else BLOCKS)
-    if tile.outputs > queue:
-        raise LowerError(f"{tile.outputs} outputs a PE")
-    if plan.begins and tile.outputs > MOST_SEGMENTS:
-        raise LowerError(f"{tile.outputs} outputs a PE, each begins with a sum of its own")
-    if plan.weight_counts.max(initial=0) > config["pe.weight_queue"]:
-        raise LowerError("more weights of an output than the weight queue holds")
+    plan = kind(product, config, mapping, part, tile)
+    plan.check()
     return plan
 
 
 def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
     """Sums of the convolution without bias, by shifted images: (rows, columns, outputs)."""
+    if product.layout != "hwc":
+        x = x.T
     (above, left), (down, right) = product.padding, product.stride
     image: NDArray[Any] = np.pad(x.astype(whole), ((above, above), (left, left), (0, 0)))
     kernels: NDArray[Any] = product.kernels.astype(whole)

@@ -46,13 +46,20 @@ def _arrays(plan: ImagePlan) -> list[Array]:
         found.append(Array("start", types.sum, sums, what))
     if plan.returns:
         found.append(Array("partial", types.sum, sums, "raw sums: (output position, PE)"))
-    found.append(Array("result", types.result, sums, "(output position, PE)"))
+    found.append(result_array(plan))
     return found
+
+
+def result_array(plan: ImagePlan) -> Array:
+    """The results of a tile."""
+    shape, what = (plan.tile.outputs, plan.slots), "(output position, PE)"
+    if plan.by_columns:
+        shape, what = shape[::-1], "(PE, output position)"
+    return Array("result", plan.types.result, shape, what)
 
 
 @sequences.register
 def _sequences(plan: ImagePlan) -> list[Sequence]:
-    product, tile = plan.product, plan.tile
     found = []
     if plan.holds:
         found.append(Sequence("hold", HOLD, ["ld activations"], what="the slab stays in the PEs"))
@@ -61,17 +68,23 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
     if plan.begins:
         body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
     body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
-    column, row = plan.steps_of_base
+    inner, outer = plan.steps_of_base
     options = (
-        f".loop inner={tile.columns}, outer={tile.groups}",
-        f".step mac.base, inner={column}, outer={row}",
+        f".loop inner={plan.loops[0]}, outer={plan.loops[1]}",
+        f".step mac.base, inner={inner}, outer={outer}",
         ".step spu.dst, inner=1",
         f".then ib={FINAL}",
     )
     header = ", state=rq, pipeline=4"
     what = "an output position an iteration"
     found.append(Sequence("product0", PRODUCT, body, header, what, options))
-    header, body = "", []
+    found.append(final_sequence(plan))
+    return found
+
+
+def final_sequence(plan: ImagePlan) -> Sequence:
+    """Activation, requantisation and store of the sums of all output positions."""
+    product, header, body = plan.product, "", []
     if product.activation != "none":
         header += f", activation={product.activation}"
         body.append("spu activation, src=0, dst=0")
@@ -79,8 +92,7 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
         header += f", shift={product.shift}"
         body.append("spu requantise, src=0, dst=0")
     what = "all output positions at once"
-    found.append(Sequence("final", FINAL, [*body, "st base=0"], header, what))
-    return found
+    return Sequence("final", FINAL, [*body, "st base=0"], header, what)
 
 
 @lists.register
@@ -105,24 +117,45 @@ def _exes(plan: ImagePlan, name: str, target: str, flag: str) -> list[Exe]:
     data = [weights] if plan.holds else [slab, weights]
     if plan.begins:
         data += [f"psums start[{place}] sliced" for place in range(plan.tile.outputs)]
-    size = Types.size(plan.types.sum if target == "partial" else plan.types.result)
-    out = f"{target}[0], stride={size}, step={plan.slots * size}, count={plan.tile.outputs}"
-    found.append(Exe(PRODUCT, tuple(data), out, to, flag, label))
+    found.append(Exe(PRODUCT, tuple(data), out_words(plan, target), to, flag, label))
     return found
+
+
+def out_words(plan: ImagePlan, target: str) -> str:
+    """Where sums or results go: by output position, or PE by PE if channels shall be outermost."""
+    size, outputs = Types.size(plan.types.result), plan.tile.outputs
+    if target == "result" and plan.by_columns:
+        return f"result[0], stride={outputs * size}, step={size}, count={outputs}"
+    size = size if target == "result" else Types.size(plan.types.sum)
+    return f"{target}[0], stride={size}, step={plan.slots * size}, count={outputs}"
 
 
 # Transfers
 
 
 @padding.register
-def _padding(plan: ImagePlan) -> Transfer:
+def _padding(plan: ImagePlan) -> list[Transfer]:
+    """x into its frame; channel by channel if they are outermost."""
     product, size = plan.product, Types.size(plan.types.operand)
-    row = product.channels * size
-    wide = product.padded[1] * row
-    place = product.padding[0] * wide + product.padding[1] * row
-    width = product.width * row
+    row, column, channel = (pitch * size for pitch in product.x_pitches)
+    place = product.padding[0] * row + product.padding[1] * column
     what = "x into its frame of zeros"
-    return Transfer(f"padded + {place}", "x", width, product.height, wide, width, what)
+    if product.layout == "hwc":
+        line = product.width * column
+        return [Transfer(f"padded + {place}", "x", line, product.height, row, line, what)]
+    line, plane = product.height * size, product.height * product.width * size
+    return [
+        Transfer(
+            f"padded + {place + item * channel}",
+            f"x + {item * plane}",
+            line,
+            product.width,
+            column,
+            line,
+            what if not item else "",
+        )
+        for item in range(product.channels)
+    ]
 
 
 @activations_of.register
@@ -157,12 +190,13 @@ def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 @results_of.register
 def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     """The outputs of a cluster; of tiles narrower than the image, row by row."""
+    if plan.by_columns:
+        return _results_by_columns(plan, p, q)
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
     pitch, wide = plan.slots * size, product.columns * product.n * size
     runs = 1 if tile.columns == product.columns else tile.groups
     m, n = plan.partition.start("M", p, q), plan.partition.start("N", p, q)
-    m_end, n_end = plan.part("M", p, q)[1], plan.part("N", p, q)[1]
-    what = f"{who(p, q, plan.partition.clusters)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
+    what = results_words(plan, p, q)
     return [
         Transfer(
             f"y + {(m + run) * wide + n * size}",
@@ -172,6 +206,33 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
             product.n * size,
             pitch,
             what if not run else "",
+        )
+        for run in range(runs)
+    ]
+
+
+def results_words(plan: ImagePlan, p: int, q: int) -> str:
+    """Whose results a transfer takes out."""
+    (m, m_end), (n, n_end) = plan.part("M", p, q), plan.part("N", p, q)
+    return f"{who(p, q, plan.partition.clusters)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
+
+
+def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
+    """The same, (channel, column, row): all channels at once if the tile has all columns."""
+    product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
+    row, column, channel = (pitch * size for pitch in product.y_pitches)
+    start = plan.partition.start("M", p, q) * row + plan.partition.start("N", p, q) * channel
+    runs = 1 if tile.columns == product.columns else tile.n
+    line = tile.groups * size
+    return [
+        Transfer(
+            f"y + {start + run * channel}",
+            f"result + {p * UNIT + (q * plan.pes + run) * tile.outputs * size:#x}",
+            line,
+            tile.n * tile.columns // runs,
+            column,
+            line,
+            results_words(plan, p, q) if not run else "",
         )
         for run in range(runs)
     ]

@@ -19,6 +19,7 @@ from lower.mapping import WEIGHT
 from lower.operation import Types
 from lower.plan import Plan
 from lower.rows import BEGIN, FINAL, HOLD, RAW, Exe, has_again, list_names, lists, program_bytes
+from lower.strips import StripPlan
 from lower.transfers import (
     Transfer,
     activating,
@@ -104,7 +105,8 @@ def cost(plan: Plan, density: float = 1.0) -> Cost:
     steps = plan.steps
     load = _time(plan, _step_loads(plan, moves, True, True))
     store = _time(plan, moves.results)
-    around = CP_START + 2 * _fill(plan) + load + store
+    pad = _time(plan, _shapes(1, padding(plan))) if plan.pads else 0
+    around = CP_START + 2 * _fill(plan) + pad + load + store
     whole = (steps - 1) * turn + max(rows, CP_STORE) + joins + around
     return Cost(
         traffic(plan),
@@ -133,7 +135,7 @@ def traffic(plan: Plan) -> Traffic:
     away = 0 if plan.carries else returned
     between = (returned if plan.carries else 0) + (m * n * sums if plan.joins_rows else 0)
     program = 2 * rows * program_bytes(plan)
-    pad = _bytes(_shapes(1, [padding(plan)])) if plan.pads else 0
+    pad = _bytes(_shapes(1, padding(plan))) if plan.pads else 0
     return Traffic(program, pad, activations, weights, begins + away, away, results, between)
 
 
@@ -299,6 +301,9 @@ def _image_cycles(plan: ImagePlan, loads: float, exe: Exe, entering: bool, last:
     clusters = 1 if plan.shares_activations else plan.partition.clusters
     size = Types.size(plan.types.result if last else plan.types.sum)
     slab = clusters * plan.slab * Types.size(plan.types.operand)
+    if isinstance(plan, StripPlan):  # the window is examined whole, two elements a cycle
+        slab = plan.tile.groups * plan.slots * plan.strip * Types.size(plan.types.operand)
+        loads = max(loads, plan.window / (2 if config["pe.design"] == "5b" else 1))
     width = config["dist.bus_bytes"]
     loading = float(plan.weight_bytes.mean()) / width + 8
     if entering or not plan.holds:

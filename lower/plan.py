@@ -93,8 +93,8 @@ class Plan:
 
     @property
     def pitches(self) -> dict[str, int]:
-        """Elements from one to the next: of x by M and K, of y by M."""
-        return {"X_ROW": self.product.k, "X_DEPTH": 1, "Y_ROW": self.product.n}
+        """Elements from one to the next: of x by M and K, of y by M and N."""
+        return {"X_ROW": self.product.k, "X_DEPTH": 1, "Y_ROW": self.product.n, "Y_DEPTH": 1}
 
     @property
     def pads(self) -> bool:
@@ -204,6 +204,11 @@ class Plan:
         return Types.size(self.types.sum)
 
     # Weights
+
+    @property
+    def dense(self) -> bool:
+        """Weights lie element by element, zeros included, not as index and value."""
+        return False
 
     @property
     def weight_owners(self) -> tuple[int, int]:

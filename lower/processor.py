@@ -14,7 +14,7 @@ from lower.mapping import WEIGHT
 from lower.operation import Types
 from lower.plan import Plan
 from lower.rows import has_again, list_names
-from lower.transfers import PONG, UNIT, activations_in, results_out, sums_in, weights_in
+from lower.transfers import PONG, UNIT, activations_in, padding, results_out, sums_in, weights_in
 
 INDEX = {"M": "s2", "N": "s3", "K": "s4"}  # the loop counters
 _START = {"M": "t3", "N": "t4", "K": "t5"}  # where a tile begins in its part
@@ -84,8 +84,7 @@ _start: la a0, fill_ping # packets and sequences to both halves of all units
         li s5, STEPS # iterations that are left to dispatch
         la s8, ping # the frame of the half that loads
         la s9, pong # the frame of the half that feeds
-        {"la a0, pad # x into its frame of zeros" if plan.pads else ""}
-        {"dma.copy zero, a0" if plan.pads else ""}
+        {_pad(plan) if plan.pads else ""}
         call load
         dma.wait zero
         mem.swap s0
@@ -130,6 +129,20 @@ not_RESULTS:
         ecall
         """
     )
+
+
+def _pad(plan: Plan) -> str:
+    count = len(padding(plan))
+    if count == 1:
+        return "la a0, pad # x into its frame of zeros\ndma.copy zero, a0"
+    return f"""
+        la a0, pad # x into its frame of zeros, channel by channel
+        li a1, {count}
+1:      dma.copy zero, a0
+        addi a0, a0, BASE # they have no base
+        addi a1, a1, -1
+        bnez a1, 1b
+        """
 
 
 def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
@@ -245,7 +258,7 @@ def _place_of_outputs(out: Listing, plan: Plan) -> None:
         f"""
         li t0, Y_ROW
         mul a5, {_START["M"]}, t0
-        li t0, Y_SIZE
+        li t0, Y_DEPTH
         mul t0, {_START["N"]}, t0
         add a5, a5, t0
         """

@@ -49,12 +49,12 @@ def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
     out.title("external memory")
     rounds = plan.weight_rounds
     files[f"{name}.w.npy"] = rounds.reshape(-1, rounds.shape[-1])
-    slots = rounds.shape[3]
-    out.put(
-        f'.sparse "{name}.w.npy", clusters={slots // plan.pes}, pes={plan.pes}',
-        "a round a tile, in the order of loading",
-        label="w",
-    )
+    slots, what = rounds.shape[3], "a round a tile, in the order of loading"
+    statement = f'.sparse "{name}.w.npy", clusters={slots // plan.pes}, pes={plan.pes}'
+    if plan.dense:
+        files[f"{name}.w.npy"] = rounds.reshape(-1, slots, rounds.shape[-1])
+        statement = f'.npy "{name}.w.npy"'
+    out.put(statement, what, label="w")
     if plan.product.bias is not None:
         start = plan.start_sums()
         files[f"{name}.bias.npy"] = start
@@ -66,8 +66,9 @@ def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
         out.put(".balign 32")
     if plan.pads:
         assert isinstance(plan, ImagePlan)
-        height, width = plan.product.padded
-        shape = f"{height}, {width}, {plan.product.channels}"
+        sides = (*plan.product.padded, plan.product.channels)
+        sides = sides if plan.product.layout == "hwc" else sides[::-1]
+        shape = ", ".join(map(str, sides))
         out.put(f".array {plan.types.operand}, {shape}", "x in a frame of zeros", label="padded")
     if plan.returns:
         shape = f"{plan.partition.rows}, {plan.partial_bytes // plan.sum_size}"

@@ -28,7 +28,9 @@ def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[
         sums = x.astype(whole) @ product.weights.astype(whole).T
     if product.bias is not None:
         sums = sums + product.bias.astype(whole)
-    return finished(product.activation, product.shift, types, sums)
+    results = finished(product.activation, product.shift, types, sums)
+    turned = isinstance(product, Convolution) and product.out_layout != "hwc"
+    return np.ascontiguousarray(results.T) if turned else results
 
 
 def finished(activation: str, shift: int | None, types: Types, sums: NDArray[Any]) -> NDArray[Any]:

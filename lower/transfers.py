@@ -128,8 +128,8 @@ def results_of(plan: Plan, p: int, q: int) -> list[Transfer]:
 
 
 @singledispatch
-def padding(plan: Plan) -> Transfer:
-    """The transfer that brings x into a frame of zeros."""
+def padding(plan: Plan) -> list[Transfer]:
+    """The transfers that bring x into a frame of zeros."""
     raise NotImplementedError(plan)
 
 
@@ -165,7 +165,7 @@ def write_transfers(out: Listing, plan: Plan) -> None:
         add = "" if not half else " + PONG"
         _put(out, f"fill_{name}", [image], add, "")
         if plan.pads and not half:
-            _put(out, "pad", [padding(plan)], "", "")
+            _put(out, "pad", padding(plan), "", "")
         _put(out, f"{name}_x", activations_in(plan), add, "", base="src")
         _put(out, f"{name}_w", weights_in(plan), add, "", base="src")
         if plan.begins:

@@ -127,6 +127,8 @@ def lower(
     image: tuple[int, int] | None = None,
     stride: Pair = 1,
     padding: Pair = 0,
+    layout: str = "hwc",
+    out_layout: str = "hwc",
     bias: ArrayLike | None = None,
     activation: str = "none",
     shift: int | None = None,
@@ -140,9 +142,11 @@ def lower(
 
     Weights are (outputs, inputs) of a product, (outputs, height, width, channels) of a `conv2d`,
     (channels, height, width) of a `depthwise` one; activations (rows, inputs), (inputs,), or
-    (height, width, channels) of an `image` (height, width). To the sums comes `bias` (outputs,),
-    then `activation`; if a `shift` is given, results are divided by 2**shift and saturated to the
-    element type. Mapping and split are the cheapest by the cost model unless they are given;
+    (height, width, channels) of an `image` (height, width). `layout="cwh"` (depthwise) says that
+    the image lies as (channels, width, height), `out_layout` the same of the results. To the sums
+    comes `bias` (outputs,), then `activation`; if a `shift` is given, results are divided by
+    2**shift and saturated to the element type. Mapping and split are the cheapest by the cost model
+    unless they are given;
     `density` is the share of activations that are not zero.
 
     Raises `InputError` for what cannot be lowered, `ConfigError` for a device that cannot be.
@@ -158,7 +162,7 @@ def lower(
     name = name or operation
     matrix = np.asarray(weights)
     vectors = None if bias is None else np.asarray(bias)
-    _fits_operation(operation, rows, image, stride, padding)
+    _fits_operation(operation, rows, image, stride, padding, (layout, out_layout))
     try:
         product: Product
         if operation in PRODUCTS:
@@ -175,6 +179,8 @@ def lower(
                 bias=vectors,
                 activation=activation,
                 shift=shift,
+                layout=layout,
+                out_layout=out_layout,
             )
         product = product.checked(config)
         choice = choose(
@@ -196,7 +202,12 @@ def _pair(value: Pair) -> tuple[int, int]:
 
 
 def _fits_operation(
-    operation: str, rows: int | None, image: tuple[int, int] | None, stride: Pair, padding: Pair
+    operation: str,
+    rows: int | None,
+    image: tuple[int, int] | None,
+    stride: Pair,
+    padding: Pair,
+    layouts: tuple[str, str],
 ) -> None:
     """Raise `InputError` for what is said of another operation, or not said of this one."""
     if operation == "spmv" and rows not in (None, 1):
@@ -209,9 +220,10 @@ def _fits_operation(
         )
     if operation in CONVOLUTIONS and rows is not None:
         raise InputError(f"{operation} has no rows", "its activations are an image")
-    if operation in PRODUCTS and (image is not None or (stride, padding) != (1, 0)):
+    plain = (stride, padding, layouts) == (1, 0, ("hwc", "hwc"))
+    if operation in PRODUCTS and (image is not None or not plain):
         raise InputError(
-            f"{operation} has no image, stride or padding", "conv2d and depthwise have"
+            f"{operation} has no image, stride, padding or layout", "conv2d and depthwise have"
         )
 
 

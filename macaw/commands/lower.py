@@ -51,6 +51,10 @@ def _mappings() -> Sequence[str]:
 @click.option("--image", callback=_pair, metavar="HxW", help="Of a convolution: height, width.")
 @click.option("--stride", callback=_pair, default="1", metavar="N", help="Or YxX; default 1.")
 @click.option("--padding", callback=_pair, default="0", metavar="N", help="Or YxX; default 0.")
+@click.option(
+    "--layout", default="hwc", metavar="NAME", help="Of the image: hwc, or cwh (depthwise)."
+)
+@click.option("--out-layout", default="hwc", metavar="NAME", help="Of the results: hwc or cwh.")
 @click.option("--bias", type=click.Path(), metavar="FILE", help="(outputs,), .npy.")
 @click.option("--activation", default="none", metavar="NAME", help="relu, or none.")
 @click.option(
@@ -79,6 +83,8 @@ def command(
     image: int | tuple[int, int] | None,
     stride: int | tuple[int, int],
     padding: int | tuple[int, int],
+    layout: str,
+    out_layout: str,
     bias: str | None,
     activation: str,
     shift: int | None,
@@ -105,6 +111,8 @@ def command(
         image=(image, image) if isinstance(image, int) else image,
         stride=stride,
         padding=padding,
+        layout=layout,
+        out_layout=out_layout,
         bias=files.read_array(bias) if bias else None,
         activation=activation,
         shift=shift,

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 import macaw
 from isa.config import Configuration
 from lower import reference
-from lower.conv import Convolution, ImageTile, convolution, make_image_plan
+from lower.conv import Convolution, ImagePlan, ImageTile, convolution, make_image_plan
 from lower.cost import traffic
 from lower.errors import LowerError
 from lower.mapping import MAPPINGS
 from lower.partition import partition
 from lower.product import lowered
 from lower.rows import unit_bytes
+from lower.strips import StripPlan
 from macaw.lowering import lower
 from tests.lower.running import made
 
@@ -35,6 +36,7 @@ class Case:
     split: str
     tile: ImageTile
     x: NDArray[Any]
+    kind: type[ImagePlan]
 
 
 @st.composite
@@ -65,7 +67,10 @@ def cases(draw: st.DrawFn) -> Case:
         bias=rng.integers(-99, 100, outputs) if draw(st.booleans()) else None,
         activation=draw(st.sampled_from(["none", "relu"])),
         shift=draw(st.sampled_from([None, 0, 3])),
+        layout=draw(st.sampled_from(["hwc", "cwh"])) if depthwise else "hwc",
+        out_layout=draw(st.sampled_from(["hwc", "cwh"])),
     )
+    strips = found.layout == "cwh" or (depthwise and draw(st.booleans()))
     mapping, split = draw(st.sampled_from(sorted(MAPPINGS))), draw(st.sampled_from("abde"))
     rows, clusters = config["pe.rows"], config["pe.clusters"]
     part = partition(split, rows, clusters, (found.m, found.n, found.k))
@@ -77,12 +82,15 @@ def cases(draw: st.DrawFn) -> Case:
         draw(st.integers(1, inputs)) if mapping == "output" else inputs,
         draw(st.integers(1, found.columns)),
     )
-    x = rng.integers(-9, 10, (*image, found.channels)).astype(element)
-    return Case(found, config, mapping, split, tile, x)
+    x = rng.integers(-9, 10, found.shapes[0]).astype(element)
+    kind = StripPlan if strips else ImagePlan
+    return Case(found, config, mapping, split, tile, x, kind)
 
 
 def direct(item: Convolution, x: NDArray[Any]) -> NDArray[Any]:
     """The sums, output by output, from the definition."""
+    if item.layout == "cwh":
+        x = x.transpose(2, 1, 0)
     height, width = item.kernel
     kernels = item.weights.reshape(item.n, height, width, -1).astype(int)
     padded = np.zeros(
@@ -121,13 +129,17 @@ def finished(item: Convolution, sums: NDArray[Any], bits: int) -> NDArray[Any]:
 def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case) -> None:
     checked = case.convolution.checked(case.config)
     try:
-        plan = make_image_plan(checked, case.config, MAPPINGS[case.mapping], case.split, case.tile)
+        plan = make_image_plan(
+            checked, case.config, MAPPINGS[case.mapping], case.split, case.tile, case.kind
+        )
     except LowerError:
         assume(False)
     assert (plan.weight_counts == np.count_nonzero(plan.weight_rounds, axis=-1)).all()
     done = macaw.run(made(lowered(plan, "p")), x=case.x)
     bits = 8 * case.x.dtype.itemsize
     wanted = finished(checked, direct(checked, case.x), bits)
+    if checked.out_layout == "cwh":
+        wanted = wanted.transpose(2, 1, 0)
     np.testing.assert_array_equal(done.outputs["y"], wanted)
     np.testing.assert_array_equal(reference.result(checked, case.config, case.x), wanted)
     assert done.counters["dma"]["bytes"] == traffic(plan).total
@@ -149,6 +161,28 @@ def test_images_a_hundred_times_as_large_as_a_unit(operation: str) -> None:
     measured = found.measure()
     assert measured.equal
     assert measured.external_bytes == found.cost.traffic.external
+
+
+def test_a_sliding_window_costs_what_is_predicted() -> None:
+    """Images column first: strips in the weight queue, a run of a column a row of the dma."""
+    rng = np.random.default_rng(4)
+    found = lower(
+        "depthwise",
+        rng.integers(-9, 10, (8, 3, 3)),
+        image=(16, 16),
+        padding=1,
+        bias=rng.integers(-99, 100, 8),
+        layout="cwh",
+        device="tiny",
+    )
+    plan = found.choice.taken.plan
+    assert isinstance(plan, StripPlan)
+    measured = found.measure()
+    assert measured.equal
+    assert measured.external_bytes == found.cost.traffic.external
+    assert found.cost.cycles == pytest.approx(measured.cycles, rel=0.1)
+    # Each row of outputs has a strip of its own: three rows of the image above one another.
+    assert found.cost.traffic.activations == 8 * 16 * (3 * 18)
 
 
 def test_more_input_channels_than_the_input_buffer_holds() -> None:
@@ -178,6 +212,8 @@ def test_more_input_channels_than_the_input_buffer_holds() -> None:
         ({"image": (2, 9)}, "a kernel of 3 × 3 is larger than the image, 2 × 9 with its padding"),
         ({"image": (0, 9)}, "an image of 0 × 9 pixels"),
         ({"stride": 0}, "a stride of (0, 0) and a padding of (0, 0)"),
+        ({"layout": "cwh"}, "conv2d takes images as hwc"),
+        ({"out_layout": "whc"}, "no layout 'whc'"),
         ({"rows": 3}, "conv2d has no rows"),
         ({"image": None}, "conv2d needs the height and width of its image"),
     ],

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from isa.config import Configuration
 from lower.choose import choose
@@ -74,8 +75,10 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def wanted(product: Product, x: NDArray[Any], bits: int) -> NDArray[Any]:
-    """The product in Python's own numbers: no helper of the code under test."""
+    """The product in Python's own numbers, and SciPy's: no helper of the code under test."""
     sums = x.astype(object) @ product.weights.T.astype(object)
+    sparse = csr_array(product.weights.astype(np.int64)) @ csr_array(x.astype(np.int64)).T
+    assert (sparse.T.toarray() == sums).all()
     if product.bias is not None:
         sums = sums + product.bias.astype(object)
     if product.activation == "relu":

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.signal import correlate2d
 
 import macaw as api
 from tests.macaw.conftest import Macaw
@@ -64,6 +65,27 @@ def test_convolutions(macaw: Macaw, tmp_path: Path, operation: str) -> None:
     np.testing.assert_array_equal(run.outputs["y"][1, 1], wanted)
 
 
+def test_layouts(macaw: Macaw, tmp_path: Path) -> None:
+    """A convolution leaves its results as a depthwise one with a sliding window takes them."""
+    kernels, depth = RNG.integers(-3, 4, (4, 2, 2, 2)), RNG.integers(-3, 4, (4, 3, 2))
+    np.save(tmp_path / "k.npy", kernels.astype(np.int8))
+    np.save(tmp_path / "d.npy", depth.astype(np.int8))
+    for words in (
+        ("conv2d", "-w", "k.npy", "--image", "6x7", "--out-layout", "cwh", "--shift", "0"),
+        ("depthwise", "-w", "d.npy", "--image", "5x6", "--layout", "cwh"),
+    ):
+        assert macaw("lower", *words, "--device", "tiny").returncode == 0
+    assert "state=sw" in (tmp_path / "depthwise.s").read_text()
+    x = RNG.integers(-3, 4, (6, 7, 2)).astype(np.int8)
+    between = api.run(tmp_path / "conv2d.s", x=x).outputs["y"]
+    assert between.shape == (4, 6, 5)
+    found = api.run(tmp_path / "depthwise.s", x=between).outputs["y"]
+    assert found.shape == (3, 5, 4)
+    for n in range(4):
+        plane = sum(correlate2d(x[..., c], kernels[n, ..., c], "valid") for c in range(2))
+        np.testing.assert_array_equal(found[..., n], correlate2d(plane, depth[n], "valid"))
+
+
 def test_measured_is_what_a_run_says(weights: Path, tmp_path: Path) -> None:
     found = api.lower("spmv", WEIGHTS, device="tiny", mapping="output", split="e")
     measured = found.measure()
@@ -115,7 +137,8 @@ def test_other_types(element: str, tmp_path: Path) -> None:
         (["spmv", "-w", "bias.npy"], "the weights have the shape (6,)"),
         (["spmv", "-w", "wide.npy"], "the weights hold int16, not all of which are int8"),
         (["spmv", "-w", "none.npy"], "cannot read none.npy: No such file or directory"),
-        (["spmv", "--image", "9x9"], "spmv has no image, stride or padding"),
+        (["spmv", "--image", "9x9"], "spmv has no image, stride, padding or layout"),
+        (["spmv", "--layout", "cwh"], "spmv has no image, stride, padding or layout"),
         (["conv2d", "--image", "9by9"], "'9by9' is no number N, and no VERTICALxHORIZONTAL"),
         (["conv2d", "--image", "9"], "the weights have the shape (6, 10)"),
         (["spmv", "-w", "spmv.w.npy"], "spmv.w.npy is an input: it is not overwritten"),
