@@ -7,10 +7,11 @@ READY  := $(VENV)/.ready
 PYTEST_ARGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-extras lint check bench docs picture clean
+.PHONY: help setup demo demo-cnn test test-extras lint check bench docs picture clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
+	@echo "make demo-cnn the same by a convolutional network"
 	@echo "make test     all tests (PYTEST_ARGS=... to choose)"
 	@echo "make lint     ruff, mypy --strict, import-linter"
 	@echo "make check    what CI does: lint and test"
@@ -30,6 +31,9 @@ $(READY): pyproject.toml
 
 demo: $(READY)
 	@$(RUN)/python programs/digits_mlp/demo.py
+
+demo-cnn: $(READY)
+	@$(RUN)/python programs/digits_cnn/demo.py
 
 test: $(READY)
 	@$(RUN)/python -m pytest $(PYTEST_ARGS)

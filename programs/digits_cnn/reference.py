@@ -7,7 +7,7 @@ padding, as in every framework.
 """
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -115,6 +115,26 @@ def forward(images: Int8, network: tuple[Layer, ...] | None = None) -> Int32:
 def accuracy(images: Int8, labels: UInt8, network: tuple[Layer, ...] | None = None) -> float:
     """Return the share of images that get their label, 0 to 1; the lowest digit wins ties."""
     return float((np.argmax(forward(images, network), axis=-1) == labels).mean())
+
+
+def dense_macs(network: tuple[Layer, ...], images: Int8) -> int:
+    """Count the products of a dense computation of the images; the frame's zeros count as well."""
+    total = 0
+    for layer, found in zip(network, outputs(images, network), strict=True):
+        total += found.size * (layer.weights.size // len(layer.weights))
+    return total
+
+
+def effectual_macs(network: tuple[Layer, ...], images: Int8) -> tuple[int, ...]:
+    """Count, layer by layer, the products of which neither side is zero."""
+    inputs = [found != 0 for found in (images, *outputs(images, network)[:-1])]
+    counts = []
+    for layer, x in zip(network, inputs, strict=True):
+        ones = replace(
+            layer, weights=(layer.weights != 0).astype(np.int8), bias=np.zeros_like(layer.bias)
+        )
+        counts.append(int(accumulate(ones, x.astype(np.int8)).sum()))
+    return tuple(counts)
 
 
 def largest_accumulator(network: tuple[Layer, ...], largest_input: int = 16) -> int:

@@ -1,0 +1,354 @@
+# depthwise.s - depthwise convolution 3 × 3, stride 2 × 2, padding 1 × 1, of 11 × 11 × 8 to 8
+# channels;
+# 38 weights that are not zero. Written by macaw lower.
+
+# weight stationary, split b: 1,894 cycles and 5,644 bytes of external memory predicted; iterations
+# wait for the dma.
+# input stationary, split b, would take 1,894 cycles; weight stationary is preferred
+# (lower.preferred) where it costs at most 2% more.
+# output stationary, split b: 1,894 cycles (1.00 times), 5,644 bytes; waits for the dma.
+
+# Rows of the array divide M, clusters N. What each gets:
+# row 0, cluster 0: rows 0:3 and channels 0:4 of the outputs
+# row 0, cluster 1: rows 0:3 and channels 4:8 of the outputs
+# row 1, cluster 0: rows 3:6 and channels 0:4 of the outputs
+# row 1, cluster 1: rows 3:6 and channels 4:8 of the outputs
+        .device tiny
+        .input  x, int8, 11, 11, 8
+        .output y, int8, 6, 6, 8
+
+# ---------------- external memory
+w:      .sparse "depthwise.w.npy", clusters=2, pes=4    # a round a tile, in the order of loading
+start_sums:
+        .npy    "depthwise.bias.npy"                    # what sums begin with, by (n tile, row)
+        .bss
+        .balign 32
+padded: .array  int8, 13, 13, 8                         # x in a frame of zeros
+
+# ---------------- the array: every row runs this part
+        .core   pe, row=0
+x_tile: .array  int8, 2, 7, 13, 4       # (cluster, row, column, channel)
+w_tile: .array  uint8, 130              # index + value
+start:  .array  int32, 18, 8            # what sums begin with: (output position, PE)
+result: .array  int8, 18, 8             # (output position, PE)
+
+        .seq    product0, state=rq, pipeline=4  # an output position an iteration
+        .loop   inner=6, outer=3
+        .step   mac.base, inner=8, outer=56
+        .step   spu.dst, inner=1
+        .then   ib=3
+          ld    activations
+          ld    weights
+          ld    psums, base=15
+          mac   base=0, acc=0
+          spu   nonsf, src=0, dst=0
+        .endseq
+
+        .seq    final, activation=relu, shift=4         # all output positions at once
+          spu   activation, src=0, dst=0
+          spu   requantise, src=0, dst=0
+          st    base=0
+        .endseq
+
+        .list   setup                   # once
+        config  ib=4, product0
+        config  ib=3, final
+        .endlist
+
+        .list   last                    # the last k
+last_product0:
+        exe     ib=4, data=(x_tile by_cluster, weights w_tile sliced, psums start[0] sliced, psums start[1] sliced, psums start[2] sliced, psums start[3] sliced, psums start[4] sliced, psums start[5] sliced, psums start[6] sliced, psums start[7] sliced, psums start[8] sliced, psums start[9] sliced, psums start[10] sliced, psums start[11] sliced, psums start[12] sliced, psums start[13] sliced, psums start[14] sliced, psums start[15] sliced, psums start[16] sliced, psums start[17] sliced), last, out=(result[0], stride=1, step=8, count=18)
+        .endlist
+
+# ---------------- the command processor
+        .core   cp
+        .equ    ROWS, 2
+        .equ    ALL_ROWS, 0x3           # units and rows, a bit each
+        .equ    ALL_CORES, 0x3 << 16    # rows are cores 16 and on
+        .equ    UNIT, 0x100000          # from a unit to the next
+        .equ    PONG, 0x80000           # from a unit's half 0 to its half 1
+        .equ    STEPS, 1                # iterations
+        .equ    TILES_M, 1              # tiles of rows of activations in a cluster's part
+        .equ    TILE_M, 3               # rows of activations of a tile
+        .equ    LAST_M, 0               # where the last tile begins in its part
+        .equ    TILES_N, 1              # tiles of outputs in a cluster's part
+        .equ    TILE_N, 4               # outputs of a tile
+        .equ    LAST_N, 0               # where the last tile begins in its part
+        .equ    TILES_K, 1              # tiles of inputs in a cluster's part
+        .equ    TILE_K, 1               # inputs of a tile
+        .equ    LAST_K, 0               # where the last tile begins in its part
+        .equ    COLUMNS, 1
+        .equ    TILE_X, 6
+        .equ    LAST_X, 0
+        .equ    BIAS, 64
+        .equ    X_SIZE, 1               # bytes of an activation
+        .equ    Y_SIZE, 1               # bytes of a result
+        .equ    X_ROW, 208 * X_SIZE
+        .equ    X_COLUMN, 16 * X_SIZE
+        .equ    X_DEPTH, 1 * X_SIZE
+        .equ    Y_ROW, 48 * Y_SIZE
+        .equ    Y_COLUMN, 8 * Y_SIZE
+        .equ    SUMS, 576               # bytes of a row's raw sums of an iteration
+        .equ    WEIGHT_BYTES, 28        # in a product's packet: how many bytes of weights
+# Words of a frame; words of a transfer.
+        .equ    LIST, 0
+        .equ    STORE, 4
+        .equ    PLACE, 8
+        .equ    HALF, 12
+        .equ    X, 16
+        .equ    W, 20
+        .equ    START, 24
+        .equ    SUMS_AWAY, 28
+        .equ    Y, 32
+        .equ    CARRY, 36
+        .equ    GATHER, 40
+        .equ    DST, 0
+        .equ    SRC, 4
+        .equ    BYTES, 8
+        .equ    BASE, 24
+        .equ    NEXT, 28
+# What an iteration leaves behind (word STORE).
+        .equ    NOTHING, 0
+        .equ    PARTIAL, 1
+        .equ    RESULTS, 2
+
+_start: la      a0, fill_ping           # packets and sequences to both halves of all units
+        dma.copy zero, a0
+        la      a0, fill_pong
+        dma.copy zero, a0
+        li      s0, ALL_ROWS
+        li      s1, ALL_CORES
+        li      s2, 0                   # m, n and k of the iteration that is loaded
+        li      s3, 0
+        li      s4, 0
+        li      s5, STEPS               # iterations that are left to dispatch
+        la      s8, ping                # the frame of the half that loads
+        la      s9, pong                # the frame of the half that feeds
+        la      a0, pad                 # x into its frame of zeros
+        dma.copy zero, a0
+        call    load
+        dma.wait zero
+        mem.swap s0
+        la      a1, setup
+        dispatch s0, a1
+next:   mv      t0, s8
+        mv      s8, s9
+        mv      s9, t0
+        lw      a1, LIST(s9)
+        dispatch s0, a1                 # iteration i computes
+        call    store                   # i - 1 goes out
+        addi    s5, s5, -1
+        beqz    s5, done
+        call    step
+        call    load                    # i + 1 comes in
+done:   core.wait s1
+        dma.wait zero
+        mem.swap s0
+        bnez    s5, next
+        mv      s8, s9
+        call    store                   # of the last iteration
+        dma.wait zero
+        li      a0, 0
+        li      a7, 93
+        ecall
+
+# The next tile: weight stationary, loops n, k, m (seed 000 Fig. 7).
+step:   addi    s2, s2, 1
+        li      t0, TILES_M
+        blt     s2, t0, 1f
+        li      s2, 0
+        addi    s4, s4, 1
+        li      t0, TILES_K
+        blt     s4, t0, 1f
+        li      s4, 0
+        addi    s3, s3, 1
+1:      ret
+
+# Bring the data of iteration (m, n, k) to the half of frame s8.
+# s11: its list; s7: how much of the list's beginning is left out.
+load:
+        li      t3, 0                   # there is one tile in M
+        li      s6, 0                   # a tile has all columns
+        li      t4, 0                   # there is one tile in N
+        li      t5, 0                   # there is one tile in K
+        la      s11, last
+        li      a6, NOTHING
+        li      s7, 0
+        li      t0, TILES_K - 1
+        bne     s4, t0, 1f
+        li      a6, RESULTS
+1:      sw      a6, STORE(s8)
+        li      t0, Y_ROW
+        mul     a5, t3, t0
+        li      t0, Y_SIZE
+        mul     t0, t4, t0
+        add     a5, a5, t0
+        sw      a5, PLACE(s8)
+        bnez    s4, 6f
+        li      a2, BIAS
+        mul     a2, a2, s3
+        lw      a0, START(s8)
+        li      a1, 2
+7:      lw      t0, BASE(a0)
+        add     t0, t0, a2
+        sw      t0, SRC(a0)
+        dma.copy zero, a0
+        addi    a0, a0, NEXT
+        addi    a1, a1, -1
+        bnez    a1, 7b
+6:
+        li      t0, X_ROW
+        mul     a2, t3, t0
+        li      t0, X_DEPTH
+        mul     t0, t4, t0
+        add     a2, a2, t0
+        lw      a0, X(s8)
+        li      a1, 28
+7:      lw      t0, BASE(a0)
+        add     t0, t0, a2
+        sw      t0, SRC(a0)
+        dma.copy zero, a0
+        addi    a0, a0, NEXT
+        addi    a1, a1, -1
+        bnez    a1, 7b
+        li      t0, TILES_K             # the tile's place in the table of weights
+        mul     t0, t0, s3
+        add     t0, t0, s4
+        li      t1, 8
+        mul     t0, t0, t1
+        la      a3, weight_table
+        add     a3, a3, t0
+        lw      a0, W(s8)
+        lw      a4, HALF(s8)            # the list in the unit of row 0
+        add     a4, a4, s11
+        li      a5, UNIT
+        li      a1, 1
+7:      lw      t0, 0(a3)
+        sw      t0, SRC(a0)
+        lw      t1, 4(a3)
+        sw      t1, BYTES(a0)
+        dma.copy zero, a0
+        li      a6, 2                   # rows that these weights are for
+8:
+        li      t6, last_product0 - last + WEIGHT_BYTES
+        add     t6, t6, a4
+        sw      t1, 0(t6)
+        add     a4, a4, a5
+        addi    a6, a6, -1
+        bnez    a6, 8b
+        addi    a0, a0, NEXT
+        addi    a3, a3, 8
+        addi    a1, a1, -1
+        bnez    a1, 7b
+        add     s11, s11, s7
+        sw      s11, LIST(s8)
+        ret
+
+# Take out what the iteration of frame s8 has left.
+store:  lw      t0, STORE(s8)
+        lw      a2, PLACE(s8)
+        li      t1, RESULTS
+        beq     t0, t1, 2f
+        ret
+2:      lw      a0, Y(s8)
+        li      a1, 4
+3:      lw      t0, BASE(a0)
+        add     t0, t0, a2
+        sw      t0, DST(a0)
+        dma.copy zero, a0
+        addi    a0, a0, NEXT
+        addi    a1, a1, -1
+        bnez    a1, 3b
+        ret
+
+# ---------------- cp's data
+        .section .data.cp
+        .balign 4
+# Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all
+# loops, and behind it where a tile's place is counted from.
+fill_ping:
+        .word   setup, load_address(setup), x_tile - setup, ROWS, UNIT, 0
+pad:    .word   padded + 112, x, 88, 11, 104, 88        # x into its frame of zeros
+ping_x: .word   x_tile + 0x0, padded + 0, 4, 13, 4, 8, padded + 0  # row 0, cluster 0: image from row 0, channel 0 on
+        .word   x_tile + 0x34, padded + 104, 4, 13, 4, 8, padded + 104
+        .word   x_tile + 0x68, padded + 208, 4, 13, 4, 8, padded + 208
+        .word   x_tile + 0x9c, padded + 312, 4, 13, 4, 8, padded + 312
+        .word   x_tile + 0xd0, padded + 416, 4, 13, 4, 8, padded + 416
+        .word   x_tile + 0x104, padded + 520, 4, 13, 4, 8, padded + 520
+        .word   x_tile + 0x138, padded + 624, 4, 13, 4, 8, padded + 624
+        .word   x_tile + 0x16c, padded + 4, 4, 13, 4, 8, padded + 4  # row 0, cluster 1: image from row 0, channel 4 on
+        .word   x_tile + 0x1a0, padded + 108, 4, 13, 4, 8, padded + 108
+        .word   x_tile + 0x1d4, padded + 212, 4, 13, 4, 8, padded + 212
+        .word   x_tile + 0x208, padded + 316, 4, 13, 4, 8, padded + 316
+        .word   x_tile + 0x23c, padded + 420, 4, 13, 4, 8, padded + 420
+        .word   x_tile + 0x270, padded + 524, 4, 13, 4, 8, padded + 524
+        .word   x_tile + 0x2a4, padded + 628, 4, 13, 4, 8, padded + 628
+        .word   x_tile + 0x100000, padded + 624, 4, 13, 4, 8, padded + 624  # row 1, cluster 0: image from row 6, channel 0 on
+        .word   x_tile + 0x100034, padded + 728, 4, 13, 4, 8, padded + 728
+        .word   x_tile + 0x100068, padded + 832, 4, 13, 4, 8, padded + 832
+        .word   x_tile + 0x10009c, padded + 936, 4, 13, 4, 8, padded + 936
+        .word   x_tile + 0x1000d0, padded + 1040, 4, 13, 4, 8, padded + 1040
+        .word   x_tile + 0x100104, padded + 1144, 4, 13, 4, 8, padded + 1144
+        .word   x_tile + 0x100138, padded + 1248, 4, 13, 4, 8, padded + 1248
+        .word   x_tile + 0x10016c, padded + 628, 4, 13, 4, 8, padded + 628  # row 1, cluster 1: image from row 6, channel 4 on
+        .word   x_tile + 0x1001a0, padded + 732, 4, 13, 4, 8, padded + 732
+        .word   x_tile + 0x1001d4, padded + 836, 4, 13, 4, 8, padded + 836
+        .word   x_tile + 0x100208, padded + 940, 4, 13, 4, 8, padded + 940
+        .word   x_tile + 0x10023c, padded + 1044, 4, 13, 4, 8, padded + 1044
+        .word   x_tile + 0x100270, padded + 1148, 4, 13, 4, 8, padded + 1148
+        .word   x_tile + 0x1002a4, padded + 1252, 4, 13, 4, 8, padded + 1252
+ping_w: .word   w_tile, w, 0, ROWS, UNIT, 0, w          # all rows: of W[0:1, 0:4], W[0:1, 4:8]
+ping_p: .word   start + 0x0, start_sums + 0, 32, 18, 32, 0, start_sums + 0  # row 0: what sums begin with
+        .word   start + 0x100000, start_sums + 32, 32, 18, 32, 0, start_sums + 32  # row 1: what sums begin with
+ping_y: .word   y + 0, result + 0x0, 4, 18, 8, 8, y + 0  # row 0, cluster 0: of O[0:3, :, 0:4]
+        .word   y + 4, result + 0x4, 4, 18, 8, 8, y + 4  # row 0, cluster 1: of O[0:3, :, 4:8]
+        .word   y + 144, result + 0x100000, 4, 18, 8, 8, y + 144  # row 1, cluster 0: of O[3:6, :, 0:4]
+        .word   y + 148, result + 0x100004, 4, 18, 8, 8, y + 148  # row 1, cluster 1: of O[3:6, :, 4:8]
+fill_pong:
+        .word   setup + PONG, load_address(setup), x_tile - setup, ROWS, UNIT, 0
+pong_x: .word   x_tile + 0x0 + PONG, padded + 0, 4, 13, 4, 8, padded + 0  # row 0, cluster 0: image from row 0, channel 0 on
+        .word   x_tile + 0x34 + PONG, padded + 104, 4, 13, 4, 8, padded + 104
+        .word   x_tile + 0x68 + PONG, padded + 208, 4, 13, 4, 8, padded + 208
+        .word   x_tile + 0x9c + PONG, padded + 312, 4, 13, 4, 8, padded + 312
+        .word   x_tile + 0xd0 + PONG, padded + 416, 4, 13, 4, 8, padded + 416
+        .word   x_tile + 0x104 + PONG, padded + 520, 4, 13, 4, 8, padded + 520
+        .word   x_tile + 0x138 + PONG, padded + 624, 4, 13, 4, 8, padded + 624
+        .word   x_tile + 0x16c + PONG, padded + 4, 4, 13, 4, 8, padded + 4  # row 0, cluster 1: image from row 0, channel 4 on
+        .word   x_tile + 0x1a0 + PONG, padded + 108, 4, 13, 4, 8, padded + 108
+        .word   x_tile + 0x1d4 + PONG, padded + 212, 4, 13, 4, 8, padded + 212
+        .word   x_tile + 0x208 + PONG, padded + 316, 4, 13, 4, 8, padded + 316
+        .word   x_tile + 0x23c + PONG, padded + 420, 4, 13, 4, 8, padded + 420
+        .word   x_tile + 0x270 + PONG, padded + 524, 4, 13, 4, 8, padded + 524
+        .word   x_tile + 0x2a4 + PONG, padded + 628, 4, 13, 4, 8, padded + 628
+        .word   x_tile + 0x100000 + PONG, padded + 624, 4, 13, 4, 8, padded + 624  # row 1, cluster 0: image from row 6, channel 0 on
+        .word   x_tile + 0x100034 + PONG, padded + 728, 4, 13, 4, 8, padded + 728
+        .word   x_tile + 0x100068 + PONG, padded + 832, 4, 13, 4, 8, padded + 832
+        .word   x_tile + 0x10009c + PONG, padded + 936, 4, 13, 4, 8, padded + 936
+        .word   x_tile + 0x1000d0 + PONG, padded + 1040, 4, 13, 4, 8, padded + 1040
+        .word   x_tile + 0x100104 + PONG, padded + 1144, 4, 13, 4, 8, padded + 1144
+        .word   x_tile + 0x100138 + PONG, padded + 1248, 4, 13, 4, 8, padded + 1248
+        .word   x_tile + 0x10016c + PONG, padded + 628, 4, 13, 4, 8, padded + 628  # row 1, cluster 1: image from row 6, channel 4 on
+        .word   x_tile + 0x1001a0 + PONG, padded + 732, 4, 13, 4, 8, padded + 732
+        .word   x_tile + 0x1001d4 + PONG, padded + 836, 4, 13, 4, 8, padded + 836
+        .word   x_tile + 0x100208 + PONG, padded + 940, 4, 13, 4, 8, padded + 940
+        .word   x_tile + 0x10023c + PONG, padded + 1044, 4, 13, 4, 8, padded + 1044
+        .word   x_tile + 0x100270 + PONG, padded + 1148, 4, 13, 4, 8, padded + 1148
+        .word   x_tile + 0x1002a4 + PONG, padded + 1252, 4, 13, 4, 8, padded + 1252
+pong_w: .word   w_tile + PONG, w, 0, ROWS, UNIT, 0, w   # all rows: of W[0:1, 0:4], W[0:1, 4:8]
+pong_p: .word   start + 0x0 + PONG, start_sums + 0, 32, 18, 32, 0, start_sums + 0  # row 0: what sums begin with
+        .word   start + 0x100000 + PONG, start_sums + 32, 32, 18, 32, 0, start_sums + 32  # row 1: what sums begin with
+pong_y: .word   y + 0, result + 0x0 + PONG, 4, 18, 8, 8, y + 0  # row 0, cluster 0: of O[0:3, :, 0:4]
+        .word   y + 4, result + 0x4 + PONG, 4, 18, 8, 8, y + 4  # row 0, cluster 1: of O[0:3, :, 4:8]
+        .word   y + 144, result + 0x100000 + PONG, 4, 18, 8, 8, y + 144  # row 1, cluster 0: of O[3:6, :, 0:4]
+        .word   y + 148, result + 0x100004 + PONG, 4, 18, 8, 8, y + 148  # row 1, cluster 1: of O[3:6, :, 4:8]
+# Frames: what cp knows of a half (words LIST to GATHER).
+ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, ping_p, 0, ping_y, 0, 0
+pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, pong_p, 0, pong_y, 0, 0
+
+# Where the weights of each tile lie and their bytes, by (n, k).
+        .set    tile, 0
+weight_table:
+        .rept   1
+        .word   w[tile], sizeof(w[tile])
+        .set    tile, tile + 1
+        .endr
