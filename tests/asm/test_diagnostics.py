@@ -144,9 +144,9 @@ def test_did_you_mean() -> None:
 
 def test_many_unknown_symbols_are_reported_in_reasonable_time() -> None:
     text = "".join(f"label_number_{n}: .word lable_number_{n}\n" for n in range(3000))
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(diagnose(text).errors) == 3000
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def lines(text: str) -> list[tuple[str, int, int]]:

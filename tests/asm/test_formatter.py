@@ -28,6 +28,7 @@ SOURCES = sorted(
     for folder in ("programs", "tests/asm", "tests/faults", "asm")
     for path in (ROOT / folder).rglob("*.s")
 )
+MACROS = sorted((ROOT / "tests/asm/gnu_macros").glob("*.s"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -204,6 +205,15 @@ def test_sources_of_the_repository(path: Path) -> None:
     assert whole is not False
     if path.parent.name == "ok":
         assert whole or ".global" in text or "-D" in text
+
+
+@pytest.mark.parametrize("path", MACROS, ids=lambda path: path.stem)
+def test_sources_of_macros_give_the_same_bytes(path: Path) -> None:
+    text = f"        .core   cp\n{path.read_text('utf-8')}"
+    after = check(text)
+    program = assemble(Source(text, path.name, path.parent), include_dirs=[path.parents[1] / "ok"])
+    again = assemble(Source(after, path.name, path.parent), include_dirs=[path.parents[1] / "ok"])
+    assert again == program
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
