@@ -403,6 +403,7 @@ class Assembly:
                 self._settle(found)
         self._kinds_and_sizes()
         self.names.check_unused()
+        output.check_starts(self)
         if self._default is not None and not self.report.failed:
             parts = [form.startup() for form in self.parts if form is not self._default]
             self._default.fill_default(parts)

@@ -11,10 +11,12 @@ from asm.layout import Area, Layout
 from asm.naming import Naming
 from asm.program import Program, Symbol, Tensor, natural_sizes
 from asm.symbols import Definition
+from asm.syntax import Mistake
 
 if TYPE_CHECKING:
     from asm.assembler import Assembly
 
+START_ALIGN = 4  # of the instruction that a program begins with
 _NATURAL = -1  # the size of a symbol that reaches to the next one
 
 
@@ -127,13 +129,38 @@ def _entry(assembly: Assembly) -> int | None:
 
 def entry_of(assembly: Assembly, section: str) -> int | None:
     """`_start` in the section, or where that begins; None if nothing is in it."""
+    found = start_of(assembly, section)
+    if found is not None:
+        return address_of(found)
+    placed = assembly.layout.plans.get(section)
+    return placed.areas[0].base if placed is not None and placed.size else None
+
+
+def start_of(assembly: Assembly, section: str) -> Definition | None:
+    """The symbol `_start` of a section, a shared one before those of single files."""
     table = assembly.names.table
     for symbols in (table.shared, *(scope.symbols for scope in table.scopes)):
         found = symbols.get("_start")
         value = found.value if found is not None else None
-        if found is None or not isinstance(value, Address) or not isinstance(value.area, Area):
+        if not isinstance(value, Address) or not isinstance(value.area, Area):
             continue
         if value.area.section == section:
-            return address_of(found)
-    placed = assembly.layout.plans.get(section)
-    return placed.areas[0].base if placed is not None and placed.size else None
+            return found
+    return None
+
+
+def check_starts(assembly: Assembly) -> None:
+    """Report each `_start` at which no instruction can be, everything being laid out."""
+    for form in assembly.parts:
+        found = start_of(assembly, form.plan().name) if form.core.executable else None
+        if found is None or found.bad:
+            continue
+        assert isinstance(found.value, Address)
+        assert isinstance(found.value.area, Area)
+        why = ""
+        if found.value.offset >= found.value.area.size:
+            why = "no instruction stands at '_start', where the program begins"
+        elif address_of(found) % START_ALIGN:
+            why = f"'_start' lies at {address_of(found):#x}, no multiple of {START_ALIGN}"
+        if why:
+            assembly.report.mistake(found.line, Mistake(why, (found.start, found.end)))

@@ -50,6 +50,8 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("source", ".word (x" + " " * 30000 + ") )", "refused"),  # quadratic time
     ("source", ".word " + "1," * 30000 + ")", "refused"),  # parsed again and again
     ("source", ".byte \x22a\x22 \x22\x17\x22", "refused"),  # a control character in a message
+    ("source", ".core cp\n.byte 2\n_start:li a0,0", "refused"),  # an entry that no file can have
+    ("source", ".core cp\nnop\n_start:", "refused"),  # the same, behind the end
     ("config", "pe" + ".pe" * 3000 + "=1", "refused"),  # dotted keys nest without brackets
     ("config", "pe.pe.pe = []\n" + "pe." * 999 + "e = 1", "refused"),  # all of it in the message
     ("config", f"name = '{'x' * 999}'", "refused"),
