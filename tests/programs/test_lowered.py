@@ -54,6 +54,8 @@ def _wanted(name: str, x: NDArray[np.int64]) -> NDArray[Any]:
     if name == "spmm":
         sums, shift = x @ weights.T, 4
     else:
+        if name == "depthwise":
+            x = x.transpose(2, 1, 0)  # from cwh
         padded = np.pad(x, ((1, 1), (1, 1), (0, 0)))
         windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(0, 1))
         if name == "conv2d":
@@ -74,15 +76,36 @@ def test_outputs_are_those_of_numpy(name: str) -> None:
     assert np.unique(wanted).size > 10
 
 
-@pytest.mark.parametrize(("name", "positions"), [("conv2d", 100), ("depthwise", 36)])
-def test_weights_rotate(name: str, positions: int) -> None:
-    """A kernel's weights are in the queue once, and every output position examines all of them."""
+def _rows(name: str) -> list[dict[str, int]]:
+    """The counters of the rows of the array."""
+    folder = FOLDER / name
+    run = macaw.run(macaw.assemble(folder / f"{name}.s"), x=np.load(folder / "x.npy"))
+    return [dict(values) for core, values in run.counters.items() if core.startswith("pe[")]
+
+
+def _states(name: str) -> list[tuple[str, str]]:
+    """The sequences that name a state, with it."""
     source = (FOLDER / name / f"{name}.s").read_text("utf-8")
-    assert re.findall(r"^ *\.seq +(\w+), state=(\w+)", source, re.M) == [("product0", "rq")]
-    weights = np.load(FOLDER / name / "weights.npy")
-    run = macaw.run(macaw.assemble(FOLDER / name / f"{name}.s"), x=np.load(FOLDER / name / "x.npy"))
-    rows = [values for core, values in run.counters.items() if core.startswith("pe[")]
-    nonzero = np.count_nonzero(weights)
-    assert sum(row["weights_examined"] for row in rows) == positions * nonzero
+    return re.findall(r"^ *\.seq +(\w+), state=(\w+)", source, re.M)
+
+
+def test_kernels_rotate() -> None:
+    """A kernel's weights are in the queue once; each of 100 positions examines all of them."""
+    assert _states("conv2d") == [("product0", "rq")]
+    weights, rows = np.load(FOLDER / "conv2d" / "weights.npy"), _rows("conv2d")
+    assert sum(row["weights_examined"] for row in rows) == 100 * np.count_nonzero(weights)
     most = max(np.count_nonzero(kernel) for kernel in weights)
     assert max(row["weights_high"] for row in rows) == most
+
+
+def test_windows_slide() -> None:
+    """Six windows of nine come out of a strip of (6 - 1) · 6 + 9 = 39 activations, in eight PEs.
+
+    A row has three strips; the second and third come when six and twelve entries have left. The
+    kernel's zeros are skipped, zeros of the activations are not.
+    """
+    assert _states("depthwise") == [("product0", "sw")]
+    weights, rows = np.load(FOLDER / "depthwise" / "weights.npy"), _rows("depthwise")
+    assert sum(row["weights_examined"] for row in rows) == 6 * 6 * 9 * 8
+    assert sum(row["macs"] for row in rows) == 6 * 6 * np.count_nonzero(weights)
+    assert max(row["weights_high"] for row in rows) == 3 * 39 - 2 * 6

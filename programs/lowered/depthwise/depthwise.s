@@ -2,11 +2,11 @@
 # channels;
 # 38 weights that are not zero. Written by macaw lower.
 
-# weight stationary, split b: 1,894 cycles and 5,644 bytes of external memory predicted; iterations
+# weight stationary, split b: 2,029 cycles and 6,008 bytes of external memory predicted; iterations
 # wait for the dma.
-# input stationary, split b, would take 1,894 cycles; weight stationary is preferred
+# input stationary, split b, would take 2,029 cycles; weight stationary is preferred
 # (lower.preferred) where it costs at most 2% more.
-# output stationary, split b: 1,894 cycles (1.00 times), 5,644 bytes; waits for the dma.
+# output stationary, split b: 2,029 cycles (1.00 times), 6,008 bytes; waits for the dma.
 
 # Rows of the array divide M, clusters N. What each gets:
 # row 0, cluster 0: rows 0:3 and channels 0:4 of the outputs
@@ -14,27 +14,26 @@
 # row 1, cluster 0: rows 3:6 and channels 0:4 of the outputs
 # row 1, cluster 1: rows 3:6 and channels 4:8 of the outputs
         .device tiny
-        .input  x, int8, 11, 11, 8
+        .input  x, int8, 8, 11, 11
         .output y, int8, 6, 6, 8
 
 # ---------------- external memory
-w:      .sparse "depthwise.w.npy", clusters=2, pes=4    # a round a tile, in the order of loading
+w:      .npy    "depthwise.w.npy"       # a round a tile, in the order of loading
 start_sums:
-        .npy    "depthwise.bias.npy"                    # what sums begin with, by (n tile, row)
+        .npy    "depthwise.bias.npy"    # what sums begin with, by (n tile, row)
         .bss
         .balign 32
-padded: .array  int8, 13, 13, 8                         # x in a frame of zeros
+padded: .array  int8, 8, 13, 13         # x in a frame of zeros
 
 # ---------------- the array: every row runs this part
         .core   pe, row=0
-x_tile: .array  int8, 2, 7, 13, 4       # (cluster, row, column, channel)
-w_tile: .array  uint8, 130              # index + value
+x_tile: .array  int8, 3, 8, 13, 3       # (output row, PE, column, row of the kernel)
+w_tile: .array  int8, 8, 9              # kernels, column after column
 start:  .array  int32, 18, 8            # what sums begin with: (output position, PE)
 result: .array  int8, 18, 8             # (output position, PE)
 
-        .seq    product0, state=rq, pipeline=4  # an output position an iteration
+        .seq    product0, state=sw, pipeline=4, window=9, pop=6  # an output position an iteration
         .loop   inner=6, outer=3
-        .step   mac.base, inner=8, outer=56
         .step   spu.dst, inner=1
         .then   ib=3
           ld    activations
@@ -55,9 +54,9 @@ result: .array  int8, 18, 8             # (output position, PE)
         config  ib=3, final
         .endlist
 
-        .list   last                    # the last k
+        .list   last                    # an iteration
 last_product0:
-        exe     ib=4, data=(x_tile by_cluster, weights w_tile sliced, psums start[0] sliced, psums start[1] sliced, psums start[2] sliced, psums start[3] sliced, psums start[4] sliced, psums start[5] sliced, psums start[6] sliced, psums start[7] sliced, psums start[8] sliced, psums start[9] sliced, psums start[10] sliced, psums start[11] sliced, psums start[12] sliced, psums start[13] sliced, psums start[14] sliced, psums start[15] sliced, psums start[16] sliced, psums start[17] sliced), last, out=(result[0], stride=1, step=8, count=18)
+        exe     ib=4, data=(activations w_tile sliced, weights x_tile[0] sliced, psums start[0] sliced, weights x_tile[1] sliced, psums start[1] sliced, weights x_tile[2] sliced, psums start[2] sliced, psums start[3] sliced, psums start[4] sliced, psums start[5] sliced, psums start[6] sliced, psums start[7] sliced, psums start[8] sliced, psums start[9] sliced, psums start[10] sliced, psums start[11] sliced, psums start[12] sliced, psums start[13] sliced, psums start[14] sliced, psums start[15] sliced, psums start[16] sliced, psums start[17] sliced), last, out=(result[0], stride=1, step=8, count=18)
         .endlist
 
 # ---------------- the command processor
@@ -83,13 +82,14 @@ last_product0:
         .equ    BIAS, 64
         .equ    X_SIZE, 1               # bytes of an activation
         .equ    Y_SIZE, 1               # bytes of a result
-        .equ    X_ROW, 208 * X_SIZE
-        .equ    X_COLUMN, 16 * X_SIZE
-        .equ    X_DEPTH, 1 * X_SIZE
+        .equ    X_ROW, 2 * X_SIZE
+        .equ    X_COLUMN, 26 * X_SIZE
+        .equ    X_DEPTH, 169 * X_SIZE
         .equ    Y_ROW, 48 * Y_SIZE
         .equ    Y_COLUMN, 8 * Y_SIZE
+        .equ    Y_DEPTH, 1 * Y_SIZE
         .equ    SUMS, 576               # bytes of a row's raw sums of an iteration
-        .equ    WEIGHT_BYTES, 28        # in a product's packet: how many bytes of weights
+        .equ    WEIGHT_BYTES, 16        # in a product's packet: how many bytes of weights
 # Words of a frame; words of a transfer.
         .equ    LIST, 0
         .equ    STORE, 4
@@ -124,8 +124,12 @@ _start: la      a0, fill_ping           # packets and sequences to both halves o
         li      s5, STEPS               # iterations that are left to dispatch
         la      s8, ping                # the frame of the half that loads
         la      s9, pong                # the frame of the half that feeds
-        la      a0, pad                 # x into its frame of zeros
-        dma.copy zero, a0
+        la      a0, pad                 # x into its frame of zeros, channel by channel
+        li      a1, 8
+1:      dma.copy zero, a0
+        addi    a0, a0, BASE            # they have no base
+        addi    a1, a1, -1
+        bnez    a1, 1b
         call    load
         dma.wait zero
         mem.swap s0
@@ -180,7 +184,7 @@ load:
 1:      sw      a6, STORE(s8)
         li      t0, Y_ROW
         mul     a5, t3, t0
-        li      t0, Y_SIZE
+        li      t0, Y_DEPTH
         mul     t0, t4, t0
         add     a5, a5, t0
         sw      a5, PLACE(s8)
@@ -203,7 +207,7 @@ load:
         mul     t0, t4, t0
         add     a2, a2, t0
         lw      a0, X(s8)
-        li      a1, 28
+        li      a1, 12
 7:      lw      t0, BASE(a0)
         add     t0, t0, a2
         sw      t0, SRC(a0)
@@ -268,35 +272,26 @@ store:  lw      t0, STORE(s8)
 # loops, and behind it where a tile's place is counted from.
 fill_ping:
         .word   setup, load_address(setup), x_tile - setup, ROWS, UNIT, 0
-pad:    .word   padded + 112, x, 88, 11, 104, 88        # x into its frame of zeros
-ping_x: .word   x_tile + 0x0, padded + 0, 4, 13, 4, 8, padded + 0  # row 0, cluster 0: image from row 0, channel 0 on
-        .word   x_tile + 0x34, padded + 104, 4, 13, 4, 8, padded + 104
-        .word   x_tile + 0x68, padded + 208, 4, 13, 4, 8, padded + 208
-        .word   x_tile + 0x9c, padded + 312, 4, 13, 4, 8, padded + 312
-        .word   x_tile + 0xd0, padded + 416, 4, 13, 4, 8, padded + 416
-        .word   x_tile + 0x104, padded + 520, 4, 13, 4, 8, padded + 520
-        .word   x_tile + 0x138, padded + 624, 4, 13, 4, 8, padded + 624
-        .word   x_tile + 0x16c, padded + 4, 4, 13, 4, 8, padded + 4  # row 0, cluster 1: image from row 0, channel 4 on
-        .word   x_tile + 0x1a0, padded + 108, 4, 13, 4, 8, padded + 108
-        .word   x_tile + 0x1d4, padded + 212, 4, 13, 4, 8, padded + 212
-        .word   x_tile + 0x208, padded + 316, 4, 13, 4, 8, padded + 316
-        .word   x_tile + 0x23c, padded + 420, 4, 13, 4, 8, padded + 420
-        .word   x_tile + 0x270, padded + 524, 4, 13, 4, 8, padded + 524
-        .word   x_tile + 0x2a4, padded + 628, 4, 13, 4, 8, padded + 628
-        .word   x_tile + 0x100000, padded + 624, 4, 13, 4, 8, padded + 624  # row 1, cluster 0: image from row 6, channel 0 on
-        .word   x_tile + 0x100034, padded + 728, 4, 13, 4, 8, padded + 728
-        .word   x_tile + 0x100068, padded + 832, 4, 13, 4, 8, padded + 832
-        .word   x_tile + 0x10009c, padded + 936, 4, 13, 4, 8, padded + 936
-        .word   x_tile + 0x1000d0, padded + 1040, 4, 13, 4, 8, padded + 1040
-        .word   x_tile + 0x100104, padded + 1144, 4, 13, 4, 8, padded + 1144
-        .word   x_tile + 0x100138, padded + 1248, 4, 13, 4, 8, padded + 1248
-        .word   x_tile + 0x10016c, padded + 628, 4, 13, 4, 8, padded + 628  # row 1, cluster 1: image from row 6, channel 4 on
-        .word   x_tile + 0x1001a0, padded + 732, 4, 13, 4, 8, padded + 732
-        .word   x_tile + 0x1001d4, padded + 836, 4, 13, 4, 8, padded + 836
-        .word   x_tile + 0x100208, padded + 940, 4, 13, 4, 8, padded + 940
-        .word   x_tile + 0x10023c, padded + 1044, 4, 13, 4, 8, padded + 1044
-        .word   x_tile + 0x100270, padded + 1148, 4, 13, 4, 8, padded + 1148
-        .word   x_tile + 0x1002a4, padded + 1252, 4, 13, 4, 8, padded + 1252
+pad:    .word   padded + 14, x + 0, 11, 11, 13, 11      # x into its frame of zeros
+        .word   padded + 183, x + 121, 11, 11, 13, 11
+        .word   padded + 352, x + 242, 11, 11, 13, 11
+        .word   padded + 521, x + 363, 11, 11, 13, 11
+        .word   padded + 690, x + 484, 11, 11, 13, 11
+        .word   padded + 859, x + 605, 11, 11, 13, 11
+        .word   padded + 1028, x + 726, 11, 11, 13, 11
+        .word   padded + 1197, x + 847, 11, 11, 13, 11
+ping_x: .word   x_tile + 0x0, padded + 0, 3, 52, 3, 13, padded + 0  # row 0, cluster 0: image from row 0, channel 0 on
+        .word   x_tile + 0x138, padded + 2, 3, 52, 3, 13, padded + 2
+        .word   x_tile + 0x270, padded + 4, 3, 52, 3, 13, padded + 4
+        .word   x_tile + 0x9c, padded + 676, 3, 52, 3, 13, padded + 676  # row 0, cluster 1: image from row 0, channel 4 on
+        .word   x_tile + 0x1d4, padded + 678, 3, 52, 3, 13, padded + 678
+        .word   x_tile + 0x30c, padded + 680, 3, 52, 3, 13, padded + 680
+        .word   x_tile + 0x100000, padded + 6, 3, 52, 3, 13, padded + 6  # row 1, cluster 0: image from row 6, channel 0 on
+        .word   x_tile + 0x100138, padded + 8, 3, 52, 3, 13, padded + 8
+        .word   x_tile + 0x100270, padded + 10, 3, 52, 3, 13, padded + 10
+        .word   x_tile + 0x10009c, padded + 682, 3, 52, 3, 13, padded + 682  # row 1, cluster 1: image from row 6, channel 4 on
+        .word   x_tile + 0x1001d4, padded + 684, 3, 52, 3, 13, padded + 684
+        .word   x_tile + 0x10030c, padded + 686, 3, 52, 3, 13, padded + 686
 ping_w: .word   w_tile, w, 0, ROWS, UNIT, 0, w          # all rows: of W[0:1, 0:4], W[0:1, 4:8]
 ping_p: .word   start + 0x0, start_sums + 0, 32, 18, 32, 0, start_sums + 0  # row 0: what sums begin with
         .word   start + 0x100000, start_sums + 32, 32, 18, 32, 0, start_sums + 32  # row 1: what sums begin with
@@ -306,34 +301,18 @@ ping_y: .word   y + 0, result + 0x0, 4, 18, 8, 8, y + 0  # row 0, cluster 0: of 
         .word   y + 148, result + 0x100004, 4, 18, 8, 8, y + 148  # row 1, cluster 1: of O[3:6, :, 4:8]
 fill_pong:
         .word   setup + PONG, load_address(setup), x_tile - setup, ROWS, UNIT, 0
-pong_x: .word   x_tile + 0x0 + PONG, padded + 0, 4, 13, 4, 8, padded + 0  # row 0, cluster 0: image from row 0, channel 0 on
-        .word   x_tile + 0x34 + PONG, padded + 104, 4, 13, 4, 8, padded + 104
-        .word   x_tile + 0x68 + PONG, padded + 208, 4, 13, 4, 8, padded + 208
-        .word   x_tile + 0x9c + PONG, padded + 312, 4, 13, 4, 8, padded + 312
-        .word   x_tile + 0xd0 + PONG, padded + 416, 4, 13, 4, 8, padded + 416
-        .word   x_tile + 0x104 + PONG, padded + 520, 4, 13, 4, 8, padded + 520
-        .word   x_tile + 0x138 + PONG, padded + 624, 4, 13, 4, 8, padded + 624
-        .word   x_tile + 0x16c + PONG, padded + 4, 4, 13, 4, 8, padded + 4  # row 0, cluster 1: image from row 0, channel 4 on
-        .word   x_tile + 0x1a0 + PONG, padded + 108, 4, 13, 4, 8, padded + 108
-        .word   x_tile + 0x1d4 + PONG, padded + 212, 4, 13, 4, 8, padded + 212
-        .word   x_tile + 0x208 + PONG, padded + 316, 4, 13, 4, 8, padded + 316
-        .word   x_tile + 0x23c + PONG, padded + 420, 4, 13, 4, 8, padded + 420
-        .word   x_tile + 0x270 + PONG, padded + 524, 4, 13, 4, 8, padded + 524
-        .word   x_tile + 0x2a4 + PONG, padded + 628, 4, 13, 4, 8, padded + 628
-        .word   x_tile + 0x100000 + PONG, padded + 624, 4, 13, 4, 8, padded + 624  # row 1, cluster 0: image from row 6, channel 0 on
-        .word   x_tile + 0x100034 + PONG, padded + 728, 4, 13, 4, 8, padded + 728
-        .word   x_tile + 0x100068 + PONG, padded + 832, 4, 13, 4, 8, padded + 832
-        .word   x_tile + 0x10009c + PONG, padded + 936, 4, 13, 4, 8, padded + 936
-        .word   x_tile + 0x1000d0 + PONG, padded + 1040, 4, 13, 4, 8, padded + 1040
-        .word   x_tile + 0x100104 + PONG, padded + 1144, 4, 13, 4, 8, padded + 1144
-        .word   x_tile + 0x100138 + PONG, padded + 1248, 4, 13, 4, 8, padded + 1248
-        .word   x_tile + 0x10016c + PONG, padded + 628, 4, 13, 4, 8, padded + 628  # row 1, cluster 1: image from row 6, channel 4 on
-        .word   x_tile + 0x1001a0 + PONG, padded + 732, 4, 13, 4, 8, padded + 732
-        .word   x_tile + 0x1001d4 + PONG, padded + 836, 4, 13, 4, 8, padded + 836
-        .word   x_tile + 0x100208 + PONG, padded + 940, 4, 13, 4, 8, padded + 940
-        .word   x_tile + 0x10023c + PONG, padded + 1044, 4, 13, 4, 8, padded + 1044
-        .word   x_tile + 0x100270 + PONG, padded + 1148, 4, 13, 4, 8, padded + 1148
-        .word   x_tile + 0x1002a4 + PONG, padded + 1252, 4, 13, 4, 8, padded + 1252
+pong_x: .word   x_tile + 0x0 + PONG, padded + 0, 3, 52, 3, 13, padded + 0  # row 0, cluster 0: image from row 0, channel 0 on
+        .word   x_tile + 0x138 + PONG, padded + 2, 3, 52, 3, 13, padded + 2
+        .word   x_tile + 0x270 + PONG, padded + 4, 3, 52, 3, 13, padded + 4
+        .word   x_tile + 0x9c + PONG, padded + 676, 3, 52, 3, 13, padded + 676  # row 0, cluster 1: image from row 0, channel 4 on
+        .word   x_tile + 0x1d4 + PONG, padded + 678, 3, 52, 3, 13, padded + 678
+        .word   x_tile + 0x30c + PONG, padded + 680, 3, 52, 3, 13, padded + 680
+        .word   x_tile + 0x100000 + PONG, padded + 6, 3, 52, 3, 13, padded + 6  # row 1, cluster 0: image from row 6, channel 0 on
+        .word   x_tile + 0x100138 + PONG, padded + 8, 3, 52, 3, 13, padded + 8
+        .word   x_tile + 0x100270 + PONG, padded + 10, 3, 52, 3, 13, padded + 10
+        .word   x_tile + 0x10009c + PONG, padded + 682, 3, 52, 3, 13, padded + 682  # row 1, cluster 1: image from row 6, channel 4 on
+        .word   x_tile + 0x1001d4 + PONG, padded + 684, 3, 52, 3, 13, padded + 684
+        .word   x_tile + 0x10030c + PONG, padded + 686, 3, 52, 3, 13, padded + 686
 pong_w: .word   w_tile + PONG, w, 0, ROWS, UNIT, 0, w   # all rows: of W[0:1, 0:4], W[0:1, 4:8]
 pong_p: .word   start + 0x0 + PONG, start_sums + 0, 32, 18, 32, 0, start_sums + 0  # row 0: what sums begin with
         .word   start + 0x100000 + PONG, start_sums + 32, 32, 18, 32, 0, start_sums + 32  # row 1: what sums begin with

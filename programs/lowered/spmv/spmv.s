@@ -72,6 +72,7 @@ last_product0:
         .equ    X_ROW, 48 * X_SIZE
         .equ    X_DEPTH, 1 * X_SIZE
         .equ    Y_ROW, 24 * Y_SIZE
+        .equ    Y_DEPTH, 1 * Y_SIZE
         .equ    SUMS, 128               # bytes of a row's raw sums of an iteration
         .equ    WEIGHT_BYTES, 16        # in a product's packet: how many bytes of weights
 # Words of a frame; words of a transfer.
@@ -169,7 +170,7 @@ load:
 2:
         li      t0, Y_ROW
         mul     a5, t3, t0
-        li      t0, Y_SIZE
+        li      t0, Y_DEPTH
         mul     t0, t4, t0
         add     a5, a5, t0
         sw      a5, PLACE(s8)
