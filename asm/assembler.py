@@ -24,8 +24,7 @@ from asm.diagnostics import AssemblyError
 from asm.directives import COMMON, Directive, table
 from asm.expansion import Budget, Meant, Reader
 from asm.expressions import Address, NotYet, number
-from asm.forms import Form
-from asm.forms.sparse import DIRECTIVES as SPARSE
+from asm.forms import Form, shared_directives
 from asm.includes import TEXTUAL
 from asm.layout import Area, Layout
 from asm.listing import Record
@@ -47,7 +46,7 @@ from isa.config import Configuration
 
 __all__ = ["Source", "analyse", "assemble"]
 
-DIRECTIVES = table(COMMON, DATA, SPARSE)
+DIRECTIVES = table(COMMON, DATA, shared_directives())
 TEXT_DIRECTIVES = {row.name: row for row in TEXTUAL}
 
 

@@ -1,4 +1,4 @@
-"""Arrays from .npy files, and sparse matrices as the PEs take them. No NumPy.
+"""Arrays from .npy files. No NumPy.
 
 A reader of our own: the header is a literal that is only read, never run;
 object arrays cannot be; what is not a plain C-ordered little-endian array of a
@@ -13,11 +13,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-
-from isa import codec
-from isa.kinds import Immediate
-from isa.model import Structure
-from isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
 
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 10_000  # characters, NumPy's own limit
@@ -39,16 +34,6 @@ _DTYPES = {
 }
 
 
-def _greatest(structure: Structure) -> int:
-    """What the one member of a record can hold."""
-    (member,) = structure.members
-    assert isinstance(member.legal, Immediate)
-    return member.legal.high
-
-
-_MAX_COUNT, _MAX_INDEX = _greatest(WEIGHTS_RECORD), _greatest(ENTRY)
-
-
 class DataError(ValueError):
     """A file holds no array that can be used; the message is fit for a user."""
 
@@ -65,16 +50,6 @@ class Array:
     def item_size(self) -> int:
         """Bytes of an element."""
         return len(self.data) // (prod(self.shape) or 1)
-
-
-@dataclass(frozen=True)
-class Sparse:
-    """Rows of index + value: the bytes, and each round's offset, length and rows."""
-
-    data: bytes
-    rounds: tuple[tuple[int, int], ...]
-    records: tuple[int, ...]
-    shape: tuple[int, ...]
 
 
 def read_npy(data: bytes) -> Array:
@@ -176,49 +151,3 @@ def select(array: Array, cuts: Sequence[Cut]) -> Array:
 
     kept = tuple(cut.stop - cut.start for cut in cuts if isinstance(cut, slice))
     return Array(array.dtype, kept + array.shape[len(cuts) :], b"".join(pieces(0, 0)))
-
-
-def sparse(array: Array, element: str, slots: int) -> Sparse:
-    """The rows of a matrix as records of weights; `slots` rows a round.
-
-    `element` is the device's type of weights. Row r goes to PE r mod K of cluster
-    (r div K) mod M in round r div (K·M), which is just rows in order, `slots` =
-    K·M at a time (pe.md, Data). Raises `DataError`.
-    """
-    wanted = OPERAND_DTYPES[element]
-    if array.dtype != wanted:
-        raise DataError(f"holds {array.dtype}; the device's weights are {wanted} (pe.element)")
-    if len(array.shape) != 2:
-        raise DataError(f"has {len(array.shape)} dimensions, a sparse matrix has 2")
-    rows, columns = array.shape
-    if not rows or not columns:
-        raise DataError(f"is an empty matrix, {rows} x {columns}")
-    item = array.item_size
-    # Bits decide what is zero; of a floating-point number not the sign.
-    mask = (1 << (8 * item - 1)) - 1 if wanted.startswith("float") else (1 << 8 * item) - 1
-    code = {1: "B", 2: "H", 4: "I"}[item]
-    whole_row = struct.Struct(f"<{columns}{code}")
-    body = bytearray()
-    rounds, records = [], []
-    for first in range(0, rows, slots):
-        start = len(body)
-        last = min(first + slots, rows)
-        for row in range(first, last):
-            numbers = whole_row.unpack_from(array.data, row * whole_row.size)
-            body += _record(numbers, mask, code, row)
-        rounds.append((start, len(body) - start))
-        records.append(last - first)
-    return Sparse(bytes(body), tuple(rounds), tuple(records), array.shape)
-
-
-def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
-    indices = [index for index, value in enumerate(numbers) if value & mask]
-    if indices and indices[-1] > _MAX_INDEX:
-        raise DataError(f"has a weight at index {indices[-1]} of row {row}, at most {_MAX_INDEX}")
-    if len(indices) > _MAX_COUNT:
-        raise DataError(f"has {len(indices)} weights in row {row}, at most {_MAX_COUNT}")
-    flat: list[int] = [len(indices)]
-    for index in indices:
-        flat += (index, numbers[index])
-    entry = codec.codes(ENTRY) + code
-    return struct.pack("<" + codec.codes(WEIGHTS_RECORD) + entry * len(indices), *flat)

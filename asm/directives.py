@@ -16,6 +16,7 @@ from asm.naming import twice
 from asm.program import DTYPE_SIZES, SYMBOL_KINDS, TENSORS
 from asm.symbols import Datum, Definition, TensorSymbol
 from asm.syntax import Mistake, Name, Named, Node, Statement, Text
+from isa import registry
 
 if TYPE_CHECKING:
     from asm.site import Site
@@ -266,11 +267,15 @@ def table(*groups: Sequence[Directive]) -> Mapping[str, Directive]:
     return {row.name: row for group in groups for row in group}
 
 
+_INDEXED = [core for core in registry.cores() if core.index]
+_CORE_OPTIONS = "".join(f" [, {core.index}={core.index[0].upper()}]" for core in _INDEXED)
+_CORE_EXAMPLE = "\n".join(f".core {core.name}, {core.index}=0" for core in _INDEXED[:1])
+
 D = Directive
 
 # fmt: off
 COMMON = (
-    D(".core",    ".core NAME [, row=R]",                             "The part of a core begins; it goes on where that part ended before.",                                                                               _core,           example=".core pe, row=0"),
+    D(".core",    f".core NAME{_CORE_OPTIONS}",                         "The part of a core begins; it goes on where that part ended before.",                                                                               _core,           example=_CORE_EXAMPLE),
     D(".device",  ".device NAME",                                     "The device to assemble for, a preset or \"file.toml\"; before everything that depends on it.",                                                      _device,         example=".device tiny"),
     D(".input",   ".input NAME, dtype, dimension, ... [, at=PLACE]",  "A tensor that the caller gives, in external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",           _tensor,         True,                                                   example=".input x, int8, 4, 64"),
     D(".output",  ".output NAME, dtype, dimension, ... [, at=PLACE]", "A tensor that the caller gets, from external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",          _tensor,         True,                                                   example=".output y, int32, 8"),

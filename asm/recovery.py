@@ -88,7 +88,8 @@ def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None
 
 def no_part(head: Name) -> Mistake:
     """What to say of a mnemonic before the first part."""
-    return Mistake(f"'{head.text}' stands in no part", head, "begin one, as in '.core cp'")
+    hint = f"begin one, as in '.core {registry.cores()[0].name}'"
+    return Mistake(f"'{head.text}' stands in no part", head, hint)
 
 
 def unknown(head: Name, core: Core, known: Iterable[str]) -> Mistake:

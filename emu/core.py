@@ -73,7 +73,7 @@ CONTRACT = (
     StateField("time", "int", meaning="cycle of the next act", initial=NEVER),
     StateField("running", "bool", meaning="it has a program, list or transfer that is not done"),
     StateField("waiting", "object", meaning="what it waits for: on, since, cores; or None"),
-    StateField("retired", "int", meaning="instructions (of dma: transfers) that are done"),
+    StateField("retired", "int", meaning="instructions or transfers that are done"),
     StateField("waited", "int", meaning="cycles of waits for other cores that are over"),
 )
 

@@ -8,6 +8,7 @@ not name are 0. Markers hold begin (1) or end (0) in rd and the group in rs1.
 from __future__ import annotations
 
 from isa import common, scalar
+from isa.dma import TRANSFER
 from isa.kinds import Immediate
 from isa.model import (
     Core,
@@ -16,9 +17,7 @@ from isa.model import (
     Field,
     Format,
     Instruction,
-    Member,
     Setting,
-    Structure,
     checked,
 )
 
@@ -62,19 +61,6 @@ XCP = (
 )
 # fmt: on
 
-TRANSFER = Structure(
-    "transfer",
-    (
-        Member("dst", "u32", "address of the first row's destination"),
-        Member("src", "u32", "address of the first row's source"),
-        Member("row_bytes", "u32", "bytes of a row"),
-        Member("rows", "u32", "rows"),
-        Member("dst_stride", "i32", "bytes from a row's destination to the next one's"),
-        Member("src_stride", "i32", "bytes from a row's source to the next one's"),
-    ),
-    "What dma.copy starts; aligned to 4 bytes, read when dma.copy executes.",
-)
-
 COUNTERS = (
     Counter("instructions", "instructions done", "instructions"),
     Counter("cycles_waiting", "cycles that waited for the DMA or another core", "cycles"),
@@ -103,6 +89,7 @@ CORE = checked(
         name="cp",
         title="command processor",
         number=0,
+        base="scalar",
         section=".text.cp",
         executable=True,
         instructions=scalar.INSTRUCTIONS + XCP,

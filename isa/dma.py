@@ -1,13 +1,24 @@
 """dma: the transfer engine 235. It runs no program; `dma.copy` of cp feeds it.
 
-A transfer is the structure `isa.cp.TRANSFER`. Beats, buffer and queue are ours
-where the seeds are silent.
+Transfers, beats, buffer and queue are ours where the seeds are silent.
 """
 
 from __future__ import annotations
 
-from isa.cp import TRANSFER
-from isa.model import Core, Counter, Fault, Queue, Setting, checked
+from isa.model import Core, Counter, Fault, Member, Queue, Setting, Structure, checked
+
+TRANSFER = Structure(
+    "transfer",
+    (
+        Member("dst", "u32", "address of the first row's destination"),
+        Member("src", "u32", "address of the first row's source"),
+        Member("row_bytes", "u32", "bytes of a row"),
+        Member("rows", "u32", "rows"),
+        Member("dst_stride", "i32", "bytes from a row's destination to the next one's"),
+        Member("src_stride", "i32", "bytes from a row's source to the next one's"),
+    ),
+    "What dma.copy starts; aligned to 4 bytes, read when dma.copy executes.",
+)
 
 QUEUES = (
     Queue("transfers", "dma.queue", "transfers that wait or run"),

@@ -44,6 +44,15 @@ def module(name: str) -> str:
     raise _unknown(name)
 
 
+def form_modules(name: str) -> tuple[str, ...]:
+    """What modules may hold the form of a core, the first one first: its own, that of its base.
+
+    Raises `UnknownCoreError`.
+    """
+    base = core(name).base
+    return (module(name), base) if base else (module(name),)
+
+
 def core(name: str) -> Core:
     """The table of the core `name`. Raises `UnknownCoreError`.
 

@@ -285,6 +285,7 @@ CORE = checked(
         name="vc",
         title="SIMD core",
         number=2,
+        base="scalar",
         section=".text.vc",
         executable=True,
         instructions=scalar.INSTRUCTIONS + XVC,

@@ -1,4 +1,4 @@
-"""What a core's source needs beyond rows: one module a core, named as its table's.
+"""What a core's source needs beyond rows: one module a core or base, named as its table's.
 
 A form says which sections a part has, takes its instructions and its own
 directives, and at the end what the default program has to do to run it.
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from asm.directives import Directive
 from asm.instructions import place
 from asm.layout import EXTERNAL, Area, Plan
+from asm.output import entry_of
 from asm.source import LogicalLine, Source
 from asm.symbols import Definition
 from asm.syntax import Named, Number, Statement
@@ -55,7 +56,7 @@ class Startup:
 
 @dataclass
 class Form:
-    """A part of a program. This base suits a core whose code is words in one section."""
+    """A part of a program. This base suits a core whose code is words in external memory."""
 
     assembly: Assembly
     core: Core
@@ -75,10 +76,12 @@ class Form:
         return self.section(".text") or self.assembly.layout.area(self.plan())
 
     def plan(self) -> Plan:
-        """The part's own section."""
+        """The part's own section; instructions are aligned to the size of one."""
         flags = "ax" if self.core.executable else "a"
         name = self.core.section.format(self.index)
-        return Plan(name, EXTERNAL, flags, [Area(name)], self.core.name, self.index)
+        align = max((row.format.size for row in self.core.instructions), default=1)
+        area = Area(name, align=align if self.core.executable else 1)
+        return Plan(name, EXTERNAL, flags, [area], self.core.name, self.index)
 
     def section(self, name: str) -> Area | None:
         """The area of a section of this part; None if it has none of that name."""
@@ -143,8 +146,16 @@ class Form:
         return None
 
     def startup(self) -> Startup:
-        """What the default program has to do for this part, everything being laid out."""
-        return Startup()
+        """What the default program has to do for this part, everything being laid out.
+
+        A core that fetches its instructions is started, at `_start` or at the first one, and
+        waited for.
+        """
+        entry = entry_of(self.assembly, self.plan().name) if self.core.executable else None
+        if entry is None:
+            return Startup()
+        number = self.core.number + (self.index or 0)
+        return Startup(starts=[(number, entry)], waits=1 << number)
 
     def default_source(self) -> Source | None:
         """The program of this core if a source has none; only the control core has one."""
@@ -164,9 +175,19 @@ def _begins(row: Row) -> bool:
 
 
 def form_class(core: str) -> type[Form]:
-    """The form of a core: `CoreForm` of the module named as its table's, or the plain one."""
-    name = f"{__name__}.{registry.module(core)}"
-    if find_spec(name) is None:
-        return Form
-    found: type[Form] = import_module(name).CoreForm
-    return found
+    """The form of a core: `CoreForm` of its module or of its base's, or the plain one."""
+    for name in _modules(core):
+        found: type[Form] = import_module(name).CoreForm
+        return found
+    return Form
+
+
+def shared_directives() -> tuple[Directive, ...]:
+    """Directives that a core's module has for every part: its `SHARED`."""
+    names = dict.fromkeys(name for core in registry.names() for name in _modules(core))
+    return tuple(row for name in names for row in getattr(import_module(name), "SHARED", ()))
+
+
+def _modules(core: str) -> list[str]:
+    names = (f"{__name__}.{name}" for name in registry.form_modules(core))
+    return [name for name in names if find_spec(name) is not None]

@@ -8,8 +8,7 @@ from functools import cache
 from importlib.resources import files
 from struct import pack
 
-from asm.forms import Startup, Transfer
-from asm.forms.scalar import ScalarForm
+from asm.forms import Startup, Transfer, scalar
 from asm.layout import LOCAL, Area, Plan
 from asm.source import Source
 
@@ -37,7 +36,7 @@ def _default_text() -> str:
     return (files("asm") / "default_cp.s").read_text("utf-8")
 
 
-class CoreForm(ScalarForm):
+class CoreForm(scalar.CoreForm):
     """A cp part. `.text` and `.data.cp` lie in local memory, other sections outside."""
 
     def plan(self) -> Plan:

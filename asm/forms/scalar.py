@@ -8,7 +8,7 @@ from isa import codec
 _HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed one
 
 
-class ScalarForm(Form):
+class CoreForm(Form):
     """A part of a core with the rows of `isa.scalar`."""
 
     def padding(self, count: int) -> bytes:

@@ -20,8 +20,7 @@ from emu.dma.transfer import DESCRIPTION, Transfer
 from emu.faults import Fault, Stop
 from emu.ports import ONCHIP, REGION_SHIFT
 from isa.codec import unpack
-from isa.cp import TRANSFER
-from isa.dma import CORE
+from isa.dma import CORE, TRANSFER
 from isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from emu.faults import Fault
-from isa.cp import TRANSFER
+from isa.dma import TRANSFER
 from isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:

@@ -9,9 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from isa import registry
+from isa.model import Instruction
+
 
 class Timing:
-    """The costs of the core `name`, from the settings `name.alu_cycles` and so on."""
+    """The costs of the core `name`, from the settings `name.alu_cycles` and so on.
+
+    A family that is no family of the base costs what its rows' `cycles` begin with, a setting.
+    """
 
     def __init__(self, config: Mapping[str, Any], name: str) -> None:
         self.divider = int(config[f"{name}.divider"])  # device cycles to a cycle of the core
@@ -36,5 +42,12 @@ class Timing:
             "jump": self.taken,
             "csr": cost("csr_cycles"),
             "system": alu,
-            "xcp": alu,
         }
+        for row in registry.core(name).instructions:
+            if row.family not in self.of_family and f"{name}.{_setting(row)}" in config:
+                self.of_family[row.family] = cost(_setting(row))
+
+
+def _setting(row: Instruction) -> str:
+    """`alu_cycles` of `alu_cycles, and the wait`."""
+    return row.cycles.partition(",")[0]

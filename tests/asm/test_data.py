@@ -16,8 +16,9 @@ from numpy.lib import format as npy_format
 
 from asm import data, files, floats
 from asm.assembler import assemble
-from asm.data import DataError, read_npy, sparse
+from asm.data import DataError, read_npy
 from asm.diagnostics import AssemblyError
+from asm.forms.pe.sparse import sparse
 from asm.source import Source
 from tests.fuzzing import fuzz, properties
 

@@ -55,6 +55,22 @@ def test_recording_twice_changes_nothing(macaw: Macaw, recorded: Path) -> None:
     assert before == {path: path.read_bytes() for path in (recorded / "expected").iterdir()}
 
 
+def test_a_core_that_does_nothing_is_in_no_recording(macaw: Macaw, recorded: Path) -> None:
+    """A device that gets one more kind of core changes no recording; work that is new does."""
+    place = recorded / "expected" / "run.json"
+    record = json.loads(place.read_text())
+    counters = record["counters"]
+    assert {"cp", "pe[0]"} <= set(counters)
+    assert all(any(values.values()) for values in counters.values())
+    idle = {"instructions": 0, "reads": 0}
+    change_record(recorded, counters={**counters, "new": idle})
+    assert macaw("test", ".").returncode == 0
+    change_record(recorded, counters={**counters, "new": {**idle, "reads": 3}})
+    assert "counters new reads: expected 3, got nothing" in macaw("test", ".").stdout
+    change_record(recorded, counters={**counters, "pe[0]": idle})
+    assert "counters pe[0] cycles: expected nothing, got" in macaw("test", ".").stdout
+
+
 def test_a_differing_element_is_shown(macaw: Macaw, recorded: Path) -> None:
     y = np.load(recorded / "expected" / "y.npy")
     y[3] += 1

@@ -1,4 +1,4 @@
-"""What a core's disassembly needs beyond rows: one module a core, named as its table's.
+"""What a core's disassembly needs beyond rows: one module a core or base, as its table's.
 
 The way back of `asm/forms`. They stand here and not there because a form of the
 assembler needs the grammar, and disassembling must not load it.
@@ -48,10 +48,10 @@ class Form:
 
 
 def form(core: str) -> Form:
-    """A new form of the core: `CoreForm` of the module named as its table's, or the plain one."""
-    name = f"{__name__}.{registry.module(core)}"
-    if find_spec(name) is None:
-        return Form()
-    found = import_module(name).CoreForm()
-    assert isinstance(found, Form)
-    return found
+    """A new form of the core: `CoreForm` of its module or of its base's, or the plain one."""
+    for name in registry.form_modules(core):
+        if find_spec(f"{__name__}.{name}") is not None:
+            found = import_module(f"{__name__}.{name}").CoreForm()
+            assert isinstance(found, Form)
+            return found
+    return Form()

@@ -22,6 +22,7 @@ from asm.forms import Form, Startup, Transfer
 from asm.forms.pe.packets import Exe, place_config, place_marker
 from asm.forms.pe.segments import UNIT as UNIT_WORD
 from asm.forms.pe.sequences import OpenSequence
+from asm.forms.pe.sparse import SHARED as SHARED
 from asm.layout import UNIT, Area, Plan
 from asm.output import address_of
 from asm.program import tensor_section

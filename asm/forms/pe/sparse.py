@@ -1,0 +1,122 @@
+"""`.sparse`: a matrix as the PE array takes it; any part may hold one."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asm.data import Array, DataError
+from asm.data_directives import one_array
+from asm.directives import Directive
+from asm.symbols import Datum
+from asm.syntax import Mistake, Named, Statement
+from isa import codec
+from isa.kinds import Immediate
+from isa.model import Structure
+from isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
+
+if TYPE_CHECKING:
+    from asm.site import Site
+
+_SYNTAX = '.sparse "file.npy" [[rows, ...]] [, clusters=M] [, pes=K]'
+_OPTIONS = ("clusters", "pes")
+
+
+def _greatest(structure: Structure) -> int:
+    """What the one member of a record can hold."""
+    (member,) = structure.members
+    assert isinstance(member.legal, Immediate)
+    return member.legal.high
+
+
+_MAX_COUNT, _MAX_INDEX = _greatest(WEIGHTS_RECORD), _greatest(ENTRY)
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """Rows of index + value: the bytes, and each round's offset, length and rows."""
+
+    data: bytes
+    rounds: tuple[tuple[int, int], ...]
+    records: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+def sparse(array: Array, element: str, slots: int) -> Sparse:
+    """The rows of a matrix as records of weights; `slots` rows a round.
+
+    `element` is the device's type of weights. Row r goes to PE r mod K of cluster
+    (r div K) mod M in round r div (K·M), which is just rows in order, `slots` =
+    K·M at a time (pe.md, Data). Raises `DataError`.
+    """
+    wanted = OPERAND_DTYPES[element]
+    if array.dtype != wanted:
+        raise DataError(f"holds {array.dtype}; the device's weights are {wanted} (pe.element)")
+    if len(array.shape) != 2:
+        raise DataError(f"has {len(array.shape)} dimensions, a sparse matrix has 2")
+    rows, columns = array.shape
+    if not rows or not columns:
+        raise DataError(f"is an empty matrix, {rows} x {columns}")
+    item = array.item_size
+    # Bits decide what is zero; of a floating-point number not the sign.
+    mask = (1 << (8 * item - 1)) - 1 if wanted.startswith("float") else (1 << 8 * item) - 1
+    code = {1: "B", 2: "H", 4: "I"}[item]
+    whole_row = struct.Struct(f"<{columns}{code}")
+    body = bytearray()
+    rounds, records = [], []
+    for first in range(0, rows, slots):
+        start = len(body)
+        last = min(first + slots, rows)
+        for row in range(first, last):
+            numbers = whole_row.unpack_from(array.data, row * whole_row.size)
+            body += _record(numbers, mask, code, row)
+        rounds.append((start, len(body) - start))
+        records.append(last - first)
+    return Sparse(bytes(body), tuple(rounds), tuple(records), array.shape)
+
+
+def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
+    indices = [index for index, value in enumerate(numbers) if value & mask]
+    if indices and indices[-1] > _MAX_INDEX:
+        raise DataError(f"has a weight at index {indices[-1]} of row {row}, at most {_MAX_INDEX}")
+    if len(indices) > _MAX_COUNT:
+        raise DataError(f"has {len(indices)} weights in row {row}, at most {_MAX_COUNT}")
+    flat: list[int] = [len(indices)]
+    for index in indices:
+        flat += (index, numbers[index])
+    entry = codec.codes(ENTRY) + code
+    return struct.pack("<" + codec.codes(WEIGHTS_RECORD) + entry * len(indices), *flat)
+
+
+def _sparse(site: Site, statement: Statement) -> None:
+    array = one_array(site, statement, _OPTIONS, _SYNTAX)
+    assert statement.head is not None
+    options = site.named(statement.operands, _OPTIONS, statement.head)
+    config, slots = site.assembly.config, 1
+    for name in _OPTIONS:
+        count = config[f"pe.{name}"]
+        if name in options:
+            count = site.bounded(options[name].value, name, 1, count)
+        slots *= count
+    try:
+        matrix = sparse(array, config["pe.element"], slots)
+    except DataError as error:
+        plain = next(item for item in statement.operands if not isinstance(item, Named))
+        raise Mistake(f"the array {error}", plain) from None
+    datum = Datum(
+        "sparse", len(matrix.data), array.dtype, matrix.shape, matrix.rounds, matrix.records
+    )
+    site.assembly.names.put_datum(site, matrix.data, datum)
+
+
+SHARED = (
+    Directive(
+        ".sparse",
+        _SYNTAX,
+        "A matrix as index and value of what is not zero, a row a PE, a segment a round.",
+        _sparse,
+        example='w: .sparse "weights.npy"[0:8]',
+    ),
+)
