@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from emu.core import NEVER
 from emu.pe.plan import Plan, Unplannable
 from emu.pe.row import Row
+from emu.pe.special_fast import FastSpecial
 from emu.pe.stream import Stream
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class FastRow(Row):
 
     def __init__(self, device: Device, row: int) -> None:
         super().__init__(device, row)
+        self.special: FastSpecial = FastSpecial(self, self.datapath.adder)
         self._plans: dict[int, Plan] = {}  # by cluster
         self._stream: Stream | None = None  # beats that the bus will bring with nobody else there
         self._loose: set[int] = set()  # clusters with a mac that cannot be planned
@@ -61,12 +63,17 @@ class FastRow(Row):
         """Go on from the declared state."""
         super().reload()
         self._plans, self._loose, self._stream = {}, set(), None
+        self.special.reload()
+        self._acted = self.state.reached - 1
+        self._computed = self.special.begun = self.state.reached
 
     # A cycle
 
     def _cycle(self, now: int) -> None:
         self._end_stream(now)
-        self._acted = self._computed = now
+        if self.special.waits:
+            self.special.catch_up(now, ended=True)
+        self._acted = self._computed = self.special.begun = now
         super()._cycle(now)
 
     def _compute(self, now: int) -> None:
@@ -109,7 +116,7 @@ class FastRow(Row):
 
     def _catch_up(self) -> None:
         """Bring everything to the present cycle: nothing is planned then."""
-        if not self._plans and self._stream is None:
+        if not self._plans and self._stream is None and not self.special.waits:
             return
         device, divider = self.device, self.divider
         now = -(-device.frontier(self) // divider)
@@ -124,12 +131,14 @@ class FastRow(Row):
             else:
                 self._end_stream(now)
                 self.time = min(self.time, now * divider)
-        elif now <= self._acted + 1:
-            now = self._computed  # in the middle of a cycle, if that one faults or is looked at
-        if self._plans:
-            self.state.reached = max(self.state.reached, now)
-            self.time = min(self.time, now * divider)
-            self._write(list(self._plans), now)
+        # In the middle of a cycle, if that one faults or is looked at, some have had it, some not.
+        between = now <= self._acted + 1
+        if self._plans or self.special.waits:
+            present = max(now, self._acted + 1)
+            self.state.reached = max(self.state.reached, present)
+            self.time = min(self.time, present * divider)
+            self._write(list(self._plans), self._computed if between else now)
+            self.special.catch_up(self.special.begun if between else now, ended=False)
 
     def _act_in(self, cycle: int) -> None:
         """Simulate a cycle that was to be left out."""

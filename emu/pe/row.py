@@ -173,7 +173,7 @@ class Row(Core):
         if (
             self._computes()
             or (beat is not None and beat["data"] is not None)
-            or any(job is not None for job in state.sfu_jobs)
+            or self.special.at_work
             or any(parser is not None for parser in state.parsers)
             or self._try_bus
         ):

@@ -48,8 +48,16 @@ class Special:
         """A cycle of each unit at work. Raises `Fault`."""
         for cluster, job in enumerate(self.state.sfu_jobs):
             if job is not None:
-                self._enter(cluster, job, now - job["start"])
-                self._leave(cluster, job, now - job["start"] - (self.shape.sfu_latency - 1))
+                self._cycle_of(cluster, job, now)
+
+    @property
+    def at_work(self) -> bool:
+        """Whether the next cycle has to be looked at."""
+        return any(job is not None for job in self.state.sfu_jobs)
+
+    def _cycle_of(self, cluster: int, job: SfuJob, now: int) -> None:
+        self._enter(cluster, job, now - job["start"])
+        self._leave(cluster, job, now - job["start"] - (self.shape.sfu_latency - 1))
 
     def _numbers(self, job: SfuJob, turn: int) -> NDArray[np.int64]:
         """Which results enter in the `turn`-th cycle, all in one count."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from emu.pe.commands import command_of
-from emu.pe.state import FREE, Beat
+from emu.pe.state import Beat
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
@@ -36,7 +36,7 @@ class Stream:
         """The beats behind the one that was granted in `cycle`, if they may come by themselves."""
         state, banks = row.state, row.device.memory.banks
         packet, beat, width = state.packet, state.beat, row.shape.bus_bytes
-        if len(beat["pieces"]) != 1 or state.returning != FREE or not command_of(packet).loads:
+        if len(beat["pieces"]) != 1 or not command_of(packet).loads:
             return None
         number, length, _ = beat["pieces"][0]
         segment = packet["segments"][number]

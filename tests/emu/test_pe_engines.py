@@ -161,10 +161,11 @@ def test_every_cycle_of_a_mac(stretches: tuple[int, ...], depths: tuple[int, int
 LONG = 150  # a cycle of the row in which the macs of `long_macs` are at work
 
 
-def long_macs(unit: Unit, clusters: int = 0b11) -> None:
+def long_macs(unit: Unit, clusters: int = 0b11, *, compress: bool = False) -> None:
     """Clusters begin a mac of many cycles."""
     unit.config_packet(0, "ld both base=0", "mac base=0 acc=0", "st base=0")
-    weights = unit.weights(np.ones((4 * clusters.bit_count(), 100)))
+    matrix = np.ones((4 * clusters.bit_count(), 100))
+    weights = unit.compressed(matrix) if compress else unit.weights(matrix)
     unit.exe(0, weights, unit.dense(np.ones(100)), clusters=clusters)
 
 
@@ -235,7 +236,7 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
             "mem.bank_width": draw(st.sampled_from([4, 8])),
         }
     )
-    long_macs(unit)
+    long_macs(unit, compress=draw(st.sampled_from([False, False, True])))
     space = unit.space(64)
     rng = random.Random(draw(SEEDS))
     script: list[Any] = []
@@ -247,6 +248,7 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
         script += rng.choice(
             [
                 [("load", at, 4)],
+                [("load", at - HALF, 4)],  # the other half: nobody is in the way
                 [("beat", [(at, 4), (at + bank, 4)])],  # two cycles: one bank twice
                 [("store", HALF + UNIT + space, 4, rng.randrange(1 << 32))],
             ]
@@ -270,6 +272,35 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
     assert fast.device.counters() == reference.device.counters()
     log = f"toy{number}"
     assert fast.device.cores[log].state.log == reference.device.cores[log].state.log
+
+
+@settings(EXAMPLES, max_examples=15)
+@given(SEEDS, PAUSES)
+def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
+    """From any moment on; nothing is left out while somebody listens."""
+    heard: list[list[Any]] = []
+    for machine in machines(program(seed).unit):
+        machine.device.run(max_cycles=sum(pauses))
+        events: list[Any] = []
+        note = lambda event, to=events: to.append((event.kind, event.time, event.values))  # noqa: E731
+        machine.device.listen(note)
+        machine.device.run(max_cycles=150)
+        machine.device.unlisten(note)
+        machine.device.run(max_cycles=200_000)
+        heard.append([events, contents(machine.device)])
+    assert heard[0] == heard[1]
+
+
+@pytest.mark.parametrize(("source", "target"), [(0, 0), (0, 1), (1, 0), (0, 2)])
+@pytest.mark.parametrize("rate", [1, 3])
+def test_results_that_go_over_each_other(source: int, target: int, rate: int) -> None:
+    """Eight results from blocks of four: some are written over before they are read."""
+    unit = Unit({"pe.output_queue": 64, "sfu.rate": rate, "sfu.latency": 2, "pe.clusters": 1})
+    loads = [f"ld psums base={block}" for block in range(4)]
+    unit.config_packet(0, *loads, f"spu requantise src={source} dst={target}", shift=1)
+    sums = [unit.psums(100 * block + np.arange(16)) for block in range(4)]
+    unit.exe(0, *sums, out=unit.out(128, "int32", count=8), last=1)
+    agree(unit, [30, *[1] * 20])
 
 
 def test_bytes_that_somebody_changes_from_outside() -> None:
