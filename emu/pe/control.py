@@ -222,12 +222,12 @@ class Control:
             if run["live"]:
                 for lane in LANES:
                     again = min(again, self._issue(run, lane, now))
-        writes = (self.scalar.next_act(run, now) for run in self.runs)
-        self.state.due[self.cluster] = min(again, self._next_end(), *writes)
-
-    def _next_end(self) -> int:
-        ends = [op["end"] for run in self.runs for op in run["ops"] if op["state"] == RUNNING]
-        return min(min(ends, default=NEVER) + 1, NEVER)
+        for run in self.runs:
+            again = min(again, self.scalar.next_act(run, now))
+            for op in run["ops"]:
+                if op["state"] == RUNNING and op["end"] + 1 < again:
+                    again = op["end"] + 1
+        self.state.due[self.cluster] = again
 
     def _finish(self, run: Run, op: Op) -> None:
         op["state"] = DONE
@@ -241,8 +241,10 @@ class Control:
 
     def _issue(self, run: Run, lane: int, now: int) -> int:
         """Start the next step of a lane if it can; the next cycle in which to try, if known."""
-        op = next((op for op in run["ops"] if op["lane"] == lane and op["state"] == WAITING), None)
-        if op is None:
+        for op in run["ops"]:
+            if op["state"] == WAITING and op["lane"] == lane:
+                break
+        else:
             return NEVER
         fetched = run["issue_at"][lane]
         if op["implied"] is None:

@@ -58,6 +58,8 @@ class ScalarUnit:
 
     def next_act(self, run: Run, now: int) -> int:
         """The cycle of the next WB after `now`, or the one after the last of a run."""
+        if not run["written_back"]:
+            return NEVER  # two stages: nothing is written back
         places = (run["written_back"][place] for place, _ in run["unwritten"])
         return min(places, default=NEVER if self.done(run, now) else now + 1)
 

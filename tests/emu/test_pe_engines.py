@@ -165,6 +165,8 @@ def long_macs(unit: Unit, clusters: int = 0b11, *, compress: bool = False) -> No
     """Clusters begin a mac of many cycles."""
     unit.config_packet(0, "ld both base=0", "mac base=0 acc=0", "st base=0")
     matrix = np.ones((4 * clusters.bit_count(), 100))
+    if compress:  # what comes over the bus is much less than what is read
+        matrix[:, np.arange(100) % 9 > 0] = 0
     weights = unit.compressed(matrix) if compress else unit.weights(matrix)
     unit.exe(0, weights, unit.dense(np.ones(100)), clusters=clusters)
 
@@ -327,6 +329,24 @@ def test_a_long_segment_takes_few_acts() -> None:
     assert reference.row.state.bus_beats > 70
     assert len(calls) < 35
     assert contents(fast.device) == contents(reference.device)
+
+
+@pytest.mark.parametrize("number", [3, 90])
+@pytest.mark.parametrize("half", [0, HALF])
+@pytest.mark.parametrize("divider", [1, 3])
+def test_another_core_reads_while_a_segment_comes(number: int, half: int, divider: int) -> None:
+    """Its steps end with grants: the arbiter has had the cycle then, and the row's beat too."""
+    unit = Unit({"pe.divider": divider})
+    long_macs(unit)
+    script = [("work", 20 * divider)]
+    script += [("load", UNIT + half + 4 * place, 4) for place in range(20)]
+    pair = [unit.machine(toy(number, [*script, ("end",)]), engine=engine) for engine in ENGINES]
+    fast, reference = pair
+    for step in range(20):
+        stops = [machine.device.step_core(f"toy{number}") for machine in pair]
+        assert stops[0] == stops[1]
+        assert not differences(fast.device, reference.device)
+        assert not step or fast.row.state.beat is not None
 
 
 def hook(row: FastRow, name: str) -> list[int]:
