@@ -9,7 +9,6 @@ from emu.core import NEVER
 from emu.faults import Fault
 
 if TYPE_CHECKING:
-    from emu.core import Core
     from emu.memory import Memory
     from emu.ports import Port, Range
 
@@ -55,7 +54,7 @@ class Banks:
         self._requests: list[Request] = []
         self._last: list[list[int]] = []  # [half][port]: the cycle of its last grant, -1: never
         # By half: whom to tell that somebody else asks for it, because he has it for himself.
-        self.alone: dict[int, Callable[[int, Core], None]] = {}
+        self.alone: dict[int, Callable[[int], None]] = {}
 
     def build(self, halves: int, ports: int) -> None:
         """Set up for so many halves and ports."""
@@ -100,7 +99,7 @@ class Banks:
             half = index
             inside.append((offset, length))
         if half in self.alone:
-            self.alone.pop(half)(time, port.core)
+            self.alone.pop(half)(time)
         pieces = self._pieces(inside)
         self._requests.append(Request(port, tuple(inside), data, half, pieces))
         self.time = time

@@ -18,7 +18,6 @@ from emu.pe.special_fast import FastSpecial
 from emu.pe.stream import Stream
 
 if TYPE_CHECKING:
-    from emu.core import Core
     from emu.device import Device
     from emu.ports import Port
 
@@ -145,14 +144,11 @@ class FastRow(Row):
         self.time = cycle * self.divider
         self._cycle(cycle)
 
-    def _disturbed(self, time: int, by: Core) -> None:
-        """`by` asks for our half in device cycle `time`: beat by beat from now on."""
+    def _disturbed(self, time: int) -> None:
+        """Somebody asks for our half in device cycle `time`: beat by beat from now on."""
         cycle = -(-time // self.divider)
-        if cycle * self.divider == time and self.number < by.number:
-            self._act_in(cycle)  # its turn in this cycle is over
-        else:
-            self._end_stream(cycle)
-            self.time = cycle * self.divider
+        self._end_stream(cycle)
+        self.time = cycle * self.divider
 
     def _end_stream(self, now: int) -> None:
         """Bring the bus to the start of cycle `now`."""
