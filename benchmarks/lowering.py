@@ -19,7 +19,7 @@ import macaw
 from isa import config
 from lower import reference
 from lower.choose import Candidate, choose
-from lower.conv import convolution
+from lower.convolution import convolution
 from lower.operation import Product
 from lower.product import lowered
 from macaw.lowering import assembled

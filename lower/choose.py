@@ -9,7 +9,8 @@ from functools import singledispatch
 import lower.conv_rows  # noqa: F401 (rows and transfers of convolutions)
 from isa.config import Configuration
 from isa.pe import ACCUMULATORS, BLOCKS
-from lower.conv import Convolution, ImagePlan, ImageTile, make_image_plan
+from lower.conv import ImagePlan, ImageTile, make_image_plan
+from lower.convolution import Convolution
 from lower.cost import Cost, cost
 from lower.errors import LowerError
 from lower.held import make_product_plan

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from emu.numerics import round_half_even_shift, saturate, saturate_float
 from isa.config import Configuration
-from lower.conv import Convolution
-from lower.conv import reference as convolved
+from lower.convolution import Convolution
+from lower.convolution import reference as convolved
 from lower.operation import Product, Types
 
 

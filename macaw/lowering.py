@@ -16,7 +16,7 @@ from asm.program import Program
 from isa.config import Configuration
 from lower import reference
 from lower.choose import Choice, choose
-from lower.conv import convolution
+from lower.convolution import convolution
 from lower.cost import Cost
 from lower.errors import LowerError
 from lower.mapping import MAPPINGS

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 import macaw
 from isa.config import Configuration
 from lower import reference
-from lower.conv import Convolution, ImagePlan, ImageTile, convolution, make_image_plan
+from lower.conv import ImagePlan, ImageTile, make_image_plan
+from lower.convolution import Convolution, convolution
 from lower.cost import traffic
 from lower.errors import LowerError
 from lower.mapping import MAPPINGS
