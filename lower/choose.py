@@ -97,8 +97,6 @@ def choose(
             ]
             if found:
                 best.append(min(found, key=_key))
-    if not best and isinstance(product, Convolution) and split is not None and "K" in SPLITS[split]:
-        raise LowerError("the parts of a convolution are of M or N", "splits a, b, d and e")
     if not best:
         half = config["mem.unit_half_bytes"]
         raise LowerError(

@@ -19,6 +19,7 @@ from isa.config import Configuration
 from isa.pe import BLOCKS
 from lower.convolution import Convolution
 from lower.errors import LowerError
+from lower.joins import most_parts
 from lower.mapping import INPUT, Mapping
 from lower.partition import partition
 from lower.plan import MOST_SEGMENTS, Plan, Tile
@@ -122,7 +123,12 @@ class ImagePlan(Plan):
     @property
     def bias_bytes(self) -> int:
         """Bytes of what the sums of one output position of a row begin with."""
-        return self.slots * self.sum_size
+        return self.summing * self.pes * self.sum_size
+
+    @property
+    def positions(self) -> int:
+        """Output positions of a tile."""
+        return self.tile.outputs
 
     @property
     def pads(self) -> bool:
@@ -196,13 +202,14 @@ class ImagePlan(Plan):
         bias = self.product.bias
         shape = (1 if bias is None else self.count("N"), self.partition.rows)
         sums = np.zeros(
-            (*shape, self.partition.clusters, self.pes), np.dtype(self.types.sum).newbyteorder("<")
+            (*shape, self.summing, self.pes), np.dtype(self.types.sum).newbyteorder("<")
         )
         if bias is not None:
-            for i, p, q in np.ndindex(*sums.shape[:3]):
+            rows = 1 if self.joins_rows else shape[1]
+            for i, p, q in np.ndindex(shape[0], rows, self.summing):
                 n = self.partition.start("N", p, q) + self.tile_start("N", i)
                 sums[i, p, q, : self.tile.n] = bias[n : n + self.tile.n]
-        return sums.reshape(*shape, self.slots)
+        return sums.reshape(*shape, self.summing * self.pes)
 
     # Limits
 
@@ -214,16 +221,15 @@ class ImagePlan(Plan):
                 raise LowerError(f"a tile of {tile.length(dim)} in {dim}")
         if self.returns and self.mapping.inner != "K":
             raise LowerError("sums of several tiles of k go to the next iteration: k is innermost")
-        if "K" in part.dims:
-            raise LowerError("the parts of a convolution are of M or N")
         if tile.n > self.pes:
             raise LowerError(f"a tile of {tile.n} outputs")
         self.check_buffers()
-        queue = config["pe.output_queue"] // BLOCKS * (BLOCKS - 1 if self.begins else BLOCKS)
+        queue = config["pe.output_queue"] // BLOCKS * (BLOCKS - 1 if self.begins_here else BLOCKS)
         if tile.outputs > queue:
             raise LowerError(f"{tile.outputs} outputs a PE")
-        if self.begins and tile.outputs > MOST_SEGMENTS:
-            raise LowerError(f"{tile.outputs} outputs a PE, each begins with a sum of its own")
+        segments = max(tile.outputs if self.begins_here else 0, most_parts(self))
+        if segments > MOST_SEGMENTS:
+            raise LowerError(f"{tile.outputs} outputs a PE, an exe has too few segments")
 
     def check_buffers(self) -> None:
         """Raise `LowerError` if slab or weights do not fit their buffers."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from isa.pe import BLOCKS
 from lower.conv import ImagePlan
+from lower.joins import join_arrays, join_exes, join_sequences, merge_exes
 from lower.operation import Types
 from lower.rows import (
     FINAL,
@@ -36,7 +37,7 @@ def _arrays(plan: ImagePlan) -> list[Array]:
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
     plane = (plan.slab_rows, plan.slab_columns, plan.slab_channels)
-    sums = (tile.outputs, plan.slots)
+    sums = (tile.outputs, plan.summing * plan.pes)
     found = [
         Array("x_tile", types.operand, (clusters, *plane), "(cluster, row, column, channel)"),
         Array("w_tile", "uint8", (int(plan.weight_bytes.max()),), "index + value"),
@@ -44,15 +45,14 @@ def _arrays(plan: ImagePlan) -> list[Array]:
     if plan.begins:
         what = "what sums begin with: (output position, PE)"
         found.append(Array("start", types.sum, sums, what))
-    if plan.returns:
+    if plan.returns or plan.joins_rows:
         found.append(Array("partial", types.sum, sums, "raw sums: (output position, PE)"))
-    found.append(result_array(plan))
-    return found
+    return [*found, *join_arrays(plan), result_array(plan)]
 
 
 def result_array(plan: ImagePlan) -> Array:
     """The results of a tile."""
-    shape, what = (plan.tile.outputs, plan.slots), "(output position, PE)"
+    shape, what = (plan.tile.outputs, plan.summing * plan.pes), "(output position, PE)"
     if plan.by_columns:
         shape, what = shape[::-1], "(PE, output position)"
     return Array("result", plan.types.result, shape, what)
@@ -65,7 +65,7 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
         found.append(Sequence("hold", HOLD, ["ld activations"], what="the slab stays in the PEs"))
     body = [] if plan.holds else ["ld activations"]
     body.append("ld weights")
-    if plan.begins:
+    if plan.begins_here:
         body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
     body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
     inner, outer = plan.steps_of_base
@@ -78,11 +78,10 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
     header = ", state=rq, pipeline=4"
     what = "an output position an iteration"
     found.append(Sequence("product0", PRODUCT, body, header, what, options))
-    found.append(final_sequence(plan))
-    return found
+    return found + final_sequences(plan)
 
 
-def final_sequence(plan: ImagePlan) -> Sequence:
+def final_sequences(plan: ImagePlan) -> list[Sequence]:
     """Activation, requantisation and store of the sums of all output positions."""
     product, header, body = plan.product, "", []
     if product.activation != "none":
@@ -91,8 +90,12 @@ def final_sequence(plan: ImagePlan) -> Sequence:
     if product.shift is not None:
         header += f", shift={product.shift}"
         body.append("spu requantise, src=0, dst=0")
+    body.append("st base=0")
     what = "all output positions at once"
-    return Sequence("final", FINAL, [*body, "st base=0"], header, what)
+    if plan.joined:
+        raw = Sequence("final", FINAL, body[-1:], what=what)
+        return [raw, *join_sequences(plan, header, body)]
+    return [Sequence("final", FINAL, body, header, what)]
 
 
 @lists.register
@@ -100,12 +103,15 @@ def _lists(plan: ImagePlan) -> list[Packets]:
     more, last = list_names(plan)
     found = []
     if more != last:
-        found.append(Packets(more, _exes(plan, more, "partial", "shift"), "before the last k"))
-    found.append(Packets(last, _exes(plan, last, "result", "last"), "the last k"))
+        found.append(Packets(more, _exes(plan, more, raw=True), "before the last k"))
+    found.append(Packets(last, _exes(plan, last, raw=plan.joins_rows), "the last k"))
+    if plan.joins_rows:
+        found.append(Packets("merge", list(merge_exes(plan)), "row 0, when all rows are done"))
     return found
 
 
-def _exes(plan: ImagePlan, name: str, target: str, flag: str) -> list[Exe]:
+def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
+    """What an iteration does; its sums leave `raw` or as results."""
     to = to_clusters(plan, range(plan.partition.clusters))
     slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"
     weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
@@ -115,9 +121,13 @@ def _exes(plan: ImagePlan, name: str, target: str, flag: str) -> list[Exe]:
         found.append(Exe(HOLD, (slab,), to=to, what="not if the PEs have it"))
         label = f"{name}_again: {label}"
     data = [weights] if plan.holds else [slab, weights]
-    if plan.begins:
+    if plan.begins_here:
         data += [f"psums start[{place}] sliced" for place in range(plan.tile.outputs)]
+    target = "chain" if plan.joins_clusters else "partial" if raw else "result"
+    flag = "last" if target == "result" else "shift"
     found.append(Exe(PRODUCT, tuple(data), out_words(plan, target), to, flag, label))
+    if plan.joins_clusters:
+        found += join_exes(plan, raw)
     return found
 
 
@@ -193,7 +203,7 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     if plan.by_columns:
         return _results_by_columns(plan, p, q)
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
-    pitch, wide = plan.slots * size, product.columns * product.n * size
+    pitch, wide = plan.summing * plan.pes * size, product.columns * product.n * size
     runs = 1 if tile.columns == product.columns else tile.groups
     m, n = plan.partition.start("M", p, q), plan.partition.start("N", p, q)
     what = results_words(plan, p, q)
@@ -214,7 +224,7 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 def results_words(plan: ImagePlan, p: int, q: int) -> str:
     """Whose results a transfer takes out."""
     (m, m_end), (n, n_end) = plan.part("M", p, q), plan.part("N", p, q)
-    return f"{who(p, q, plan.partition.clusters)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
+    return f"{who(p, q, plan.summing)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
 
 
 def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:

@@ -232,7 +232,7 @@ def _joins(plan: Plan, last: bool) -> float:
         time += setup + beats + 12
     if plan.joins_rows and last:
         bus = plan.partial_bytes / int(plan.config["dist.bus_bytes"])
-        time += setup + beats + 40 + rows * bus + 12 * plan.tile.groups
+        time += setup + beats + 40 + rows * bus + 12 * plan.positions
     return time
 
 
@@ -272,7 +272,7 @@ def _row_cycles(
     (packets,) = (item for item in lists(plan) if item.name == wanted)
     exes: Sequence[Exe] = packets.exes
     if isinstance(plan, ImagePlan):
-        return _image_cycles(plan, loads, exes[-1], entering, last)
+        return _image_cycles(plan, loads, entering, last)
     if isinstance(plan, HeldPlan):
         return _held_cycles(plan, loads, last)
     if has_again(plan) and not entering:
@@ -295,11 +295,13 @@ def _row_cycles(
     return float(max(sums, units)) + 3
 
 
-def _image_cycles(plan: ImagePlan, loads: float, exe: Exe, entering: bool, last: bool) -> float:
+def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> float:
     """From dispatch to the end of a convolution's list: the slab, the loop, the results."""
     config, outputs = plan.config, plan.tile.outputs
     clusters = 1 if plan.shares_activations else plan.partition.clusters
-    size = Types.size(plan.types.result if last else plan.types.sum)
+    raw = not last or plan.joins_rows
+    finished = not raw and not plan.joins_clusters
+    size = Types.size(plan.types.result if finished else plan.types.sum)
     slab = clusters * plan.slab * Types.size(plan.types.operand)
     if isinstance(plan, StripPlan):  # the window is examined whole, two elements a cycle
         slab = plan.tile.groups * plan.slots * plan.strip * Types.size(plan.types.operand)
@@ -309,13 +311,14 @@ def _image_cycles(plan: ImagePlan, loads: float, exe: Exe, entering: bool, last:
     if entering or not plan.holds:
         loading += slab / width
     each = loads + IMAGE_TURN
-    if plan.begins:
+    if plan.begins_here:
         each = max(each, plan.bias_bytes / width) + 3
     kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
-    special = kinds * last * ceil(outputs * plan.pes / config["sfu.rate"])
+    special = kinds * finished * ceil(outputs * plan.pes / config["sfu.rate"])
     spread = config["mem.banks"] * config["mem.bank_width"]
     beats = plan.slots * outputs * size / min(width, spread)
-    return float(loading + outputs * each + special + beats + 14)
+    joining = _joining(plan, raw) if plan.joins_clusters else 0.0
+    return float(loading + outputs * each + special + beats + 14 + joining)
 
 
 def _held_cycles(plan: HeldPlan, loads: float, last: bool) -> float:
@@ -335,12 +338,17 @@ def _held_cycles(plan: HeldPlan, loads: float, last: bool) -> float:
         special = kinds * ceil(rows * plan.pes / config["sfu.rate"])
     spread = min(width, config["mem.banks"] * config["mem.bank_width"])
     work = first + rows * each + special + plan.slots * rows * size / spread + 12
-    if joined:
-        parts = plan.partition.clusters + plan.begins
-        adding = parts * (max(1.0, plan.pes * plan.sum_size / width) + 1)
-        moving = 5.0 if raw else 5 + max(3.5, kinds * ceil(plan.pes / config["sfu.rate"]))
-        work += rows * (adding + moving)
-    return float(work)
+    return float(work + (_joining(plan, raw) if joined else 0))
+
+
+def _joining(plan: Plan, raw: bool) -> float:
+    """Cluster 0 adds the sums of all clusters, position by position."""
+    config = plan.config
+    kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+    parts = plan.partition.clusters + plan.begins
+    bus = plan.pes * plan.sum_size / config["dist.bus_bytes"]
+    moving = 5.0 if raw else 5 + max(3.5, kinds * ceil(plan.pes / config["sfu.rate"]))
+    return float(plan.positions * (parts * (max(1.0, bus) + 1) + moving))
 
 
 def _payload(plan: Plan, exe: Exe) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from isa.config import Configuration
 from isa.pe import BLOCKS
 from lower.errors import LowerError
+from lower.joins import join_arrays, join_exes, join_sequences, merge_exes, most_parts
 from lower.mapping import WEIGHT, Mapping
 from lower.operation import Product, Types
 from lower.partition import partition
@@ -31,8 +32,6 @@ from lower.rows import (
     sequences,
     to_clusters,
 )
-
-JOIN, MERGE, ROW = 1, 2, PRODUCT + 1  # instruction buffers
 
 
 class HeldPlan(Plan):
@@ -54,11 +53,6 @@ class HeldPlan(Plan):
         return 0
 
     @property
-    def begins_here(self) -> bool:
-        """Sums begin with something when they are computed, not when clusters join them."""
-        return self.begins and not self.joins_clusters
-
-    @property
     def turns(self) -> bool:
         """Rows of activations come into two places in turn; else each has its own."""
         return (self.tile.m + 1) * self.blocks > BLOCKS
@@ -70,11 +64,7 @@ class HeldPlan(Plan):
 
     def check(self) -> None:
         """Raise `LowerError` for a tile that the device cannot hold."""
-        tile, parts = self.tile, 1
-        if self.joins_clusters:
-            parts = self.partition.clusters + self.begins
-        if self.joins_rows:
-            parts = max(parts, self.partition.rows)
+        tile, parts = self.tile, most_parts(self)
         if tile.members > 1:
             raise LowerError("weights stay: rows of activations come one by one")
         if self.turns and tile.m % 2 and tile.m > 1:
@@ -101,12 +91,8 @@ def make_product_plan(
 
 @arrays.register
 def _arrays(plan: HeldPlan) -> list[Array]:
-    found = list(arrays.dispatch(Plan)(plan))
-    if plan.joins_clusters:
-        place = next(place for place, item in enumerate(found) if item.name == "chain")
-        shape = (plan.tile.m, plan.partition.clusters, plan.pes)
-        found[place] = Array("chain", plan.types.sum, shape, "raw sums: (row, cluster, PE)")
-    return found
+    found = arrays.dispatch(Plan)(plan)
+    return [item for item in found if item.name not in ("chain", "gathered")] + join_arrays(plan)
 
 
 @sequences.register
@@ -122,24 +108,13 @@ def _sequences(plan: HeldPlan) -> list[Sequence]:
         header += f", shift={product.shift}"
         special.append("spu requantise, src=0, dst=0")
     final = [*special, "st base=0"]
-    joined = plan.joins_clusters or plan.joins_rows
-    if joined:
+    if plan.joined:
         what = "raw sums of all rows of activations at once"
         found.append(Sequence("final", FINAL, ["st base=0"], what=what))
     else:
         what = f"the sums of all {tile.m} rows of activations at once"
         found.append(Sequence("final", FINAL, final, header, what))
-    parts = {"add_clusters": (JOIN, plan.partition.clusters + plan.begins, plan.joins_clusters)}
-    parts["add_rows"] = (MERGE, plan.partition.rows, plan.joins_rows)
-    for name, (buffer, count, wanted) in parts.items():
-        if wanted:
-            what = f"adds what {'clusters' if buffer == JOIN else 'rows'} have of a row"
-            options = (f".loop inner={count}",)
-            found.append(Sequence(name, buffer, ["ld psums"], what=what, options=options))
-    if joined:
-        body = ["spu nonsf, src=0, dst=0", *final]
-        found.append(Sequence("row", ROW, body, header, "moves the sums of a row out"))
-    return found
+    return found + join_sequences(plan, header, final)
 
 
 def _product(plan: HeldPlan) -> Sequence:
@@ -175,7 +150,7 @@ def _lists(plan: HeldPlan) -> list[Packets]:
     what = "the last k" if more != last else "an iteration"
     found.append(Packets(last, list(_exes(plan, last, raw=plan.joins_rows)), what))
     if plan.joins_rows:
-        found.append(Packets("merge", list(_merge(plan)), "row 0, when all rows are done"))
+        found.append(Packets("merge", list(merge_exes(plan)), "row 0, when all rows are done"))
     return found
 
 
@@ -198,26 +173,4 @@ def _exes(plan: HeldPlan, name: str, raw: bool) -> Iterator[Exe]:
     flag = "last" if target == "result" else "shift"
     yield Exe(PRODUCT, tuple(data), out, to, flag, f"{name}_product0")
     if plan.joins_clusters:
-        for row in range(tile.m):
-            start = [f"psums start[{row}] sliced"] if plan.begins else []
-            parts = [f"psums chain[{row}, {q}] sliced" for q in range(clusters)]
-            yield Exe(JOIN, (*start, *parts), to=to_clusters(plan, range(1)))
-            yield _row_out(plan, row, raw)
-
-
-def _row_out(plan: HeldPlan, row: int, raw: bool) -> Exe:
-    """The sums of a row out of the accumulators, of the clusters that hold sums."""
-    target, flag = ("partial", "shift") if raw else ("result", "last")
-    size = Types.size(plan.types.sum if raw else plan.types.result)
-    step = plan.summing * plan.pes * size
-    out = f"{target}[{row}], stride={size}, step={step}"
-    return Exe(ROW, out=out, to=to_clusters(plan, range(plan.summing)), flag=flag)
-
-
-def _merge(plan: HeldPlan) -> Iterator[Exe]:
-    """Row 0 adds the raw sums of all rows (seed 000 ¶85: rows after clusters)."""
-    to = to_clusters(plan, range(plan.summing))
-    for row in range(plan.tile.m):
-        parts = [f"psums gathered[{p}, {row}] sliced" for p in range(plan.partition.rows)]
-        yield Exe(MERGE, tuple(parts), to=to)
-        yield _row_out(plan, row, raw=False)
+        yield from join_exes(plan, raw)

@@ -169,6 +169,26 @@ class Plan:
         return self.returns or self.product.bias is not None
 
     @property
+    def begins_here(self) -> bool:
+        """They do where they are computed, not where clusters are joined."""
+        return self.begins and not self.joins_clusters
+
+    @property
+    def joined(self) -> bool:
+        """Clusters or rows have parts of the same sums."""
+        return self.joins_clusters or self.joins_rows
+
+    @property
+    def positions(self) -> int:
+        """Sums of a PE that wait in the output queue, or groups of its accumulators."""
+        return self.tile.groups
+
+    @property
+    def by_columns(self) -> bool:
+        """Results lie PE by PE, not position by position."""
+        return False
+
+    @property
     def shares_activations(self) -> bool:
         """All clusters of a row take the same activations."""
         return self.partition.dims[1] == "N" or self.partition.clusters == 1

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from isa.pe import BLOCKS
 from lower.conv import ImagePlan
-from lower.conv_rows import final_sequence, out_words, result_array, results_words
+from lower.conv_rows import final_sequences, out_words, result_array, results_words
 from lower.errors import LowerError
 from lower.operation import Types
 from lower.plan import MOST_SEGMENTS
@@ -122,7 +122,7 @@ def _sequences(plan: StripPlan) -> list[Sequence]:
     pop = plan.product.kernel[0] * plan.product.stride[1]
     header = f", state=sw, pipeline=4, window={plan.window}, pop={pop}"
     what = "an output position an iteration"
-    return [Sequence("product0", PRODUCT, body, header, what, options), final_sequence(plan)]
+    return [Sequence("product0", PRODUCT, body, header, what, options), *final_sequences(plan)]
 
 
 @lists.register

@@ -19,7 +19,7 @@ from lower.convolution import Convolution, convolution
 from lower.cost import traffic
 from lower.errors import LowerError
 from lower.mapping import MAPPINGS
-from lower.partition import partition
+from lower.partition import SPLITS, partition
 from lower.product import lowered
 from lower.rows import unit_bytes
 from lower.strips import StripPlan
@@ -72,7 +72,7 @@ def cases(draw: st.DrawFn) -> Case:
         out_layout=draw(st.sampled_from(["hwc", "cwh"])),
     )
     strips = found.layout == "cwh" or (depthwise and draw(st.booleans()))
-    mapping, split = draw(st.sampled_from(sorted(MAPPINGS))), draw(st.sampled_from("abde"))
+    mapping, split = draw(st.sampled_from(sorted(MAPPINGS))), draw(st.sampled_from(sorted(SPLITS)))
     rows, clusters = config["pe.rows"], config["pe.clusters"]
     part = partition(split, rows, clusters, (found.m, found.n, found.k))
     inputs = part.length("K")
@@ -209,7 +209,6 @@ def test_more_input_channels_than_the_input_buffer_holds() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"split": "c"}, "the parts of a convolution are of M or N"),
         ({"image": (2, 9)}, "a kernel of 3 × 3 is larger than the image, 2 × 9 with its padding"),
         ({"image": (0, 9)}, "an image of 0 × 9 pixels"),
         ({"stride": 0}, "a stride of (0, 0) and a padding of (0, 0)"),
