@@ -307,6 +307,41 @@ def test_results_that_go_over_each_other(source: int, target: int, rate: int) ->
     agree(unit, [30, *[1] * 20])
 
 
+def special_unit() -> Unit:
+    """Cluster 0 works on 16 results, one a cycle; meanwhile cluster 1 begins a mac that faults."""
+    unit = Unit({"sfu.rate": 1, "sfu.latency": 3})
+    lines = "ld psums base=0", "spu activation src=0 dst=1"
+    unit.config_packet(0, *lines, clusters=0b01, activation=1)
+    unit.config_packet(1, "mac base=0 acc=0", clusters=0b10)
+    unit.exe(0, unit.psums(np.arange(16)), out=unit.out(64, "int32", count=4), clusters=1, last=1)
+    unit.exe(1, clusters=0b10)
+    return unit
+
+
+def test_a_fault_while_a_special_function_works() -> None:
+    fast, reference = machines(special_unit())
+    stops = [machine.device.run() for machine in (fast, reference)]
+    assert said(stops[0]) == said(stops[1])
+    assert stops[0].fault is not None
+    assert fast.row.state.sfu_jobs[0] is not None
+    assert not differences(fast.device, reference.device)
+
+
+def test_a_special_function_goes_on_after_a_restore() -> None:
+    """The engine of the snapshot's device has acted long after it, or never."""
+    unit = special_unit()
+    fast, reference = machines(unit)
+    fresh = Device(unit.configuration, [build])
+    while reference.row.state.sfu_jobs[0] is None:
+        reference.run(max_cycles=1)
+    snapshot = reference.device.snapshot()
+    mark = reference.device.hash()
+    fast.device.run()
+    for device in (fast.device, fresh):
+        device.restore(snapshot)
+        assert device.hash() == mark
+
+
 def test_bytes_that_somebody_changes_from_outside() -> None:
     """What the bus has brought before is what was there then."""
     unit = Unit()
