@@ -83,7 +83,7 @@ class Memory:
     def build(self) -> None:
         """Called by the device when all cores are there: set up units, ports and state."""
         fields = [
-            StateField("local", "memory", (self.local_bytes,), "local memory of cp"),
+            StateField("local", "memory", (self.local_bytes,), "local memory"),
             StateField("external", "memory", (self.external_bytes,), "external memory"),
         ]
         for unit in range(len(self.users)):

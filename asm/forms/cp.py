@@ -16,7 +16,7 @@ from asm.source import Source
 class Command(IntEnum):
     """What the default program can be told; its label `default.` for each has the same name.
 
-    A command is eight words, the first says which (asm/default_cp.s).
+    A command is eight words, the first says which (default_cp.s).
     """
 
     END = 0
@@ -33,7 +33,7 @@ _COMMANDS = ".data.cp"
 
 @cache
 def _default_text() -> str:
-    return (files("asm") / "default_cp.s").read_text("utf-8")
+    return (files("asm.forms") / "default_cp.s").read_text("utf-8")
 
 
 class CoreForm(scalar.CoreForm):

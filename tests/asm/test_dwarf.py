@@ -61,7 +61,7 @@ def test_the_lines_of_every_sample_come_back(samples: list[Sample]) -> None:
 
 def test_every_row_leads_to_a_statement(samples: list[Sample]) -> None:
     """To what is no blank and no comment, in the source itself or the default program."""
-    texts = {"<default cp>": (ROOT / "asm/default_cp.s").read_text("utf-8").split("\n")}
+    texts = {"<default cp>": (ROOT / "asm/forms/default_cp.s").read_text("utf-8").split("\n")}
     for sample in samples:
         for line in sample.program.lines:
             if line.file not in texts:

@@ -1,0 +1,114 @@
+"""What belongs to a core stands in its own places: nothing generic imports or names a core.
+
+The own places are derived from the tables: a module of `isa` (and those whose names begin
+with it), a folder of `emu`, a form; the same of a base. Lowering writes programs for the cores
+that it knows, so `lower` is no generic room.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from isa import registry
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("isa", "asm", "emu", "macaw")
+CORES = registry.cores()
+OWNERS = {registry.module(core.name) for core in CORES} | {x.base for x in CORES if x.base}
+NAMES = {core.name for core in CORES}
+MNEMONICS = {row.mnemonic for core in CORES for row in core.instructions}
+
+# (file, text): why it may stand there.
+ALLOWED = {
+    ("emu/device.py", "mem.swap"): "what a message calls the service that it is",
+    ("emu/device.py", "dispatch"): "what a message calls the service that it is",
+    ("emu/device.py", "config"): "the name of an array in a file",
+    ("asm/elf_note.py", "config"): "the name of an entry of a note",
+    ("isa/pages.py", "or"): "English",
+    ("isa/markdown.py", "or"): "English",
+    ("isa/common.py", "cp"): "a sentence on how a run ends",
+    ("isa/config.py", "cp"): "a sentence: whose the local memory is in the memory map",
+    ("macaw/lowering.py", "dma"): "reports on lowered programs, as `lower`",
+    ("macaw/commands/lower.py", "dma"): "reports on lowered programs, as `lower`",
+}
+
+
+def owned(path: str) -> bool:
+    """Whether a file is one of a core's, or of a base's."""
+    own = "|".join(map(re.escape, OWNERS))
+    return bool(
+        re.match(rf"isa/(?:{own})(?:_\w+)?\.py$|emu/(?:{own})/", path)
+        or re.match(rf"asm/(?:disassembly/)?forms/(?:{own})(?:\.py$|/)", path)
+    )
+
+
+def generic() -> list[str]:
+    files = (
+        path.relative_to(ROOT).as_posix() for room in ROOMS for path in ROOT.glob(f"{room}/**/*.py")
+    )
+    return sorted(path for path in files if not owned(path))
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Every module that a file imports, and every name that it takes from one, dotted."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (item.name for item in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{item.name}" for item in node.names)
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """Every string of a file but its docstrings."""
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docs = {id(node.body[0].value) for node in ast.walk(tree)
+            if isinstance(node, described) and node.body and isinstance(node.body[0], ast.Expr)}  # fmt: skip
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def named(text: str) -> set[str]:
+    """The cores that a text names in a word of its own, and the mnemonic that it is."""
+    return set(re.findall(r"\w+", text)) & NAMES | ({text} & MNEMONICS)
+
+
+@pytest.mark.parametrize("path", generic())
+def test_no_generic_module_knows_a_core(path: str) -> None:
+    tree = ast.parse((ROOT / path).read_text("utf-8"))
+    places = "|".join(map(re.escape, OWNERS))
+    own = rf"(?:isa|emu|asm\.forms|asm\.disassembly\.forms)\.(?:{places})(?:[._]|$)"
+    assert [name for name in imported(tree) if re.match(own, name)] == []
+    found = {(path, word) for text in texts(tree) for word in named(text)}
+    assert found - set(ALLOWED) == set()
+
+
+def test_each_exception_is_needed() -> None:
+    for path, word in ALLOWED:
+        tree = ast.parse((ROOT / path).read_text("utf-8"))
+        assert any(word in named(text) for text in texts(tree)), (path, word)
+
+
+def test_the_scan_sees_what_it_should() -> None:
+    tree = ast.parse(
+        '"""of cp"""\nimport emu.pe.row\nif x == "vc" or y == f"pe.{z}" or w == "mac":\n    pass\n'
+    )
+    assert "emu.pe.row" in list(imported(tree))
+    assert {word for text in texts(tree) for word in named(text)} == {"vc", "pe", "mac"}
+    assert owned("isa/vector_layouts.py")
+    assert owned("asm/forms/pe/packets.py")
+    assert not owned("isa/pages.py")
+
+
+def test_data_files_of_rooms_name_no_core() -> None:
+    """The grammar is of all cores; what else is not Python is a preset or belongs to a form."""
+    grammar = (ROOT / "asm" / "grammar.lark").read_text("utf-8")
+    code = re.sub(r"//.*", "", grammar)
+    assert set(re.findall(r"\w+", code)) & NAMES == set()
+    others = {path.parent.relative_to(ROOT).as_posix() for room in ROOMS for path in ROOT.glob(f"{room}/**/*.*")
+              if path.suffix not in (".py", ".pyc", ".lark", ".typed")}  # fmt: skip
+    assert others <= {"isa/presets", "asm/forms"}

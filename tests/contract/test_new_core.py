@@ -1,0 +1,212 @@
+"""docs/adding-a-core.md alone: its files beside a copy of the packages make a core that works."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "adding-a-core.md").read_text("utf-8")
+PACKAGES = ("isa", "asm", "emu", "lower", "macaw")
+CODE = r"\n\n```(?:python)?\n(.*?)```"
+
+
+def block(heading: str) -> str:
+    (found,) = re.findall(rf"^{re.escape(heading)}:{CODE}", PAGE, re.M | re.S)
+    return found
+
+
+def files() -> dict[str, str]:
+    """The page's new files by path."""
+    return dict(re.findall(rf"^`([\w/.]+)`:{CODE}", PAGE, re.M | re.S))
+
+
+class Tree:
+    """A copy of the packages into which the page's blocks are put."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        # Compiled files come along and stay good, as times are copied too.
+        for name in (*PACKAGES, "docs"):
+            shutil.copytree(ROOT / name, folder / name)
+
+    def write(self, name: str, text: str) -> None:
+        place = self.folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+
+    def read(self, name: str) -> str:
+        return (self.folder / name).read_text("utf-8")
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Python in the tree, which alone is imported."""
+        variables = {**os.environ, "PYTHONPATH": str(self.folder)}
+        return subprocess.run(
+            [sys.executable, *words],
+            cwd=self.folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    def macaw(self, *words: str) -> str:
+        done = self.run("-m", "macaw", *words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def python(self, program: str) -> str:
+        done = self.run("-c", textwrap.dedent(program))
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    made = Tree(tmp_path_factory.mktemp("tally"))
+    for name, text in files().items():
+        made.write(name, text)
+    return made
+
+
+def test_the_page_makes_what_it_says_a_core_is():
+    """One module in isa, one folder in emu, and a program; no other file is there or changed."""
+    folders = {Path(name).parent.as_posix() for name in files()}
+    assert folders == {"isa", "emu/tally", "."}
+    assert [name for name in files() if name.startswith("isa/")] == ["isa/tally.py"]
+    assert not any((ROOT / name).exists() for name in files())
+
+
+def test_it_assembles_and_disassembles(tree: Tree):
+    tree.macaw("asm", "tally.s", "-o", "tally.elf")
+    listing = tree.macaw("dis", "--core", "tally", "tally.elf")
+    lines = [line.split("#")[0].split() for line in listing.splitlines()]
+    # By hand: opcode in bits 31:24, the sum in 17:16, n in 15:0.
+    for wanted in (["count", "sum0,", "5"], ["count", "sum0,", "-7"], ["count", "sum3,", "40"]):
+        assert wanted in lines
+    assert ["stop"] in lines
+    words = tree.python("""
+        from macaw import load
+        part = next(x for x in load("tally.elf").sections if x.core == "tally")
+        print(part.data.hex(" ", 4))
+    """)
+    raw = bytes.fromhex(words)
+    found = [int.from_bytes(raw[at : at + 4], "little") for at in range(0, len(raw), 4)]
+    assert found == [0x0100_0005, 0x0100_FFF9, 0x0103_0028, 0x0200_0000]
+    tree.write("again.s", tree.macaw("dis", "tally.elf"))
+    tree.macaw("asm", "again.s", "-o", "again.elf")
+    assert tree.macaw("dis", "again.elf") == tree.read("again.s")
+
+
+def test_it_runs_and_tells_its_listeners(tree: Tree):
+    """Three counts and a stop at 2 cycles each: 5 - 7 wraps, 40; each is announced once."""
+    found = json.loads(
+        tree.python("""
+            import json
+            import macaw
+            from emu.device import Device
+            from macaw.running import configuration_of, registers
+
+            program = macaw.assemble("tally.s")
+            device = Device(configuration_of(program))
+            device.load(program)
+            events = []
+            device.listen(events.append, ["tally"])
+            before = device.snapshot()
+            stop = device.run(10_000)
+            shown = registers(device)["tally"]
+            counters = device.counters()["tally"]
+            after = device.hash()
+            device.restore(before)
+            cleared = registers(device)["tally"]
+            device.run(10_000)
+            again = device.hash()
+            print(json.dumps({
+                "stop": stop.reason,
+                "events": [(x.kind, x.time, x.values["address"]) for x in events],
+                "registers": shown, "cleared": cleared, "counters": counters,
+                "same": after == again,
+                "line": device.place(events[0].values["address"])[1],
+            }))
+        """)
+    )
+    assert found["stop"] == "exit"
+    assert found["registers"] == {"sum0": 0xFFFF_FFFE, "sum1": 0, "sum2": 0, "sum3": 40}
+    assert found["cleared"] == dict.fromkeys(found["registers"], 0)
+    assert found["counters"] == {"instructions": 4}
+    assert found["same"] is True
+    assert found["line"] == 2
+    first = found["events"][:4]
+    start, base = first[0][1], first[0][2]
+    assert first == [["instruction", start + 2 * i, base + 4 * i] for i in range(4)]
+    assert len(found["events"]) == 8  # the second run's too
+
+
+def test_reports_show_it(tree: Tree):
+    done = tree.run("-m", "macaw", "run", "--stats", "tally.s")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^tally\b", done.stderr, re.M)
+    assert re.search(r"^instructions +4 ", done.stderr, re.M)
+    tree.write("golden/golden.toml", 'source = "../tally.s"\nrecord = ["registers", "counters"]\n')
+    tree.macaw("test", "--update", "golden")
+    record = json.loads(tree.read("golden/expected/run.json"))
+    assert record["registers"]["tally"]["sum3"] == 40
+    assert record["counters"]["tally"] == {"instructions": 4}
+    assert "tally.count_cycles" in tree.macaw("isa", "tally.count_cycles")
+    assert "count into, n" in tree.macaw("isa", "count")
+
+
+def test_its_faults_and_mistakes_name_it(tree: Tree):
+    tree.write("bad.s", "\t.core tally\n\t.word 0x05000000\n")
+    done = tree.run("-m", "macaw", "run", "bad.s")
+    assert done.returncode == 1
+    assert "tally: illegal instruction" in done.stderr
+    tree.write("wrong.s", "\t.core tally\n\tcount sum4, 1\n\tcount sum0, 40000\n\tadd a0, a0, a0\n")
+    done = tree.run("-m", "macaw", "asm", "wrong.s")
+    assert "'sum4' is no sum" in done.stderr
+    assert "-32768 to 32767" in done.stderr
+    assert "cp and vc have it; this part is of tally" in done.stderr
+
+
+def test_manual_and_editors_have_it(tree: Tree):
+    done = tree.run("docs/build.py")
+    assert done.returncode == 0, done.stderr
+    assert "Add n to a sum." in tree.read("docs/isa/tally.md")
+    assert "tally" in tree.read("docs/isa/README.md")
+    assert "tally" in tree.read("editors/vim/syntax/macaw.vim")
+
+
+def test_no_recording_changes(tree: Tree):
+    """A device with one more core runs the programs of before as before."""
+    for name in ("hello", "own_cp"):
+        shutil.copytree(ROOT / "programs" / name, tree.folder / "programs" / name)
+        assert tree.macaw("test", f"programs/{name}").startswith("ok ")
+
+
+def test_an_instruction_is_added(tree: Tree):
+    """The row below another one, the function at the end of its file; then both are undone."""
+    place, above = "isa/tally.py", "`isa/tally.py`, below the row of `count`"
+    table, code = tree.read(place), tree.read("emu/tally/semantics.py")
+    row = next(line for line in table.splitlines(True) if 'I("count"' in line)
+    try:
+        tree.write(place, table.replace(row, row + block(above)))
+        function = block("`emu/tally/semantics.py`, at its end")
+        tree.write("emu/tally/semantics.py", f"{code}\n\n{function}")
+        tree.write(
+            "clear.s", "\t.core tally\n\tcount sum1, 3\n\tcount sum2, 4\n\tclear sum1\n\tstop\n"
+        )
+        tree.write("more/golden.toml", 'source = "../clear.s"\nrecord = ["registers"]\n')
+        tree.macaw("test", "--update", "more")
+        shown = json.loads(tree.read("more/expected/run.json"))["registers"]["tally"]
+        assert shown == {"sum0": 0, "sum1": 0, "sum2": 4, "sum3": 0}
+        tree.macaw("asm", "clear.s", "-o", "clear.elf")
+        assert re.search(r"clear +sum1", tree.macaw("dis", "clear.elf"))
+    finally:
+        tree.write(place, table)
+        tree.write("emu/tally/semantics.py", code)
