@@ -46,7 +46,7 @@ class Choice:
         """Why, in lines."""
         plan, price = self.taken.plan, self.taken.cost
         lines = [
-            f"{plan.mapping.name} stationary, split {plan.partition.split}:"
+            f"{plan.mapping.name} stationary, split {plan.partition.split}{plan.manner}:"
             f" {price.cycles:,} cycles and {price.traffic.external:,} bytes of external memory"
             f" predicted; iterations wait for {price.bound}.",
         ]

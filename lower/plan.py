@@ -121,6 +121,11 @@ class Plan:
         """Segments of a product's exe before its weights."""
         return 0 if self.holds else self.tile.members
 
+    @property
+    def manner(self) -> str:
+        """What is to be said besides mapping and split."""
+        return ""
+
     # What is where
 
     @property

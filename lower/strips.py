@@ -39,6 +39,11 @@ class StripPlan(ImagePlan):
     """A depthwise convolution whose weight queues slide over strips of the image."""
 
     @property
+    def manner(self) -> str:
+        """One of two ways of a depthwise convolution."""
+        return ", sliding window"
+
+    @property
     def window(self) -> int:
         """Elements below the kernel."""
         return prod(self.product.kernel)
