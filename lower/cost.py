@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, gcd
 
 from isa.pe import ACCUMULATORS
 from lower.conv import ImagePlan
@@ -185,7 +185,9 @@ def _dma(plan: Plan, shape: Shape) -> float:
     rows, row_bytes = shape.rows, shape.row_bytes
     config = plan.config
     width = min(config["dma.width"], config["mem.external_width"])
-    beats = rows * max(1.0, row_bytes / width + (0.5 if row_bytes % width else 0.0))
+    # A row touches so many aligned runs, in the mean over the places where it may begin.
+    grain = gcd(round(row_bytes), width)
+    beats = rows * (1 + max(0.0, row_bytes - grain) / width)
     start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
     return float((start + beats + 1) * config["dma.divider"])
 
