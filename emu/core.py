@@ -1,18 +1,22 @@
 """The contract of a core: what the clock, the debugger and the profiler may ask of it.
 
-A folder `emu/<table name>/` offers `build(device) -> list[Core]`; the device
-imports it by the table's name and knows no core by any other means. `build`
-makes the cores (one of cp, one a row of pe), takes their ports
-(`device.memory.port(core)`), and, if a core feeds from an on-chip unit,
-announces that with `device.memory.add_unit(number, core)`.
+A folder of `emu` with the name of a table's module (`isa.registry.module`) offers
+`build(device) -> list[Core]`; the device knows no core by any other means
+(docs/adding-a-core.md). `build` makes the cores (one of cp, one a row of pe), of the class
+for `device.engine` if there are several; a core takes its ports
+(`device.memory.port(core)`), and if it feeds from an on-chip unit, that is
+announced with `device.memory.add_unit(number, core)`.
 
 **Time.** All times are device cycles from reset. `core.time` is the cycle of
 the core's next act; `NEVER` while it waits or idles. The clock always advances
 the core with the least (time, number), and lets it go on to `limit`:
 everything that acts earlier has acted, nothing that acts later has, so inside
 `advance` memory, other cores and registers may be looked at as they are.
-An instruction that executes at cycle t and costs c has all its effects at t,
-and leaves `time = t + c * divider`.
+What a core acts in at once is its own: an instruction (cp: executed; vc: issued), of
+the array a cycle. An instruction that executes at cycle t and costs c has all its effects at t
+and leaves `time = t + c * divider`; results that can be used only later are
+marked so in the core's state (vc's scoreboard), an access to on-chip memory has its effect
+when it is granted.
 
 **Returning.** `advance(limit)` acts while `self.time < limit`. It returns
 earlier right after anything that may change when another core acts: a request
@@ -28,6 +32,18 @@ t + 1 and it tries the same instruction again, which may wait again. When the tr
 succeeds it calls `self.proceed()`. So a core that finishes at t lets its waiters
 continue at t + 1, whatever their numbers. A core that waits for its own port
 calls `self.wait(on)`; `granted` then sets its time.
+
+**Engines.** A fast engine may leave its own state behind the clock and act less often, as
+long as nobody can tell: `sync` brings `self.state` to `device.frontier(self)`, the first cycle
+in which the core has not had its turn (in the middle of a cycle too, if another core
+faults there); a fault comes in its own cycle; while there are `listeners` all is announced in its
+cycle. Who reads on-chip memory ahead without asking stands in `memory.banks.alone` for
+that half, and is called when somebody else asks for it.
+
+**Announcements.** "instruction" (address) before it acts; by the ports "read" and "write"
+(address, size) when bytes move, and "blocked" (address) in each cycle that lost a bank. A core
+that works on longer things announces "begin" and "end" of them (transfers of the dma,
+commands of the array), and what else its folder names.
 """
 
 from __future__ import annotations
@@ -60,7 +76,7 @@ class Waiting(NamedTuple):
 class Event:
     """An announcement of a core to its listeners."""
 
-    kind: str  # "instruction", "read", "write", "blocked", "compute", "begin", "end", ...
+    kind: str  # "instruction", "read", "write", "blocked", "begin", "end", ...
     core: Core
     time: int
     values: Mapping[str, int | str]

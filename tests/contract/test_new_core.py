@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -189,24 +191,73 @@ def test_no_recording_changes(tree: Tree):
         assert tree.macaw("test", f"programs/{name}").startswith("ok ")
 
 
-def test_an_instruction_is_added(tree: Tree):
-    """The row below another one, the function at the end of its file; then both are undone."""
-    place, above = "isa/tally.py", "`isa/tally.py`, below the row of `count`"
-    table, code = tree.read(place), tree.read("emu/tally/semantics.py")
-    row = next(line for line in table.splitlines(True) if 'I("count"' in line)
+@contextmanager
+def changed(tree: Tree, path: str, *changes: tuple[str, str]) -> Iterator[None]:
+    """A file of the tree with some of its text replaced, for a while."""
+    before = text = tree.read(path)
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
     try:
-        tree.write(place, table.replace(row, row + block(above)))
-        function = block("`emu/tally/semantics.py`, at its end")
-        tree.write("emu/tally/semantics.py", f"{code}\n\n{function}")
-        tree.write(
-            "clear.s", "\t.core tally\n\tcount sum1, 3\n\tcount sum2, 4\n\tclear sum1\n\tstop\n"
-        )
-        tree.write("more/golden.toml", 'source = "../clear.s"\nrecord = ["registers"]\n')
-        tree.macaw("test", "--update", "more")
-        shown = json.loads(tree.read("more/expected/run.json"))["registers"]["tally"]
-        assert shown == {"sum0": 0, "sum1": 0, "sum2": 4, "sum3": 0}
+        tree.write(path, text)
+        yield
+    finally:
+        tree.write(path, before)
+
+
+def final_registers(tree: Tree, name: str, source: str) -> dict[str, dict[str, int]]:
+    """Those of the cores that did something, as a golden test records them."""
+    tree.write(f"{name}.s", source)
+    tree.write(f"{name}/golden.toml", f'source = "../{name}.s"\nrecord = ["registers"]\n')
+    tree.macaw("test", "--update", name)
+    return json.loads(tree.read(f"{name}/expected/run.json"))["registers"]
+
+
+def test_an_instruction_is_added(tree: Tree):
+    """The row below another one, the function at the end of its file."""
+    row = next(line for line in tree.read("isa/tally.py").splitlines(True) if 'I("count"' in line)
+    more = row + block("`isa/tally.py`, below the row of `count`")
+    last = block("`emu/tally/semantics.py`").splitlines(True)[-1]
+    function = block("`emu/tally/semantics.py`, at its end")
+    source = "\t.core tally\n\tcount sum1, 3\n\tcount sum2, 4\n\tclear sum1\n\tstop\n"
+    with (
+        changed(tree, "isa/tally.py", (row, more)),
+        changed(tree, "emu/tally/semantics.py", (last, f"{last}\n\n{function}")),
+    ):
+        found = final_registers(tree, "clear", source)
+        assert found["tally"] == {"sum0": 0, "sum1": 0, "sum2": 4, "sum3": 0}
         tree.macaw("asm", "clear.s", "-o", "clear.elf")
         assert re.search(r"clear +sum1", tree.macaw("dis", "clear.elf"))
-    finally:
-        tree.write(place, table)
-        tree.write("emu/tally/semantics.py", code)
+
+
+def test_a_core_of_several_instances(tree: Tree):
+    """Each has its part, its number and its registers; the default program starts them all."""
+    setting = '    Setting("tally.lanes", 2, "instances", "", 1, 4),\n'
+    divider = next(x for x in tree.read("isa/tally.py").splitlines(True) if "tally.divider" in x)
+    one = "super().__init__(device, CORE, CORE.name, CORE.number, FIELDS)"
+    each = 'super().__init__(device, CORE, f"{CORE.name}[{lane}]", CORE.number + lane, FIELDS)'
+    made = "[Processor(device, lane) for lane in range(device.config['tally.lanes'])]"
+    source = "".join(f"\t.core tally, lane={x}\n\tcount sum{x}, {x + 7}\n\tstop\n" for x in (1, 0))
+    with (
+        changed(
+            tree,
+            "isa/tally.py",
+            (divider, divider + setting),
+            ('".text.tally"', '".text.tally.{}"'),
+            ('order=("tally",)', 'order=("tally",), index="lane"'),
+        ),
+        changed(tree, "emu/tally/__init__.py", ("[Processor(device)]", made)),
+        changed(
+            tree,
+            "emu/tally/processor.py",
+            (one, each),
+            ("device: Device)", "device: Device, lane: int)"),
+        ),
+    ):
+        found = final_registers(tree, "lanes", source)
+        assert found["tally[0]"] == {"sum0": 7, "sum1": 0, "sum2": 0, "sum3": 0}
+        assert found["tally[1]"] == {"sum0": 0, "sum1": 8, "sum2": 0, "sum3": 0}
+        tree.macaw("asm", "lanes.s", "-o", "lanes.elf")
+        listing = tree.macaw("dis", "lanes.elf")
+        assert "tally, lane=0" in listing
+        assert "tally, lane=1" in listing
