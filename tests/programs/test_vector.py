@@ -108,7 +108,7 @@ def conv1d(x: np.ndarray) -> np.ndarray:
 CASES = [("vector_dot", "dot", dot), ("matvec", "matvec", matvec), ("conv1d", "conv1d", conv1d)]
 
 
-@pytest.mark.parametrize(("folder", "name", "wanted"), CASES, ids=lambda x: str(x))
+@pytest.mark.parametrize(("folder", "name", "wanted"), CASES, ids=[x[0] for x in CASES])
 def test_plain_and_shuffled_are_numpys(folder, name, wanted) -> None:
     made, order, own = program(folder, name), array(folder, "order"), array(folder, "x")
     chance = np.random.default_rng(4)
@@ -122,7 +122,7 @@ def test_plain_and_shuffled_are_numpys(folder, name, wanted) -> None:
         assert len(set(run.outputs["cycles"].tolist())) == 1
 
 
-@pytest.mark.parametrize(("folder", "name", "wanted"), CASES, ids=lambda x: str(x))
+@pytest.mark.parametrize(("folder", "name", "wanted"), CASES, ids=[x[0] for x in CASES])
 def test_a_wrong_order_gives_something_else(folder, name, wanted) -> None:
     own, order = array(folder, "x"), array(folder, "order")
     plain, shuffled = macaw.run(program(folder, name), x=own, order=order[..., ::-1]).outputs["y"]
