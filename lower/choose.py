@@ -86,6 +86,12 @@ def choose(
 
     `product` is checked; `density` is the share of activations that are not zero.
     """
+    tensors, external = product.tensor_bytes(config), config["mem.external_bytes"]
+    if tensors > external:
+        raise LowerError(
+            f"activations and results are {tensors:,} bytes, external memory has {external:,}",
+            "a larger mem.external_bytes",
+        )
     mappings = MAPPINGS.values() if mapping is None else [MAPPINGS[mapping]]
     splits = SPLITS if split is None else [split]
     best = []

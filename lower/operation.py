@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -90,6 +91,12 @@ class Product:
     def types(self, config: Configuration) -> Types:
         """Element types on a device."""
         return Types.of(config, self.shift is not None)
+
+    def tensor_bytes(self, config: Configuration) -> int:
+        """Bytes of activations and results in external memory."""
+        types = self.types(config)
+        sizes = (types.size(types.operand), types.size(types.result))
+        return sum(math.prod(shape) * size for shape, size in zip(self.shapes, sizes, strict=True))
 
     def checked(self, config: Configuration) -> Product:
         """The same with weights and bias of the device's types. Raises `LowerError`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -11,47 +13,17 @@ from numpy.typing import NDArray
 
 import macaw
 
-CONVOLUTION = """
-        .device tiny
-        .input  x, int8, 16, 16                 # 14 x 14 with a rim
-        .output y, int8, 8, 14, 14
-        .core   pe, row=0
-w:      .sparse "kernels.npy"                   # row r of a kernel at 16 * r
-        .seq    conv, state=rq, pipeline=4, activation=relu
-        .loop   inner=14, outer=14
-        .step   mac.base, inner=1, outer=2
-        .step   spu.dst, inner=1
-        .then   ib=5
-          ld    activations
-          ld    weights
-          mac   base=0, acc=0, balance, sfu
-          spu   activation, dst=0
-        .endseq
-        .seq    store
-          st    base=0
-        .endseq
-        config  ib=4, conv
-        config  ib=5, store
-        exe     ib=4, last, data=(x, w), out=(y, count=196)
-"""
-
-DEPTHWISE = """
-        .device tiny
-        .input  x, int8, 8, 27                  # a channel a PE: 3 rows of 9, column by column
-        .input  k, int8, 8, 9
-        .output y, int32, 8, 7
-        .core   pe, row=0
-        .seq    depthwise, state=sw, window=9, pop=3
-        .loop   inner=7
-          ld    weights
-          ld    activations
-          mac   base=0, acc=0
-          spu   nonsf, src=0, dst=0
-          st    base=0
-        .endseq
-        config  ib=0, depthwise
-        exe     ib=0, last, data=(weights x sliced, k sliced), out=(y, stride=28, step=4)
-"""
+MANUAL = Path(__file__).parents[2] / "docs" / "language.md"
+CONVOLUTION, DEPTHWISE = (
+    textwrap.dedent(block)
+    for block in re.findall(
+        r"(?:^    .*\n)+",
+        MANUAL.read_text("utf-8")
+        .split("## A convolution, and a depthwise one\n")[1]
+        .split("\n## ")[0],
+        re.M,
+    )
+)
 
 NORM = """
         .device tiny

@@ -211,6 +211,10 @@ def test_more_input_channels_than_the_input_buffer_holds() -> None:
     [
         ({"image": (2, 9)}, "a kernel of 3 × 3 is larger than the image, 2 × 9 with its padding"),
         ({"image": (0, 9)}, "an image of 0 × 9 pixels"),
+        (
+            {"image": (9, 40_000_000)},
+            "activations and results are 2,959,999,888 bytes, external memory has 268,435,456",
+        ),
         ({"stride": 0}, "a stride of (0, 0) and a padding of (0, 0)"),
         ({"layout": "cwh"}, "conv2d takes images as hwc"),
         ({"out_layout": "whc"}, "no layout 'whc'"),
