@@ -44,6 +44,53 @@ array:  .space  256, 7
 """
 CP = _CP.format(align=".align  12")  # code and data in pages of their own
 ONE_PAGE = _CP.format(align="")
+# The same program on the SIMD core: its data lie in external memory, it ends for itself.
+VC = CP.replace(".section .data.cp", ".data").replace("cp", "vc").replace("mv      a0, a2", "li      a0, 0")
+# Registers alone, with a product that takes three cycles.
+VC_REGISTERS = """
+        .core   vc
+_start: li      s0, 100000
+        li      a1, 7
+loop:   mul     a0, a1, s0
+        addi    a2, a2, 3
+        xor     a3, a2, s0
+        srli    a4, a3, 5
+        add     a2, a2, a4
+        add     a1, a1, a0
+        addi    s0, s0, -1
+        bnez    s0, loop
+        li      a0, 0
+        li      a7, 93
+        ecall
+"""
+PMAC_PASSES = 128
+# Dot products of 1,024 bytes in a shuffled order.
+PMAC = """
+        .core   vc
+_start: li      s0, {passes}
+pass:   la      t0, x
+        la      t1, weights
+        li      t2, 64
+        la      t3, order
+        vld     vr2, (t3)
+loop:   vld     vr0, (t0)
+        vld     vr1, (t1)
+        pmac.{name} vr3, vr0, vr1, vr2, acc
+        addi    t0, t0, 16
+        addi    t1, t1, 16
+        addi    t2, t2, -1
+        bnez    t2, loop
+        addi    s0, s0, -1
+        bnez    s0, pass
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .data
+        .align  4
+order:  .byte   3, 1, 2, 0, 7, 5, 6, 4, 3, 2, 1, 0, 5, 4, 7, 6
+x:      .space  1024, 7
+weights: .space 1024, 9
+"""
 # The same on a 6502 as bytes: X up, Y down, the sum in zero page $10, passes in $11 and $12.
 PY65_PASSES = 60
 # fmt: off
@@ -72,15 +119,15 @@ PY65 = bytes((
 # fmt: on
 
 
-def cp_rate(text: str) -> float:
-    """Instructions a second of cp on the preset `base`, nothing traced."""
+def rate_of(text: str, core: str = "cp", counter: str = "instructions", engine: str = "fast") -> float:
+    """What a core counts a second on the preset `base`, nothing traced."""
     program = macaw.assemble(Source(text, "bench.s"), device="base")
     rates = []
     for _ in range(ROUNDS):
-        device = Device(macaw.configuration("base"))
+        device = Device(macaw.configuration("base"), engine=engine)
         device.load(program)
         seconds = timed(device.run)
-        rates.append(device.counters()["cp"]["instructions"] / seconds)
+        rates.append(device.counters()[core][counter] / seconds)
     return median(rates)
 
 
@@ -137,8 +184,8 @@ def unicorn_rate() -> float | None:
 def main() -> None:
     """Measure and print."""
     rates = {
-        "macaw, cp on base": cp_rate(CP),
-        "the same, data written in the page of the code": cp_rate(ONE_PAGE),
+        "macaw, cp on base": rate_of(CP),
+        "the same, data written in the page of the code": rate_of(ONE_PAGE),
         "py65": py65_rate(),
         "Unicorn": unicorn_rate(),
     }

@@ -10,6 +10,8 @@ import numpy as np
 SHIFT = 12
 PAGE = 1 << SHIFT  # bytes of a page
 WRITTEN = 1  # a page's mark: written since the last snapshot, and nobody holds it
+SHARED = 2  # the same, but somebody holds words of it, those that `held` marks
+_WORDS = SHIFT - 2  # words of a page, as a shift
 
 _ZEROS = bytes(PAGE)
 
@@ -19,8 +21,8 @@ class Pages:
 
     `bytes`, `halves` and `words` are views of the same little-endian memory for
     the hot paths of an engine. Whoever writes through a view must do, for each page
-    written, `if marks[page] != WRITTEN: touch(page)`. Nothing here checks
-    an offset: `Memory.locate` and the ports do.
+    written, `if marks[page] != WRITTEN: touch(page)`, unless the mark is SHARED and `held`
+    is 0 for each word (of 4 bytes) that was written. Nothing here checks an offset: `Memory.locate` and the ports do.
     """
 
     def __init__(self, size: int) -> None:
@@ -35,6 +37,7 @@ class Pages:
         # Contents at the last snapshot of the pages that are not all zero, and their digests.
         self._saved: dict[int, bytes] = {}
         self._digests: dict[int, bytes] = {}
+        self.held = np.zeros(rounded >> 2, np.uint8).data  # by word: whether somebody holds it
         self._held: set[int] = set()
         self._holders: list[Callable[[int], None]] = []
 
@@ -48,30 +51,40 @@ class Pages:
         if not length:
             return
         self.bytes[offset : offset + length] = data
-        first, last = offset >> SHIFT, (offset + length - 1) >> SHIFT
-        if self.marks[first] != WRITTEN:
-            self.touch(first)
-        for page in range(first + 1, last + 1):
+        for page in range(offset >> SHIFT, (offset + length - 1 >> SHIFT) + 1):
             if self.marks[page] != WRITTEN:
-                self.touch(page)
+                self._note(page, offset, offset + length)
+
+    def _note(self, page: int, start: int, end: int) -> None:
+        """Note that bytes of a page are written; holders are told if they hold one of them."""
+        first, last = page << _WORDS, page + 1 << _WORDS
+        if page in self._held and not any(self.held[max(first, start >> 2) : min(last, end + 3 >> 2)]):
+            self.marks[page] = SHARED
+            self._written.add(page)
+        else:
+            self.touch(page)
 
     def touch(self, page: int) -> None:
-        """Note that a page is written; whoever holds it is told."""
+        """Note that a page is written anywhere; whoever holds words of it is told."""
         self.marks[page] = WRITTEN
         self._written.add(page)
         if page in self._held:
             self._held.discard(page)
+            self.held[page << _WORDS : page + 1 << _WORDS] = bytes(1 << _WORDS)
             for forget in self._holders:
                 forget(page)
 
     def on_change(self, forget: Callable[[int], None]) -> None:
-        """Call `forget(page)` when a page on which `hold` was called changes, once a hold."""
+        """Call `forget(page)` when held bytes of a page change; then nothing of it is held."""
         self._holders.append(forget)
 
-    def hold(self, page: int) -> None:
-        """Somebody keeps something derived of a page (decoded instructions)."""
+    def hold(self, offset: int, length: int) -> None:
+        """Somebody keeps something derived of bytes of one page (decoded instructions)."""
+        page = offset >> SHIFT
         self._held.add(page)
-        self.marks[page] = 0
+        first, end = offset >> 2, offset + length + 3 >> 2
+        self.held[first:end] = b"\1" * (end - first)
+        self.marks[page] = SHARED if page in self._written else 0
 
     def reset(self) -> None:
         """All zeros again."""

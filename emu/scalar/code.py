@@ -1,8 +1,9 @@
-"""Decoded instructions by address, kept until a byte of their page changes.
+"""Decoded instructions by address, kept until code of their page changes.
 
 Instructions that neither wait nor share anything are bound into *runs*: acts one
 after the other, then a branch, a jump or the address behind them. The run is what
 makes the engine fast; a run of one instruction is the same thing, so both have one meaning.
+Where jumps often go to, the code becomes a Python function (`emu.scalar.translation`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from emu.faults import Fault
 from emu.pages import PAGE, SHIFT, Pages
 from emu.scalar import semantics
 from emu.scalar.semantics import SINK, Act, Decision, Exit, Leave
+from emu.scalar.translation import HOT, MOST, Block
 from isa.codec import Decoded, DecodeError, decode
 
 if TYPE_CHECKING:
@@ -45,7 +47,10 @@ class Code:
         self.steps: dict[int, Run] = {}  # runs of one instruction
         self._stale: dict[tuple[int, int], Run] = {}  # (longest, address): their page has changed
         self._words: dict[int, Decoded] = {}
-        self._watched: dict[int, list[int]] = {}  # addresses of the runs in a page, by page address
+        self.blocks: dict[int, Block] = {}  # translated, by address
+        self._stale_blocks: dict[int, Block] = {}
+        self._heat: dict[int, int] = {}  # jumps to each address
+        self._watched: dict[int, set[int]] = {}  # addresses of what lies in a page, by page address
         self._sources: set[int] = set()
 
     def fetch(self, address: int) -> Decoded:
@@ -89,27 +94,84 @@ class Code:
         run = self._stale.pop((longest, address), None)
         if run is None or pages.read(offset, len(run.code)) != run.code:
             run = self._bind(address, pages, offset, longest)
-        self._watch(address, pages, offset)
+        self._watch(address, pages, offset, len(run.code))
         kept[address] = run
         return run
 
-    def _watch(self, address: int, pages: Pages, offset: int) -> None:
-        """Be told when the page changes in which a run lies."""
+    # Translated blocks
+
+    def arrived(self, address: int) -> None:
+        """Somebody has jumped to `address`; a block that is hot is translated."""
+        heat = self._heat.get(address, 0) + 1
+        self._heat[address] = heat
+        if heat == HOT and address not in self.blocks:
+            self._translate(address)
+
+    def _translate(self, address: int) -> None:
+        """Put the block at `address` into `blocks`, if it is worth it."""
+        try:
+            pages, offset = self.locate(address)
+        except Fault:
+            return
+        block = self._stale_blocks.pop(address, None)
+        if block is None or pages.read(offset, len(block.code)) != block.code:
+            found = self._collected(address, pages, offset)
+            if not found:
+                return
+            code = pages.read(offset, 4 * len(found))
+            try:
+                block = self.hart.translator(self.hart, address, found).block(code)
+            except OSError:  # an installation without sources
+                return
+        if len(self.blocks) + len(self._stale_blocks) >= MOST:
+            self._drop()
+        self._watch(address, pages, offset, len(block.code))
+        self.blocks[address] = block
+
+    def _drop(self) -> None:
+        """Forget all blocks; those that are hot come back."""
+        self.blocks.clear()
+        self._stale_blocks.clear()
+        self._heat.clear()
+
+    def _collected(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
+        """The instructions of the block from `address` to a jump, or to what it cannot hold."""
+        instructions: list[Decoded] = []
+        room = min(LONGEST, (PAGE - (offset & PAGE - 1)) >> 2)
+        for place in range(room):
+            at = address + 4 * place
+            try:
+                found = self._decode(at, pages.words[(offset >> 2) + place])
+            except Fault:
+                break
+            if not self.hart.translates(found) or found.values.get("target", 0) & 3:
+                break
+            instructions.append(found)
+            if found.row.family == "jump":
+                break
+        return instructions
+
+    def _watch(self, address: int, pages: Pages, offset: int, length: int) -> None:
+        """Be told when the bytes change of which a run or a block was made."""
         base = address - offset
         if base not in self._sources:
             self._sources.add(base)
             pages.on_change(partial(self._forget, base))
         page = offset >> SHIFT
-        self._watched.setdefault(base + (page << SHIFT), []).append(address)
-        pages.hold(page)
+        self._watched.setdefault(base + (page << SHIFT), set()).add(address)
+        pages.hold(offset, length)
 
     def _forget(self, base: int, page: int) -> None:
-        """The page has changed, its runs perhaps too; they are compared before they are used."""
+        """Code of the page has changed, perhaps not all; it is compared before it is used."""
         for address in self._watched.pop(base + (page << SHIFT), ()):
             for kept, longest in ((self.runs, LONGEST), (self.steps, 1)):
                 run = kept.pop(address, None)
                 if run is not None:
                     self._stale[longest, address] = run
+            block = self.blocks.pop(address, None)
+            if block is not None:
+                self._stale_blocks[address] = block
+            self._heat.pop(address, None)
 
     def _bind(self, address: int, pages: Pages, offset: int, longest: int) -> Run:
         """Make the run from `address` to what ends it, to the end of the page, or `longest` long.

@@ -1,9 +1,9 @@
 """A core of the scalar base: fetching, the fast engine, accesses, waiting.
 
 Instructions run one after the other, each for its cost. Those that touch nothing but
-registers and plain local memory run in the fast way (`emu.scalar.code`); all others, and
-all of them while somebody listens, one by one in the plain way (`_one`). Both
-are bound to the same acts.
+registers and plain local memory run in the fast way (`emu.scalar.code`, and as Python
+functions where they are hot); all others, and all of them while somebody listens or with the
+reference engine, one by one in the plain way (`_one`). All have their meaning from the same acts.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from emu.core import NEVER, Core
+from emu.engines import ENGINES
 from emu.faults import Fault, Stop
 from emu.scalar import semantics
 from emu.scalar.code import ACTS, ENDS, Code
@@ -20,6 +21,7 @@ from emu.scalar.csrs import Csrs
 from emu.scalar.semantics import LOADS, MASK, SINK, STORES, Leave
 from emu.scalar.state import FIELDS
 from emu.scalar.timing import Timing
+from emu.scalar.translation import Translator
 from emu.state import StateField
 from isa.codec import Decoded
 from isa.model import Core as Table
@@ -34,6 +36,8 @@ STACK_POINTER = 2  # x2
 
 class Hart(Core):
     """A scalar core; `services` holds what its own instructions do, by name, beside the base's."""
+
+    translator: type[Translator] = Translator
 
     def __init__(
         self,
@@ -50,6 +54,7 @@ class Hart(Core):
         self.port: Port = device.memory.port(self)
         self.csrs = Csrs(self)
         self.code = Code(self)
+        self.fast = device.engine == ENGINES[0]
         self.x = [0] * (SINK + 1)
         self.pc = 0
         self._pending: tuple[int | None, int, bool] | None = None
@@ -117,9 +122,20 @@ class Hart(Core):
         self._shared = False
         if self.listeners:
             return self._one()
-        runs, steps, code = self.code.runs, self.code.steps, self.code
+        if not self.fast:
+            return self._plainly(limit)
+        runs, steps, code, blocks = self.code.runs, self.code.steps, self.code, self.code.blocks
         pc, time, retired = self.pc, self.time, self.retired
         while time < limit:
+            block = blocks.get(pc)
+            if block is not None and time + block.lead < limit:
+                self.pc, self.time, self.retired = pc, time, retired
+                if block.function(self, limit) and self.time < limit:
+                    stop = self._one()
+                    if stop is not None or self._shared:
+                        return stop
+                pc, time, retired = self.pc, self.time, self.retired
+                continue
             run = runs.get(pc)
             if run is None:
                 self.pc, self.time, self.retired = pc, time, retired
@@ -146,13 +162,27 @@ class Hart(Core):
                     return stop
                 pc, time, retired = self.pc, self.time, self.retired
             else:
+                if following != pc + 4 * length:
+                    code.arrived(following)
                 pc = following
                 time += cost
                 retired += length
         self.pc, self.time, self.retired = pc, time, retired
         return None
 
+    def translates(self, found: Decoded) -> bool:
+        """Whether an instruction may be part of a translated block."""
+        return found.row.family in ACTS | ENDS
+
     # The plain way: one instruction
+
+    def _plainly(self, limit: int) -> Stop | None:
+        """The reference: one instruction after the other."""
+        while self.time < limit:
+            stop = self._one()
+            if stop is not None or self._shared:
+                return stop
+        return None
 
     def _one(self) -> Stop | None:
         """Do the instruction at `pc`, or let it wait. Raises `Fault`, with nothing changed."""

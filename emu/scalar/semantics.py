@@ -12,6 +12,9 @@ which the last, `SINK`, takes what is written to x0), and:
 | branch | `taken`, `fallen` | one of these two |
 | jump | `link`, `leave`, `cost` | the next address and `cost` |
 
+`emu.scalar.inlining` takes an act's statements as text: names that an act uses for itself are no
+operands' names, a register is `x[operand]`, and only the last statement returns.
+
 Functions of csr and system do their work at once, with the core as first parameter.
 """
 
@@ -23,7 +26,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from emu.faults import Fault, Stop
-from emu.pages import SHIFT, WRITTEN, Pages
+from emu.pages import SHARED, SHIFT, WRITTEN, Pages
 
 if TYPE_CHECKING:
     from emu.scalar.hart import Hart
@@ -263,11 +266,9 @@ def mulhu(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
 def div(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
     def act() -> None:
         top, bottom = signed(x[rs1]), signed(x[rs2])
-        if not bottom:
-            x[rd] = MASK
-            return
-        quotient = abs(top) // abs(bottom)  # towards zero; -2**31 / -1 wraps to -2**31
-        x[rd] = (-quotient if (top < 0) != (bottom < 0) else quotient) & MASK
+        # Towards zero; -2**31 / -1 wraps to -2**31.
+        quotient = abs(top) // abs(bottom) if bottom else MASK
+        x[rd] = (-quotient if bottom and (top < 0) != (bottom < 0) else quotient) & MASK
 
     return act
 
@@ -364,11 +365,14 @@ def lw(x: Registers, rd: int, rs1: int, imm: int, local: Pages, place: int) -> A
 
 
 def sb(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
-    data, size, marks = local.bytes, local.size, local.marks
+    data, size, marks, held = local.bytes, local.size, local.marks, local.held
 
     def act() -> None:
         address = x[rs1] + imm & MASK
-        if address >= size or marks[address >> SHIFT] != WRITTEN:
+        if address >= size:
+            raise Leave(place)
+        mark = marks[address >> SHIFT]
+        if mark != WRITTEN and (mark != SHARED or held[address >> 2]):
             raise Leave(place)
         data[address] = x[rs2] & 0xFF
 
@@ -376,11 +380,14 @@ def sb(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> 
 
 
 def sh(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
-    data, size, marks = local.halves, local.size, local.marks
+    data, size, marks, held = local.halves, local.size, local.marks, local.held
 
     def act() -> None:
         address = x[rs1] + imm & MASK
-        if address >= size or address & 1 or marks[address >> SHIFT] != WRITTEN:
+        if address >= size or address & 1:
+            raise Leave(place)
+        mark = marks[address >> SHIFT]
+        if mark != WRITTEN and (mark != SHARED or held[address >> 2]):
             raise Leave(place)
         data[address >> 1] = x[rs2] & 0xFFFF
 
@@ -388,11 +395,14 @@ def sh(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> 
 
 
 def sw(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
-    data, size, marks = local.words, local.size, local.marks
+    data, size, marks, held = local.words, local.size, local.marks, local.held
 
     def act() -> None:
         address = x[rs1] + imm & MASK
-        if address >= size or address & 3 or marks[address >> SHIFT] != WRITTEN:
+        if address >= size or address & 3:
+            raise Leave(place)
+        mark = marks[address >> SHIFT]
+        if mark != WRITTEN and (mark != SHARED or held[address >> 2]):
             raise Leave(place)
         data[address >> 2] = x[rs2]
 

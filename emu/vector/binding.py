@@ -32,7 +32,7 @@ def bind(core: Processor, found: Decoded) -> tuple[Act | None, int]:
 
 def _pmac(core: Processor, found: Decoded, name: str) -> Act:
     values, form, function = found.values, PMAC_FORMATS[name], pmac.FUNCTIONS[name]
-    vr = core.vr
+    vr = [row.data for row in core.vr]
     first, second, result = vr[values["rs1"]], vr[values["rs2"]], vr[values["rd"]]
     old = result if values["acc"] else None
     if values["rs3"] >= GENERAL:

@@ -21,6 +21,7 @@ from emu.vector.binding import bind
 from emu.vector.scoreboard import SERIAL, Timing, waits, writes
 from emu.vector.state import FIELDS, FIRST_VECTOR, PLACES
 from emu.vector.state import STORES as LAST_STORE
+from emu.vector.translation import VectorTranslator, translates
 from isa.codec import Decoded
 from isa.memory_map import EXTERNAL
 from isa.model import Instruction
@@ -47,6 +48,8 @@ class Bound(NamedTuple):
 class Processor(Hart):
     """The one core of the table vc."""
 
+    translator = VectorTranslator
+
     def __init__(self, device: Device) -> None:
         super().__init__(device, CORE, CORE.name, CORE.number, fields=FIELDS)
         self.timing = Timing(device.config, CORE.name)
@@ -58,6 +61,9 @@ class Processor(Hart):
 
     def serves(self, row: Instruction) -> bool:
         return row.family in SERIAL
+
+    def translates(self, found: Decoded) -> bool:
+        return translates(self, found)
 
     # The contract
 
@@ -77,7 +83,9 @@ class Processor(Hart):
 
     def sync(self) -> None:
         super().sync()
-        self.state.ready[:] = self.ready
+        # What is over is 0: engines need not remember it.
+        now = self.time if self.waiting is None else self.waiting.since
+        self.state.ready[:] = [time if time > now else 0 for time in self.ready]
         for name, value in self.counters().items():
             if name != "instructions":
                 setattr(self.state, name, value)
@@ -92,8 +100,14 @@ class Processor(Hart):
 
     def advance(self, limit: int) -> Stop | None:
         self._shared = False
+        blocks = self.code.blocks if self.fast and not self.listeners else {}
         with np.errstate(all="ignore"):  # what NumPy warns of is what the instructions mean
             while self.time < limit and not self._shared:
+                block = blocks.get(self.pc)
+                if block is not None and self.time + block.lead < limit:
+                    is_plain = block.function(self, limit)
+                    if not is_plain or self.time >= limit:
+                        continue
                 stop = self._one_by(limit)
                 if stop is not None:
                     return stop
@@ -180,6 +194,8 @@ class Processor(Hart):
         for place in bound.writes:
             self.ready[place] = self.time + bound.latency
         self.cycles_branches += cost // self.divider - 1
+        if self.fast and following != self.pc + 4:
+            self.code.arrived(following)
         self.pc = following
         self.time += cost
         self.retired += 1

@@ -15,7 +15,7 @@ PLACES = STORES + 1
 # fmt: off
 FIELDS = (
     StateField("vr",              "uint8", (VECTORS, VECTOR_BYTES), "vector registers, lowest byte first"),
-    StateField("ready",           "int64", (PLACES,), "scoreboard: cycle from which each register can be read or written, then that of the last store"),
+    StateField("ready",           "int64", (PLACES,), "scoreboard: cycle from which each register can be read or written, then that of the last store; 0 if that is over"),
     StateField("cycles_operands", "int",   (),        "cycles in which the next instruction waited for a register"),
     StateField("cycles_memory",   "int",   (),        "cycles in which an access waited until the memory took it"),
     StateField("cycles_branches", "int",   (),        "cycles lost to taken branches and jumps"),

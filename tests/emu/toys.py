@@ -9,6 +9,7 @@ from typing import Any
 import emu.dma
 from emu.core import Core
 from emu.device import Builder, Device
+from emu.engines import ENGINES
 from emu.faults import Fault, Stop
 from emu.ports import Port
 from emu.state import StateField
@@ -197,7 +198,13 @@ def toy(
     return build
 
 
-def make(*builders: Builder, units: int = 2, dma: bool = True, **changes: Any) -> Device:
+def make(
+    *builders: Builder,
+    units: int = 2,
+    dma: bool = True,
+    engine: str = ENGINES[0],
+    **changes: Any,
+) -> Device:
     """A device of toys, with a dma, and idle toys 30, 31, ... that hold the units left over."""
     config = CONFIG | {name.replace("__", "."): value for name, value in changes.items()}
 
@@ -207,7 +214,7 @@ def make(*builders: Builder, units: int = 2, dma: bool = True, **changes: Any) -
             made += toy(30 + unit, [("end",)], idle=True, unit=unit)(device)
         return made
 
-    return Device(config, [*builders, fill, *([emu.dma.build] if dma else [])])
+    return Device(config, [*builders, fill, *([emu.dma.build] if dma else [])], engine)
 
 
 def times(device: Device, name: str = "toy0") -> list[tuple[int, Any]]:

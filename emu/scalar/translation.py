@@ -1,0 +1,222 @@
+"""Hot code as Python functions: a block from the target of a jump back to what ends it.
+
+A block goes on behind branches that are not taken; one that branches to its own begin
+stays inside the function, up to the limit. Registers are local variables. What an
+instruction does is the text of its act (`emu.scalar.inlining`); where the act would
+leave, the function ends at that instruction, which then goes the plain way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from emu.scalar import semantics
+from emu.scalar.inlining import LEAVE, inlined
+from emu.scalar.semantics import SINK
+from isa.codec import Decoded
+
+if TYPE_CHECKING:
+    from emu.scalar.hart import Hart
+
+HOT = 24  # jumps to an address after which its block is translated
+MOST = 512  # blocks that are kept
+
+
+class Block(NamedTuple):
+    """The translated code from an address on."""
+
+    function: Callable[[Any, int], bool]  # of core and limit; True: `pc` is for the plain way
+    lead: int  # device cycles that must be left before the limit, or nothing is done
+    code: bytes  # what it was made of
+    source: str  # the function's text, for people
+
+
+class Translator:
+    """Writes the function of some instructions that begin at `start`."""
+
+    def __init__(self, hart: Hart, start: int, instructions: Sequence[Decoded]) -> None:
+        self.hart = hart
+        self.start = start
+        self.instructions = instructions
+        self.names: dict[str, Any] = {}
+        self.lines: list[str] = []
+        self.counts = dict.fromkeys(("done", *self.counters), 0)
+        self.place = 0  # of the instruction in the block
+        self.offset = 0  # device cycles from `t` to its begin
+        costs = [self.cost(found) for found in instructions]
+        self.rest = [sum(costs[place:-1]) for place in range(len(costs))]
+        self.begins = [0, *accumulate(costs)]
+
+    # What another core has in other ways
+
+    counters: tuple[str, ...] = ()  # what is counted beside instructions
+    variables: tuple[str, ...] = ()  # more variables that are 0 at first
+
+    def cost(self, found: Decoded) -> int:
+        """Device cycles from the begin of an instruction to that of the next, if nothing waits."""
+        return self.hart.timing.of_family[found.row.family]
+
+    def enter(self) -> Iterable[str]:
+        """Lines at the begin of the function."""
+        return ()
+
+    def wait(self, found: Decoded) -> Iterable[str]:
+        """Lines before an instruction."""
+        return ()
+
+    def done(self, found: Decoded) -> Iterable[str]:
+        """Lines after an instruction."""
+        return ()
+
+    def branched(self, cost: int) -> Iterable[str]:
+        """Lines for a branch or jump that has cost so much."""
+        return ()
+
+    def other(self, found: Decoded) -> Iterable[str] | None:
+        """The lines of an instruction whose act is not taken as text."""
+        return None
+
+    def finish(self) -> Iterable[str]:
+        """Lines at the end of the function."""
+        return ()
+
+    # The text
+
+    @property
+    def address(self) -> int:
+        """Of the instruction."""
+        return self.start + 4 * self.place & 0xFFFF_FFFF
+
+    def block(self, code: bytes) -> Block:
+        """The function, compiled. Raises `OSError` if meanings have no source."""
+        body = [f"if t + {self.rest[0]} >= limit:", *_indented(self.leave())]
+        ended = False
+        for place, found in enumerate(self.instructions):
+            self.place, self.offset = place, self.begins[place]
+            self.counts["done"] = place
+            self.lines = [f"# {self.address:08x} {found.row.mnemonic}", *self.wait(found)]
+            ended = self._instruction(found)
+            body += self.lines
+        if not ended:
+            self.place, self.offset = len(self.instructions), self.begins[-1]
+            self.counts["done"] = self.place
+            body += self.exit(f"{self.address:#x}")
+        source = self._function(body)
+        self.names["core"] = self.hart
+        exec(compile(source, f"<block {self.start:08x}>", "exec"), self.names)
+        return Block(self.names["block"], self.rest[0], code, source)
+
+    def _function(self, body: list[str]) -> str:
+        text = "\n".join((*body, *self.enter(), *self.finish()))
+        used = sorted({int(number) for number in re.findall(r"\bx(\d+)\b", text)})
+        written = sorted({int(number) for number in re.findall(r"\bx(\d+) = ", text)})
+        zeros = ("done", *self.counters, *self.variables)
+        lines = [
+            "x = core.x",
+            *(f"x{number} = x[{number}]" for number in used),
+            "t = core.time",
+            *self.enter(),
+            f"{' = '.join(zeros)} = 0",
+            "plain = False",
+            "while True:",
+            *_indented(body),
+            *(f"x[{number}] = x{number}" for number in written),
+            "core.pc = pc",
+            "core.time = t",
+            "core.retired += done",
+            *self.finish(),
+            "return plain",
+        ]
+        return "\n".join(["def block(core, limit):", *_indented(lines), ""])
+
+    def exit(self, following: str, cost: int = 0) -> list[str]:
+        """Lines that end the function; `following` is the next address, as text."""
+        return [f"pc = {following}", *self._counted(cost), "break"]
+
+    def leave(self) -> list[str]:
+        """Lines that end the function before this instruction."""
+        return ["plain = True", *self.exit(f"{self.address:#x}")]
+
+    def _counted(self, cost: int = 0) -> list[str]:
+        return [
+            *(f"{name} += {value}" for name, value in self.counts.items() if value),
+            *((f"t += {self.offset + cost}",) if self.offset + cost else ()),
+        ]
+
+    def _instruction(self, found: Decoded) -> bool:
+        """Write an instruction; whether nothing follows it."""
+        other = self.other(found)
+        if other is not None:
+            self.lines += other
+            self.lines += self.done(found)
+            return False
+        if found.row.family == "branch":
+            self._branch(found)
+            return False
+        if found.row.family == "jump":
+            self._jump(found)
+            return True
+        self.lines += self._text(found)[0]
+        self.lines += self.done(found)
+        return False
+
+    def _text(self, found: Decoded, **more: object) -> tuple[list[str], str]:
+        make = semantics.meaning(semantics, found.row.mnemonic)
+        values = dict(found.values)
+        if values.get("rd") == 0:
+            values["rd"] = SINK
+        if found.row.family in ("load", "store"):
+            more |= {"local": self.hart.device.memory.local, "place": self.place}
+        elif "pc" in found.row.reads.split() and not more:
+            more |= {"pc": self.address}
+        text = inlined(semantics, make, make(self.hart.x, **(values | more)), self.names)
+        lines: list[str] = []
+        for line in text.lines:
+            bare = line.strip()
+            indent = line[: len(line) - len(bare)]
+            lines += [indent + x for x in (self.leave() if bare == LEAVE else [bare])]
+        return lines, text.result
+
+    def _target(self, found: Decoded) -> int:
+        return self.address + found.values["target"] & 0xFFFF_FFFF
+
+    def _branch(self, found: Decoded) -> None:
+        timing, target = self.hart.timing, self._target(found)
+        exits = {"taken": (target, 0), "fallen": (0, 0)}
+        make = semantics.meaning(semantics, found.row.mnemonic)
+        registers = {name: found.values[name] for name in ("rs1", "rs2")}
+        act = make(self.hart.x, **registers, **exits)
+        condition = inlined(semantics, make, act, self.names).result
+        self.counts["done"] += 1
+        self.lines += [f"if {condition}:", *_indented(self._gone(target, timing.taken))]
+        self.lines += self.branched(timing.alu)
+
+    def _gone(self, target: int, cost: int) -> list[str]:
+        """Lines for a branch that is taken."""
+        lines = [*self.branched(cost)]
+        if target == self.start:
+            return [*lines, *self._counted(cost), "continue"]
+        return [*lines, *self.exit(f"{target:#x}", cost)]
+
+    def _jump(self, found: Decoded) -> None:
+        cost = self.hart.timing.taken
+        following = self.address + 4 & 0xFFFF_FFFF
+        more: dict[str, object] = {"link": following, "leave": 0, "cost": cost}
+        target = self._target(found) if "target" in found.values else None
+        if target is not None:
+            more["target"] = target
+        lines, result = self._text(found, **more)
+        self.counts["done"] += 1
+        self.lines += lines
+        self.lines += self.done(found)
+        if target is None:
+            self.lines += [*self.branched(cost), *self.exit(result, cost)]
+        else:
+            self.lines += self._gone(target, cost)
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"    {line}" for line in lines]

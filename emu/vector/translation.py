@@ -1,0 +1,232 @@
+"""Blocks of vc as Python functions: the scoreboard and external memory as text.
+
+Of each place of the scoreboard only what may be in the future is computed: a result that is
+there in the next cycle is never waited for, and a place was waited for once until it is
+written again. Places that the block writes so late are variables (`r40`), of all others the
+function demands at its begin that they are ready. Instructions on lanes are called as acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, cast
+
+from emu.faults import Fault
+from emu.pages import SHARED, SHIFT, WRITTEN
+from emu.scalar.code import ENDS
+from emu.scalar.inlining import named
+from emu.scalar.semantics import LOADS, MASK, SIGN, STORES
+from emu.scalar.translation import Translator
+from emu.vector.binding import bind
+from emu.vector.scoreboard import waits, writes
+from emu.vector.state import FIRST_VECTOR
+from emu.vector.state import STORES as LAST_STORE
+from isa.codec import Decoded
+from isa.memory_map import EXTERNAL
+from isa.vector import OPERATIONS
+from isa.vector_layouts import VECTOR_BYTES
+
+if TYPE_CHECKING:
+    from emu.scalar.hart import Hart
+    from emu.vector.processor import Processor
+
+_TRAFFIC = ("external_reads", "external_writes", "external_partial", "external_blocked")
+_CYCLES = {"operands": "cycles_operands", "memory": "cycles_memory", "branches": "cycles_branches"}
+
+
+def size_of(found: Decoded) -> int | None:
+    """Bytes of an access that a block may hold, None of any other instruction."""
+    mnemonic = found.row.mnemonic
+    if mnemonic in OPERATIONS:
+        is_whole = found.row.family == "vector memory" and "imm" in found.values
+        return VECTOR_BYTES if is_whole else None
+    return LOADS[mnemonic][0] if mnemonic in LOADS else STORES.get(mnemonic)
+
+
+def translates(core: Processor, found: Decoded) -> bool:
+    """Whether a block may hold the instruction."""
+    size = size_of(found)
+    if size is not None:
+        return core.device.memory.channel.width % size == 0  # one beat
+    return not core.serves(found.row) and found.row.family != "vector memory"
+
+
+class VectorTranslator(Translator):
+    """Writes the function of a block of vc."""
+
+    counters = ("products", *_TRAFFIC[:3])
+    variables = (*_CYCLES, _TRAFFIC[3])
+
+    def __init__(self, hart: Hart, start: int, instructions: Sequence[Decoded]) -> None:
+        super().__init__(hart, start, instructions)
+        self.core = cast("Processor", hart)
+        self.sizes = [size_of(found) for found in instructions]
+        self.has_access = any(self.sizes)
+        late = {
+            place
+            for found, cost in zip(instructions, map(self.cost, instructions), strict=True)
+            if size_of(found) or self._latency(found) > cost
+            for place in writes(found)
+        }
+        self.late = sorted(late | {LAST_STORE} if self.has_access else late)
+        used = {place for found in instructions for place in waits(found)}
+        self.demanded = sorted(used - late)
+        self.ready = set(self.demanded)  # places that are known to be ready
+        self.names |= {"MASK": MASK, "Fault": Fault}
+
+    def cost(self, found: Decoded) -> int:
+        if found.row.family in ENDS:
+            timing = self.hart.timing
+            return timing.alu if found.row.family == "branch" else timing.taken
+        return self.hart.divider
+
+    def _latency(self, found: Decoded) -> int:
+        timing = self.hart.timing
+        return timing.alu if found.row.family in ENDS else timing.of_family[found.row.family]
+
+    def enter(self) -> Iterable[str]:
+        yield "ready = core.ready"
+        for place in self.late:
+            yield f"r{place} = ready[{place}]"
+        if self.demanded:
+            yield f"if {' or '.join(f'ready[{place}] > t' for place in self.demanded)}:"
+            yield "    return True"
+        if self.has_access:
+            yield "free = channel.free"
+
+    def wait(self, found: Decoded) -> Iterable[str]:
+        for place in waits(found):
+            if place in self.ready:
+                continue
+            self.ready.add(place)
+            begin = f"t + {self.offset}" if self.offset else "t"
+            yield f"if r{place} > {begin}:"
+            yield f"    if r{place} + {self.rest[self.place]} >= limit:"
+            yield from (f"        {line}" for line in self.leave())
+            yield f"    operands += r{place} - ({begin})"
+            yield f"    t = r{place} - {self.offset}" if self.offset else f"    t = r{place}"
+
+    def done(self, found: Decoded) -> Iterable[str]:
+        latency = self._latency(found)
+        if self.sizes[self.place] is not None or latency <= self.cost(found):
+            return  # accesses have done it, or it is there in time
+        for place in writes(found):
+            self.ready.discard(place)
+            yield f"r{place} = t + {self.offset + latency}"
+
+    def branched(self, cost: int) -> Iterable[str]:
+        lost = cost - self.hart.divider
+        return (f"branches += {lost}",) if lost else ()
+
+    def finish(self) -> Iterable[str]:
+        for place in self.late:
+            yield f"ready[{place}] = r{place}"
+        divider = f" // {self.hart.divider}" if self.hart.divider > 1 else ""
+        for name, counter in _CYCLES.items():
+            yield f"core.{counter} += {name}{divider}"
+        yield "core.products += products"
+        if self.has_access:
+            self.names |= {"channel": self.core.device.memory.channel, "port": self.core.port}
+            yield "channel.free = free"
+            for name in _TRAFFIC:
+                yield f"port.{name} += {name}"
+
+    # Instructions that are not text
+
+    def other(self, found: Decoded) -> Iterable[str] | None:
+        if self.sizes[self.place] is not None:
+            return self._access(found, self.sizes[self.place] or 0)
+        if found.row.mnemonic in OPERATIONS:
+            return self._act(found)
+        return None
+
+    def _act(self, found: Decoded) -> list[str]:
+        """Call an act; it sees general registers only in `core.x`."""
+        act, products = bind(self.core, found)
+        name = named(self.names, "act", act)
+        general = [place for place in waits(found) if place < FIRST_VECTOR]
+        lines = [f"x[{place}] = x{place}" for place in general]
+        lines += ["try:", f"    {name}()", "except Fault:", *(f"    {x}" for x in self.leave())]
+        lines += [f"x{place} = x[{place}]" for place in writes(found) if place < FIRST_VECTOR]
+        self.counts["products"] += products
+        return lines
+
+    def _access(self, found: Decoded, size: int) -> list[str]:
+        """An access to external memory; of any other the function ends."""
+        values, external = found.values, self.core.device.memory.external
+        base = f"x{values['rs1']}" if values["rs1"] else "0"
+        is_load = "memory" in found.row.reads.split()
+        leave = [f"    {line}" for line in self.leave()]
+        lines = [f"offset = ({base} + {values['imm']} & MASK) - {EXTERNAL:#x}"]
+        aligned = f" or offset & {size - 1}" if size > 1 else ""
+        lines += [f"if not 0 <= offset <= {external.size - size}{aligned}:", *leave]
+        if not is_load:
+            held = named(self.names, "held", external.held)
+            words = "offset >> 2" if size <= 4 else f"offset >> 2:(offset >> 2) + {size // 4}"
+            any_held = f"{held}[{words}]" if size <= 4 else f"any({held}[{words}])"
+            lines.append(f"mark = {named(self.names, 'marks', external.marks)}[offset >> {SHIFT}]")
+            lines.append(f"if mark != {WRITTEN} and (mark != {SHARED} or {any_held}):")
+            lines += leave
+        lines.append(self._moved(found, size, is_load))
+        lines += self._channel(found, is_load)
+        self.counts["external_reads" if is_load else "external_writes"] += 1
+        if not is_load:
+            channel = self.core.device.memory.channel
+            self.counts["external_partial"] += channel.partial(0, size)
+        if self.place + 1 < len(self.instructions):
+            lines += self._checked()
+        return lines
+
+    def _moved(self, found: Decoded, size: int, is_load: bool) -> str:
+        """The line that moves the bytes."""
+        external, values = self.core.device.memory.external, found.values
+        if size == VECTOR_BYTES:
+            data = named(self.names, "data", external.bytes)
+            row = f"offset:offset + {size}"
+            number = values["rd"] if is_load else values["rs2"]
+            register = named(self.names, f"vr{number}", self.core.vr[number].data)
+            return f"{register}[:] = {data}[{row}]" if is_load else f"{data}[{row}] = {register}"
+        view = {1: external.bytes, 2: external.halves, 4: external.words}[size]
+        shift = size.bit_length() - 1
+        at = f"{named(self.names, 'data', view)}[offset{f' >> {shift}' if shift else ''}]"
+        if not is_load:
+            source = f"x{values['rs2']}" if values["rs2"] else "0"
+            return f"{at} = {source} & {(1 << 8 * size) - 1:#x}"
+        if LOADS[found.row.mnemonic][1]:
+            sign = SIGN >> 32 - 8 * size
+            at = f"({at} ^ {sign}) - {sign} & MASK"
+        return f"x{values['rd']} = {at}" if values["rd"] else f"sink = {at}"
+
+    def _aligned(self, time: str) -> str:
+        divider = self.hart.divider
+        return f"-(-({time}) // {divider}) * {divider}" if divider > 1 else time
+
+    def _channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
+        """Take the channel for a beat, and wait until it is free."""
+        latency = self.core.device.memory.channel.latency + 1
+        yield f"begin = t + {self.offset}"
+        yield "if free > begin:"
+        yield "    external_blocked += free - begin"
+        yield f"    moved = {self._aligned('free + 1')} - begin - {self.hart.divider}"
+        yield "    memory += moved"
+        yield "    t += moved"
+        yield "    begin = free"
+        yield "free = begin + 1"
+        after = self._aligned(f"begin + {latency}")
+        if not is_load:
+            yield f"r{LAST_STORE} = max(r{LAST_STORE}, {after})"
+            return
+        for place in writes(found):
+            self.ready.discard(place)
+            yield f"r{place} = {after}"
+
+    def _checked(self) -> Iterable[str]:
+        """End before the next instruction if what follows could reach the limit."""
+        following = self.offset + self.hart.divider
+        yield f"if t + {following + self.rest[self.place + 1]} >= limit:"
+        yield "    plain = True"
+        yield f"    pc = {self.address + 4:#x}"
+        counts = self.counts | {"done": self.place + 1}
+        yield from (f"    {name} += {value}" for name, value in counts.items() if value)
+        yield f"    t += {following}"
+        yield "    break"
