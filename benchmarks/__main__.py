@@ -18,7 +18,7 @@ ALL = (
     "startup",
 )
 _TOOLS = {"GNU as": "riscv64-unknown-elf-as", "llvm-mc": "llvm-mc"}
-_PACKAGES = ("bronzebeard", "py65", "unicorn", "numpy", "scipy")
+_PACKAGES = ("bronzebeard", "py65", "riscv-model", "tinyrv", "unicorn", "numpy", "scipy")
 
 
 def _processor() -> str:

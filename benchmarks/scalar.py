@@ -1,10 +1,14 @@
-"""cp's instructions a second beside py65 (a 6502 in Python) and Unicorn (QEMU's translator)."""
+"""Instructions a second of cp and vc, products of pmac.
+
+Beside them py65 (a 6502 in Python), tinyrv and riscv-model (RISC-V in Python) and Unicorn (QEMU's
+translator).
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import macaw
 from asm.source import Source
@@ -45,7 +49,11 @@ array:  .space  256, 7
 CP = _CP.format(align=".align  12")  # code and data in pages of their own
 ONE_PAGE = _CP.format(align="")
 # The same program on the SIMD core: its data lie in external memory, it ends for itself.
-VC = CP.replace(".section .data.cp", ".data").replace("cp", "vc").replace("mv      a0, a2", "li      a0, 0")
+VC = (
+    CP.replace(".section .data.cp", ".data")
+    .replace("cp", "vc")
+    .replace("mv      a0, a2", "li      a0, 0")
+)
 # Registers alone, with a product that takes three cycles.
 VC_REGISTERS = """
         .core   vc
@@ -93,6 +101,7 @@ weights: .space 1024, 9
 """
 # The same on a 6502 as bytes: X up, Y down, the sum in zero page $10, passes in $11 and $12.
 PY65_PASSES = 60
+PEER_STEPS = 100_000  # of emulators that are slow
 # fmt: off
 PY65 = bytes((
     0xA2, 0x00,              # pass: LDX #0
@@ -119,7 +128,9 @@ PY65 = bytes((
 # fmt: on
 
 
-def rate_of(text: str, core: str = "cp", counter: str = "instructions", engine: str = "fast") -> float:
+def rate_of(
+    text: str, core: str = "cp", counter: str = "instructions", engine: str = "fast"
+) -> float:
     """What a core counts a second on the preset `base`, nothing traced."""
     program = macaw.assemble(Source(text, "bench.s"), device="base")
     rates = []
@@ -181,22 +192,114 @@ def unicorn_rate() -> float | None:
     return median(rates)
 
 
+def tinyrv_rate() -> float | None:
+    """Instructions a second of tinyrv on cp's program; None if it is not here."""
+    try:
+        from tinyrv import sim
+    except ImportError:
+        return None
+    program = macaw.assemble(Source(CP, "bench.s"), device="base")
+    end = program.section(".text.cp").end - 4  # the ecall
+    rates = []
+    for _ in range(ROUNDS):
+        machine = sim(xlen=32)
+        for section in program.sections:
+            machine.copy_in(section.address, section.data)
+        machine.pc = program.entry
+        counted: list[int] = []
+        seconds = timed(partial(_run_tinyrv, machine, end, counted))
+        assert counted[0] == PEER_STEPS
+        assert machine.x[8] < PASSES
+        rates.append(counted[0] / seconds)
+    return median(rates)
+
+
+def _run_tinyrv(machine: Any, end: int, counted: list[int]) -> None:
+    """Step to `end` or for a while; adds the number of steps."""
+    step, steps = machine.step, 0
+    while machine.pc != end and steps < PEER_STEPS:
+        step(trace=False)
+        steps += 1
+    counted.append(steps)
+
+
+def riscv_model_rate() -> float | None:
+    """Instructions a second of riscv-model on cp's program; None if it is not here."""
+    try:
+        from riscvmodel.code import decode
+        from riscvmodel.model import Model
+        from riscvmodel.variant import RV32IM
+    except ImportError:
+        return None
+    program = macaw.assemble(Source(CP, "bench.s"), device="base")
+    text, data = program.section(".text.cp"), program.section(".data.cp")
+    words = [int.from_bytes(text.data[at : at + 4], "little") for at in range(0, text.size - 4, 4)]
+    code = {text.address + 4 * place: decode(word) for place, word in enumerate(words)}
+    rates = []
+    for _ in range(ROUNDS):
+        model = Model(RV32IM)
+        for place, byte in enumerate(data.data):
+            model.state.memory.sb(data.address + place, byte)
+        model.state.memory.commit()
+        model.reset(pc=program.entry)
+        counted: list[int] = []
+        seconds = timed(partial(_run_model, model, code, counted))
+        assert counted[0] == PEER_STEPS
+        assert int(model.state.intreg[8]) < PASSES
+        rates.append(counted[0] / seconds)
+    return median(rates)
+
+
+def _run_model(model: Any, code: dict[int, Any], counted: list[int]) -> None:
+    """Issue decoded instructions for a while, or to the end; adds their number."""
+    issue, state, steps = model.issue, model.state, 0
+    while steps < PEER_STEPS:
+        found = code.get(int(state.pc))
+        if found is None:
+            break
+        issue(found)
+        steps += 1
+    counted.append(steps)
+
+
 def main() -> None:
     """Measure and print."""
-    rates = {
-        "macaw, cp on base": rate_of(CP),
-        "the same, data written in the page of the code": rate_of(ONE_PAGE),
-        "py65": py65_rate(),
-        "Unicorn": unicorn_rate(),
-    }
+    engines = {"fast": "", "reference": ", reference engine"}
+    rates: dict[str, float | None] = {}
+    for engine, said in engines.items():
+        rates[f"macaw, cp on base{said}"] = rate_of(CP, engine=engine)
+        rates[f"the same, data in the page of the code{said}"] = rate_of(ONE_PAGE, engine=engine)
+        rates[f"macaw, vc on base, the same loop{said}"] = rate_of(VC, "vc", engine=engine)
+        rates[f"macaw, vc, registers alone{said}"] = rate_of(VC_REGISTERS, "vc", engine=engine)
+    rates["py65 (a 6502)"] = py65_rate()
+    rates["tinyrv"] = tinyrv_rate()
+    rates["riscv-model"] = riscv_model_rate()
+    rates["Unicorn"] = unicorn_rate()
     print(
-        "### cp\n\nThousands of instructions a second, nothing traced; each on its own machine's code.\n"
+        "### cp and vc\n\nThousands of instructions a second, nothing traced; cycles exact in Macaw.\n"
     )
     rows = [[name, thousands(rate)] for name, rate in rates.items() if rate is not None]
     print(table(["", "thousand instructions/s"], rows))
-    cp, py65 = rates["macaw, cp on base"], rates["py65"]
+    cp, vc, py65 = (
+        rates[name]
+        for name in ("macaw, cp on base", "macaw, vc on base, the same loop", "py65 (a 6502)")
+    )
     if cp is not None and py65 is not None:
         print(target(f"{cp / py65:.2f} times py65's rate, at least 1.30", cp >= 1.3 * py65))
+    for core, rate in (("cp", cp), ("vc", vc)):
+        assert rate is not None
+        print(target(f"{core}: {rate / 1e6:.1f} million a second, at least 3", rate >= 3e6))
+    print(
+        "\nThousands of products of pmac a second: a loop of two loads, a pmac, three sums and a branch.\n"
+    )
+    names = ("u8", "s8", "u16", "s16", "u32", "s32", "f16", "f32")
+    rows = [[name, *(thousands(pmac_rate(name, engine)) for engine in engines)] for name in names]
+    print(table(["", "fast", "reference"], rows))
+
+
+def pmac_rate(name: str, engine: str) -> float:
+    """Products a second of pmac of a format."""
+    return rate_of(PMAC.format(name=name, passes=PMAC_PASSES), "vc", "products", engine)
 
 
 if __name__ == "__main__":

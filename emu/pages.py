@@ -22,7 +22,8 @@ class Pages:
     `bytes`, `halves` and `words` are views of the same little-endian memory for
     the hot paths of an engine. Whoever writes through a view must do, for each page
     written, `if marks[page] != WRITTEN: touch(page)`, unless the mark is SHARED and `held`
-    is 0 for each word (of 4 bytes) that was written. Nothing here checks an offset: `Memory.locate` and the ports do.
+    is 0 for each word (of 4 bytes) that was written. Nothing here checks an offset:
+    `Memory.locate` and the ports do.
     """
 
     def __init__(self, size: int) -> None:
@@ -58,7 +59,9 @@ class Pages:
     def _note(self, page: int, start: int, end: int) -> None:
         """Note that bytes of a page are written; holders are told if they hold one of them."""
         first, last = page << _WORDS, page + 1 << _WORDS
-        if page in self._held and not any(self.held[max(first, start >> 2) : min(last, end + 3 >> 2)]):
+        if page in self._held and not any(
+            self.held[max(first, start >> 2) : min(last, end + 3 >> 2)]
+        ):
             self.marks[page] = SHARED
             self._written.add(page)
         else:

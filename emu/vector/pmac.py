@@ -1,6 +1,6 @@
 """The permuted multiply-accumulate (seed 002 ¶60-¶75): products by an order, summed in groups.
 
-Sources are vector registers as arrays of 16 bytes, results 16 new ones. Nothing is written
+Sources are vector registers as views of 16 bytes, results are 16 new ones. Nothing is written
 before everything has been read.
 """
 
@@ -17,7 +17,7 @@ from emu.faults import Fault
 from isa.vector import GROUP, PMAC_FORMATS, PmacFormat
 from isa.vector_layouts import VECTOR_BYTES
 
-Bytes = NDArray[np.uint8] | memoryview
+Bytes = memoryview
 Order = Bytes | Sequence[int]  # for each lane of the first source the lane of the second
 Function = Callable[[Bytes, Bytes, Order, Bytes | None], NDArray[np.uint8] | bytes]
 
@@ -36,7 +36,7 @@ def bad_index(place: int, index: int, lanes: int) -> Fault:
 def permuted(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
     """The lanes in the order. Raises `Fault` (bad order index)."""
     try:
-        return lanes[order]
+        return np.asarray(lanes[np.asarray(order)])
     except IndexError:
         raise _bad_entry(order, len(lanes)) from None
 
@@ -80,9 +80,7 @@ def _integers(form: PmacFormat, source: str) -> Function:
 def _floating(form: PmacFormat, source: str) -> Function:
     """Of floats: `old + (((m0 + m1) + m2) + m3)`, each step rounded to binary32."""
 
-    def pmac(
-        first: Bytes, second: Bytes, order: Order, old: Bytes | None
-    ) -> NDArray[np.uint8]:
+    def pmac(first: Bytes, second: Bytes, order: Order, old: Bytes | None) -> NDArray[np.uint8]:
         right = permuted(np.frombuffer(second, source), order).astype(np.float32)
         m = (np.frombuffer(first, source).astype(np.float32) * right).reshape(form.results, GROUP)
         sums = ((m[:, 0] + m[:, 1]) + m[:, 2]) + m[:, 3]

@@ -27,7 +27,9 @@ VECTOR_ROWS = [
     for row in vector.CORE.instructions
     if row.mnemonic in vector.OPERATIONS and row.family != "vector memory"
 ]
-LANES = [row for row in vector.CORE.instructions if row.mnemonic in ("vld", "vst", "vlds.w", "vsts.h")]
+LANES = [
+    row for row in vector.CORE.instructions if row.mnemonic in ("vld", "vst", "vlds.w", "vsts.h")
+]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def _scalar(row: Instruction, chance: random.Random) -> Line:
 
 def _access(chance: random.Random) -> list[Line]:
     lines = random_code.access(chance)
-    row, values = lines[-1]
+    _, values = lines[-1]
     if values.get("rd", 0) not in BODY:
         values["rd"] = chance.choice(BODY)
     return lines
@@ -176,9 +178,14 @@ def random_loops(
             (ROWS["addi"], {"rd": ROUND, "rs1": ROUND, "imm": -1}),
             (ROWS["bne"], {"rs1": ROUND, "rs2": 0, "target": -4 * (len(lines) + 1 - head)}),
         ]
-    lines += [(ROWS["addi"], {"rd": 10, "rs1": 0, "imm": 3}), (ROWS["addi"], {"rd": 17, "rs1": 0, "imm": 93})]
+    lines += [
+        (ROWS["addi"], {"rd": 10, "rs1": 0, "imm": 3}),
+        (ROWS["addi"], {"rd": 17, "rs1": 0, "imm": 93}),
+    ]
     lines.append((ROWS["ecall"], {}))
     orders = bytes(chance.randrange(4) for _ in range(16))
     data = bytearray(chance.randbytes(random_code.DATA_BYTES))
     data[16 * ORDER : 16 * ORDER + 16] = orders
-    return Loops(b"".join(encode(row, values).to_bytes(4, "little") for row, values in lines), bytes(data))
+    return Loops(
+        b"".join(encode(row, values).to_bytes(4, "little") for row, values in lines), bytes(data)
+    )
