@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from emu.scalar.hart import Hart
 
 LONGEST = 64  # instructions of a run at most
+FEW = 8  # instructions for which entering a block is not worth it
 ACTS = frozenset(("register", "immediate", "upper", "multiply", "divide", "load", "store"))
 ENDS = frozenset(("branch", "jump"))
 
@@ -49,6 +50,7 @@ class Code:
         self._words: dict[int, Decoded] = {}
         self.blocks: dict[int, Block] = {}  # translated, by address
         self._stale_blocks: dict[int, Block] = {}
+        self._left: dict[int, int] = {}  # how often each block got nowhere, one time after another
         self._heat: dict[int, int] = {}  # jumps to each address
         self._watched: dict[int, set[int]] = {}  # addresses of what lies in a page, by page address
         self._sources: set[int] = set()
@@ -128,11 +130,22 @@ class Code:
         self._watch(address, pages, offset, len(block.code))
         self.blocks[address] = block
 
+    def left(self, address: int, done: int) -> None:
+        """The block at `address` was left for the plain way after so many instructions.
+
+        One that gets nowhere again and again (its accesses go to on-chip memory) is given up.
+        """
+        count = 0 if done >= FEW else self._left.get(address, 0) + 1
+        self._left[address] = count
+        if count > HOT:
+            self.blocks.pop(address, None)
+
     def _drop(self) -> None:
         """Forget all blocks; those that are hot come back."""
         self.blocks.clear()
         self._stale_blocks.clear()
         self._heat.clear()
+        self._left.clear()
 
     def _collected(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
         """The instructions of the block from `address` to a jump, or to what it cannot hold."""
@@ -172,6 +185,7 @@ class Code:
             if block is not None:
                 self._stale_blocks[address] = block
             self._heat.pop(address, None)
+            self._left.pop(address, None)
 
     def _bind(self, address: int, pages: Pages, offset: int, longest: int) -> Run:
         """Make the run from `address` to what ends it, to the end of the page, or `longest` long.

@@ -130,8 +130,9 @@ class Hart(Core):
             block = blocks.get(pc)
             if block is not None and time + block.lead < limit:
                 self.pc, self.time, self.retired = pc, time, retired
-                if block.function(self, limit) and self.time < limit:
-                    stop = self._one()
+                if block.function(self, limit):
+                    code.left(pc, self.retired - retired)
+                    stop = self._one() if self.time < limit else None
                     if stop is not None or self._shared:
                         return stop
                 pc, time, retired = self.pc, self.time, self.retired

@@ -105,8 +105,12 @@ class Processor(Hart):
             while self.time < limit and not self._shared:
                 block = blocks.get(self.pc)
                 if block is not None and self.time + block.lead < limit:
+                    start, before = self.pc, self.retired
                     is_plain = block.function(self, limit)
-                    if not is_plain or self.time >= limit:
+                    if not is_plain:
+                        continue
+                    self.code.left(start, self.retired - before)
+                    if self.time >= limit:
                         continue
                 stop = self._one_by(limit)
                 if stop is not None:

@@ -69,7 +69,7 @@ def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
     "--engine",
     callback=_engine,
     metavar="NAME",
-    help="Simulate the PE array as fast or as reference, cycle by cycle; results are the same.",
+    help="Simulate as fast, or as reference: step by step; results are the same.",
 )
 @click.option("--stats", is_flag=True, help="Print cycles and counters, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print all results as one JSON object.")
