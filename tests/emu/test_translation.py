@@ -151,6 +151,61 @@ def heard(device, core, until):
     return events, said(stop)
 
 
+WAITS = """
+        li    s0, 1000
+        lui   a0, 0x80008
+loop:   lw    a1, (a0)
+        addi  a2, a2, 1
+        addi  a2, a2, 2
+        addi  a2, a2, 3
+        addi  a2, a2, 4
+        addi  s0, s0, -1
+        bnez  s0, loop
+        ebreak
+"""
+
+
+@pytest.mark.parametrize("alu", [1, 2])
+def test_the_limit_comes_while_external_memory_is_waited_for(alu):
+    code = vc_machine.code(WAITS)
+    devices = [device_of("vc", engine, EXTERNAL, code, vc__alu_cycles=alu) for engine in ENGINES]
+    followed_to = 700
+    for device in devices:
+        device.run(until=followed_to)
+    assert devices[0].cores["vc"].code.blocks
+    for busy in range(36):
+        followed_to += 10 + busy % 17
+        for device in devices:
+            device.memory.channel.free = max(device.memory.channel.free, device.cycle + busy % 20)
+        stops = [device.run(until=followed_to) for device in devices]
+        assert said(stops[0]) == said(stops[1])
+        assert devices[0].hash() == devices[1].hash()
+
+
+LANES = """
+        li    s0, 60
+loop:   addi  a1, a1, 7
+        vsplat.w vr0, a1
+        vadd.w vr1, vr0, vr1
+        vext.w a2, vr1, 1
+        add   a1, a1, a2
+        pmac.gr.u8 a3, a1, a2, a3, acc
+        xor   a1, a1, a3
+        addi  s0, s0, -1
+        bnez  s0, loop
+        ebreak
+"""
+
+
+def test_general_and_vector_registers_go_to_and_fro():
+    code = vc_machine.code(LANES)
+    devices = [device_of("vc", engine, EXTERNAL, code) for engine in ENGINES]
+    stops = [device.run() for device in devices]
+    assert said(stops[0]) == said(stops[1])
+    assert devices[0].cores["vc"].code.blocks
+    assert devices[0].hash() == devices[1].hash()
+
+
 # Each row, as text and as an act
 
 
