@@ -18,6 +18,7 @@ from isa.pe import OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 if TYPE_CHECKING:
     from asm.forms.pe import CoreForm
+    from asm.forms.pe.sequences import OpenSequence
     from asm.site import Site
 
 _SEQUENCE = SEGMENT_TYPES.index("sequence")
@@ -184,16 +185,18 @@ class Exe:
         out = codec.pack(OUT, {})
         if self.results is not None:
             weight_pes = places.weight_pes(self.segments, mask)
-            out = self.results.record(places, mask, weight_pes, self._stores())
+            sequence = self._runs()
+            stores = (sequence.stores() or None) if sequence is not None else None
+            each = sequence is None or not sequence.reduces
+            out = self.results.record(places, mask, weight_pes, stores, each)
         return _packet(_command(self.site, self.row, self.bound), mask, records, out)
 
-    def _stores(self) -> int | None:
-        """How many times the sequence stores; None if that is not known."""
+    def _runs(self) -> OpenSequence | None:
+        """The sequence that runs; None if that is not known."""
         if self._sequence is None:
             return None
         try:
             definition = self.site.definition(self._sequence)
         except (Mistake, Again):
             return None
-        sequence = self.form.sequence_of(definition) if definition is not None else None
-        return (sequence.stores() or None) if sequence is not None else None
+        return self.form.sequence_of(definition) if definition is not None else None

@@ -55,11 +55,13 @@ class Results:
         """The symbol."""
         return symbol_of(self.part)
 
-    def record(self, places: Places, mask: int, weight_pes: int, stores: int | None) -> bytes:
+    def record(
+        self, places: Places, mask: int, weight_pes: int, stores: int | None, each: bool
+    ) -> bytes:
         """The packet's out record. Raises `Mistake`.
 
         `weight_pes` are the PEs that have a row of weights (0: all), `stores` says how often the
-        sequence stores (None: not known).
+        sequence stores (None: not known), `each` whether each PE has results of its own.
         """
         site, config = places.site, places.form.assembly.config
         place = places.point(self.part)
@@ -79,8 +81,11 @@ class Results:
             "pes": pes,
             "element": ELEMENTS.index(element),
         }
+        writers = min(pes or 1 << 16, mask.bit_length() * int(config["pe.pes"]))
+        if stores is not None and each:
+            self._warn_of_overlap(site, values, size, writers, stores * count)
         if place.symbol is not None and count:
-            self._check_extent(places, place, values, size, mask, stores)
+            self._check_extent(places, place, values, size, mask, writers, stores)
         return codec.pack(OUT, values)
 
     def _option(self, site: Site, name: str, default: int, high: int) -> int:
@@ -110,6 +115,20 @@ class Results:
             raise Mistake(f"results are not written as {dtype}", self.part, f"there are {known}")
         raise Mistake("the element type of the results is not known", self.part, "say type=")
 
+    def _warn_of_overlap(
+        self, site: Site, values: Mapping[str, int], size: int, writers: int, elements: int
+    ) -> None:
+        """Warn of results of a PE that lie over those of another one."""
+        stride, step = values["stride"], values["step"]
+        if stride and overlap(writers, elements, stride, step, size):
+            site.assembly.report.warning(
+                site.line,
+                self.part,
+                f"PEs write over each other's results: each writes {elements}, from one PE to the"
+                f" next are {stride} bytes",
+                f"such as stride={elements * step}",
+            )
+
     def _check_extent(
         self,
         places: Places,
@@ -117,11 +136,11 @@ class Results:
         values: Mapping[str, int],
         size: int,
         mask: int,
+        writers: int,
         stores: int | None,
     ) -> None:
         """Refuse results that would be written behind what is named. Raises `Mistake`."""
         per_cluster = int(places.form.assembly.config["pe.pes"])
-        writers = min(values["pes"] or 1 << 16, mask.bit_length() * per_cluster)
         elements = (stores or 1) * values["count"]
         last = (writers - 1) * values["stride"] + (elements - 1) * values["step"] + size
         whole = places.located(self.name)
@@ -139,3 +158,12 @@ class Results:
         start = place.offset - whole.offset
         high = start + last if stores is not None else whole.length
         self.written = (min(start + first, high), high)
+
+
+def overlap(writers: int, elements: int, stride: int, step: int, size: int) -> bool:
+    """Whether results of two PEs share a byte: element n of PE p is at p·stride + n·step."""
+    for distance in range(stride, writers * stride, stride):
+        n = min(distance // step if step else 0, elements - 1)
+        if any(abs(distance - m * step) < size for m in (n, min(n + 1, elements - 1))):
+            return True
+    return False

@@ -284,6 +284,11 @@ class OpenSequence:
             raise Mistake(f"{mnemonic} has no operand '{operand}' to step", step.target, hint)
         return place, ENTRY_OF[operand]
 
+    @property
+    def reduces(self) -> bool:
+        """Whether it has a reduction: not every PE has results then."""
+        return "reduction" in self._header
+
     def stores(self) -> int | None:
         """How often one run stores: st instructions by loopbacks; None if that is not known."""
         count = sum("unit" in item.row.writes.split() for item in self._items)

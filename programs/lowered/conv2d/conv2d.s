@@ -1,11 +1,11 @@
 # conv2d.s - convolution 3 × 3, stride 1 × 1, padding 1 × 1, of 10 × 10 × 4 to 8 channels;
 # 122 weights that are not zero. Written by macaw lower.
 
-# input stationary, split b: 2,280 cycles and 9,148 bytes of external memory predicted; iterations
+# input stationary, split b: 2,285 cycles and 9,148 bytes of external memory predicted; iterations
 # wait for the rows' work.
-# weight stationary, split b, would take 2,272 cycles; input stationary is preferred
+# weight stationary, split b, would take 2,277 cycles; input stationary is preferred
 # (lower.preferred) where it costs at most 2% more.
-# output stationary, split b: 2,272 cycles (1.00 times), 8,892 bytes; waits for the rows' work.
+# output stationary, split b: 2,277 cycles (1.00 times), 8,892 bytes; waits for the rows' work.
 
 # Rows of the array divide M, clusters N. What each gets:
 # row 0, cluster 0: rows 0:5 and channels 0:4 of the outputs

@@ -2,11 +2,11 @@
 # channels;
 # 38 weights that are not zero. Written by macaw lower.
 
-# weight stationary, split b: 2,029 cycles and 6,008 bytes of external memory predicted; iterations
-# wait for the dma.
-# input stationary, split b, would take 2,029 cycles; weight stationary is preferred
+# weight stationary, split b, sliding window: 2,098 cycles and 6,008 bytes of external memory
+# predicted; iterations wait for the dma.
+# input stationary, split b, would take 2,098 cycles; weight stationary is preferred
 # (lower.preferred) where it costs at most 2% more.
-# output stationary, split b: 2,029 cycles (1.00 times), 6,008 bytes; waits for the dma.
+# output stationary, split b: 2,098 cycles (1.00 times), 6,008 bytes; waits for the dma.
 
 # Rows of the array divide M, clusters N. What each gets:
 # row 0, cluster 0: rows 0:3 and channels 0:4 of the outputs

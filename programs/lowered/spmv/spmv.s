@@ -1,10 +1,10 @@
 # spmv.s - a vector of 48 inputs through 24 outputs;
 # 527 weights that are not zero. Written by macaw lower.
 
-# input stationary, split b: 667 cycles and 2,237 bytes of external memory predicted; iterations
+# input stationary, split b: 669 cycles and 2,237 bytes of external memory predicted; iterations
 # wait for cp's code.
-# weight stationary, split b: 701 cycles (1.05 times), 2,293 bytes; waits for cp's code.
-# output stationary, split b: 690 cycles (1.03 times), 2,205 bytes; waits for cp's code.
+# weight stationary, split b: 704 cycles (1.05 times), 2,293 bytes; waits for cp's code.
+# output stationary, split b: 692 cycles (1.03 times), 2,205 bytes; waits for cp's code.
 
 # Rows of the array divide M, clusters N. What each gets:
 # row 0, cluster 0: I[0:1, 0:48]  W[0:48, 0:12]  O[0:1, 0:12]
