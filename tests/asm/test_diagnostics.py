@@ -30,7 +30,7 @@ def diagnose(text: str) -> AssemblyError:
 
 
 def test_text() -> None:
-    error = diagnose("\t.core cp\nx:\taddi a0, a1, 5000\n\tj strat\n_start:\n.L:\n")
+    error = diagnose("\t.core cp\nx:\taddi a0, a1, 5000\n\tj strat\n_start:\n.L:\n\tnop\n")
     assert render(error.diagnostics) == (
         "a.s:2:17: error: imm: 5000 is out of range, -2048 to 2047\n"
         "    x:\taddi a0, a1, 5000\n"
