@@ -82,10 +82,10 @@ class Results:
             "element": ELEMENTS.index(element),
         }
         writers = min(pes or 1 << 16, mask.bit_length() * int(config["pe.pes"]))
-        if stores is not None and each:
-            self._warn_of_overlap(site, values, size, writers, stores * count)
         if place.symbol is not None and count:
             self._check_extent(places, place, values, size, mask, writers, stores)
+        if stores is not None and each:
+            self._warn_of_overlap(site, values, size, writers, stores * count)
         return codec.pack(OUT, values)
 
     def _option(self, site: Site, name: str, default: int, high: int) -> int:
