@@ -14,7 +14,7 @@ from asm.expressions import NotYet
 from asm.instructions import template
 from asm.operands import AnyOperand, bind, choose, value_of
 from asm.slots import LANE, NOWHERE, WORD_BYTES, Bits, Placed, Slot, Use, is_name, walk
-from asm.syntax import Here, Mistake, Name, Node, Number, transform
+from asm.syntax import Here, Mistake, Name, Node, Number, Statement, transform
 from isa.model import Alternative, Core, Instruction, Operand, Pseudo, Row
 
 
@@ -154,8 +154,9 @@ def _expanded(
         return None
 
     example = transform(line, sample)
+    assert isinstance(example, Statement)  # as `line` is: only its operands change
     try:
-        inner = choose(core.rows[line.head.text], example)  # type: ignore[arg-type]
+        inner = choose(core.rows[line.head.text], example)
         assert isinstance(inner, Instruction)
         if inner.format.size != WORD_BYTES or any(_is_free(x) for x in inner.operands):
             return None

@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 ALL = (
     "assembling",
@@ -23,8 +24,8 @@ _PACKAGES = ("bronzebeard", "py65", "riscv-model", "tinyrv", "unicorn", "numpy",
 
 def _processor() -> str:
     try:
-        with open("/proc/cpuinfo") as lines:  # noqa: PTH123
-            return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+        return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or "an unknown processor"
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
@@ -82,11 +83,7 @@ def commands(folder: Path, name: str) -> dict[str, list[str]]:
             out,
             source,
         ]
-    try:
-        import bronzebeard as _  # noqa: F401
-    except ImportError:
-        pass
-    else:
+    if find_spec("bronzebeard") is not None:
         code = "import sys; from bronzebeard.asm import cli_main; sys.argv[0] = 'bronzebeard'; cli_main()"
         found["bronzebeard"] = [sys.executable, "-c", code, str(folder / f"{name}.bb.s"), "-o", out]
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import singledispatch
 
-import lower.conv_rows  # noqa: F401 (rows and transfers of convolutions)
+import lower.conv_rows  # noqa: F401 - it registers the rows and transfers of an ImagePlan
 from isa.config import Configuration
 from isa.pe import ACCUMULATORS, BLOCKS
 from lower.conv import ImagePlan, ImageTile, make_image_plan

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import lower.conv_rows
-import lower.held  # noqa: F401 (rows and transfers of convolutions)
+import lower.conv_rows  # noqa: F401 - it registers the rows and transfers of an ImagePlan
 from isa.config import load, presets
 from lower.conv import ImagePlan
 from lower.listing import Listing

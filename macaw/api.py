@@ -87,7 +87,7 @@ def save(
     program: Program,
     path: FilePath,
     *,
-    format: str = "elf",  # noqa: A002
+    format: str = "elf",  # noqa: A002 - the word of `macaw asm --format`
     lines: bool = True,
     memory: str | None = None,
 ) -> None:

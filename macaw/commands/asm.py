@@ -82,7 +82,7 @@ def command(
     defines: dict[str, str],
     device: str | None,
     lines: bool,
-    format: str,  # noqa: A002
+    format: str,  # noqa: A002 - click passes --format by its name
     memory: str | None,
     listing: str | None,
     style: str,
