@@ -22,7 +22,7 @@ from asm.elf_format import ElfError
 from asm.lines import Line, LineTable
 from asm.program import Program, Section
 from asm.source import Source
-from tests.asm.test_elf import output, tool
+from tests.asm.gnu_tools import output, tool
 from tests.fuzzing import fuzz, properties
 
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from asm.images import ImageError
 from asm.program import Program, Section
 from asm.source import Source
 from macaw.commands import asm as command
-from tests.asm.test_elf import tool
+from tests.asm.gnu_tools import tool
 from tests.fuzzing import properties
 
 HERE = Path(__file__).parent

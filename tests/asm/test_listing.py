@@ -13,7 +13,7 @@ from asm import listing
 from asm.assembler import assemble
 from asm.program import Program
 from asm.source import Source
-from tests.asm.test_elf import tool
+from tests.asm.gnu_tools import tool
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -1,0 +1,132 @@
+"""Executables of other tools: those of gcc for cp are read, others refused."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from asm import elf
+from asm.elf_format import (
+    FILE_HEADER,
+    SEGMENT,
+    FileHeader,
+    Segment,
+)
+from asm.program import Program
+from tests.asm.elf_file import refused
+from tests.asm.gnu_tools import tool
+
+SOURCE = """
+static const char text[] = "hello";
+int table[4] = {1, 2, 3, 4};
+int zeros[100];
+static long call(long number, long a, long b, long c) {
+  register long a0 __asm__("a0") = a, a1 __asm__("a1") = b, a2 __asm__("a2") = c;
+  register long a7 __asm__("a7") = number;
+  __asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a7) : "memory");
+  return a0;
+}
+void _start(void) {
+  zeros[3] = table[2];
+  call(64, 1, (long)text, sizeof text);
+  call(93, zeros[3], 0, 0);
+}
+"""
+
+
+def compiled(folder: Path, *options: str) -> bytes:
+    source, target = folder / "program.c", folder / "program.elf"
+    source.write_text(SOURCE)
+    subprocess.run(
+        [
+            tool("gcc"),
+            "-nostdlib",
+            "-ffreestanding",
+            "-O1",
+            *options,
+            str(source),
+            "-o",
+            str(target),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return target.read_bytes()
+
+
+RV32 = ("-march=rv32im_zicsr", "-mabi=ilp32", "-static")
+
+
+def memory(program: Program) -> dict[int, int]:
+    """Bytes by address that the loader leaves behind, zeros left out."""
+    return {
+        section.load_address + place: byte
+        for section in program.sections
+        for place, byte in enumerate(section.data)
+        if byte
+    }
+
+
+def test_a_compiled_c_program_is_read(tmp_path: Path) -> None:
+    data = compiled(tmp_path, *RV32)
+    program = elf.read(data)
+    assert (program.note_version, program.device, program.tensors) == (0, "", ())
+    start = program.symbol("_start")
+    assert (start.value, start.kind, start.is_global) == (program.entry, "func", True)
+    code = program.section_at(start.value)
+    assert code is not None
+    assert (code.name, code.core, code.flags) == (".text", "cp", "ax")
+    table = program.symbol("table")
+    section = program.section(table.section or "")
+    place = table.value - section.address
+    assert section.data[place : place + 16] == struct.pack("<4i", 1, 2, 3, 4)
+    zeros = program.symbol("zeros")
+    assert zeros.size == 400
+    assert program.section(zeros.section or "").nobits
+    assert not any(symbol.name.startswith("$") for symbol in program.symbols)
+
+
+def test_bytes_that_no_section_names_are_loaded_too(tmp_path: Path) -> None:
+    data = compiled(tmp_path, *RV32)
+    whole = elf.read(data)
+    header = FileHeader(*FILE_HEADER.unpack_from(data))
+    stripped = header._replace(sections_at=0, sections=0, names=0)
+    bare = elf.read(FILE_HEADER.pack(*stripped) + data[FILE_HEADER.size :])
+    assert bare.symbols == ()
+    assert bare.entry == whole.entry
+    assert all(section.name.startswith(".segment.") for section in bare.sections)
+    assert {section.core for section in bare.sections if section.flags == "ax"} == {"cp"}
+    # The linker puts the file's own headers into the first segment: they are memory as well.
+    # We have just changed four of their members.
+    changed = range(0x10000, 0x10034)
+    assert {k: v for k, v in memory(bare).items() if k not in changed} == {
+        k: v for k, v in memory(whole).items() if k not in changed
+    }
+    segments = [Segment(*SEGMENT.unpack_from(data, 52 + 32 * i)) for i in range(header.segments)]
+    wanted = {
+        segment.load_address + place: data[segment.offset + place]
+        for segment in segments
+        if segment.kind == 1
+        for place in range(segment.file_size)
+        if data[segment.offset + place]
+    }
+    assert memory(whole) == wanted
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        (("-march=rv64im_zicsr", "-mabi=lp64"), "a 64-bit ELF file"),
+        (("-march=rv32imc_zicsr", "-mabi=ilp32"), "compressed instructions.*-march=rv32im_zicsr"),
+        (("-march=rv32imf_zicsr", "-mabi=ilp32f"), "floating-point ABI.*-mabi=ilp32"),
+        ((*RV32, "-c"), "a relocatable object: link it"),
+        (("-march=rv32im_zicsr", "-mabi=ilp32", "-mbig-endian"), "the file is big-endian"),
+    ],
+)
+def test_other_executables_are_refused(
+    tmp_path: Path, options: tuple[str, ...], match: str
+) -> None:
+    refused(compiled(tmp_path, *options), match)
