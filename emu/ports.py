@@ -155,7 +155,10 @@ class Port:
 
 
 class Channel:
-    """The one channel of external memory; requests are served as they come, in time order."""
+    """The one channel of external memory; requests are served as they come, in time order.
+
+    A strided access comes as a whole: its later lanes are taken before what others ask meanwhile.
+    """
 
     def __init__(self, latency: int, width: int) -> None:
         self.latency = latency  # cycles
