@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from asm.diagnostics import did_you_mean
 from asm.expressions import Address, Context, NotYet, evaluate
@@ -37,6 +37,14 @@ class Bound:
     def operand(self, name: str) -> AnyOperand:
         """The row's operand of that name."""
         return next(operand for operand in self.row.operands if operand.name == name)
+
+
+def without_brackets(statement: Statement) -> Statement:
+    """A statement that is written as a call, `name(a, b)`, as if its brackets were not there."""
+    match statement.operands:
+        case (Group(items=items),):
+            return replace(statement, operands=items)
+    return statement
 
 
 def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from asm.directives import Directive
 from asm.instructions import place
 from asm.layout import EXTERNAL, Area, Plan
+from asm.operands import without_brackets
 from asm.output import entry_of
 from asm.source import LogicalLine, Source
 from asm.symbols import Definition
@@ -105,6 +106,8 @@ class Form:
 
     def instruction(self, site: Site, statement: Statement, rows: Sequence[Row]) -> None:
         """Take an instruction."""
+        if self.core.called:
+            statement = without_brackets(statement)
         place(site, statement, rows)
         self.watch_groups(site, statement)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES
+from asm.operands import without_brackets
 from asm.parser import parse
 from asm.source import SourceText, logical_lines
 from asm.syntax import (
@@ -86,7 +87,8 @@ def _statement(statement: Statement, core: Core | None) -> Iterator[tuple[int, i
     )
     yield head.start, head.end, known
     if rows:
-        yield from _instruction(statement, rows)
+        assert core is not None
+        yield from _instruction(without_brackets(statement) if core.called else statement, rows)
     elif head.text in own:
         assert core is not None
         kinds = [m.kind for item in core.structures for m in item.members if m.kind]

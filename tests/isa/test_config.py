@@ -26,12 +26,36 @@ def refused(text, message):
 
 
 def test_presets():
-    assert config.presets() == ("base", "large", "tiny")
+    assert config.presets() == ("base", "bw_a10", "bw_s10", "bw_s5", "large", "tiny")
     sizes = {
         name: tuple(config.load(name)[f"pe.{field}"] for field in ("rows", "clusters", "pes"))
         for name in config.presets()
     }
-    assert sizes == {"tiny": (2, 2, 4), "base": (4, 4, 16), "large": (16, 16, 16)}
+    base = (4, 4, 16)
+    assert sizes == {
+        "tiny": (2, 2, 4),
+        "base": base,
+        "large": (16, 16, 16),
+        "bw_s5": base,
+        "bw_a10": base,
+        "bw_s10": base,
+    }
+
+
+def test_native_dimension_lanes_and_engines_of_the_presets():
+    sizes = {
+        name: tuple(config.load(name)[f"nnp.{field}"] for field in ("native", "lanes", "engines"))
+        for name in config.presets()
+    }
+    assert sizes == {
+        "tiny": (4, 2, 1),
+        "base": (32, 8, 4),
+        "large": (128, 32, 8),
+        "bw_s5": (100, 10, 6),
+        "bw_a10": (128, 16, 8),
+        "bw_s10": (400, 40, 6),
+    }
+    assert config.load("bw_s10")["nnp.megahertz"] == 250
 
 
 def test_base_is_all_defaults():
@@ -190,7 +214,7 @@ def test_unknown_device():
     with pytest.raises(ConfigError) as error:
         config.load("tinny")
     assert str(error.value) == (
-        "no device is called 'tinny', there are base, large, tiny "
+        "no device is called 'tinny', there are base, bw_a10, bw_s10, bw_s5, large, tiny "
         "and any file that ends with .toml; did you mean 'tiny'?"
     )
 
@@ -261,6 +285,8 @@ def is_legal(setting, value):
         return False
     if isinstance(value, str):
         return value in setting.choices
+    if isinstance(value, bool):
+        return True
     return setting.low <= value <= setting.high and value % setting.step == 0
 
 

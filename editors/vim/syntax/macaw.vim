@@ -60,6 +60,13 @@ syntax keyword macawMnemonic contained vsrli.h vsrli.w vst vsts.b vsts.d vsts.h 
 syntax keyword macawMnemonic contained vsub.f16 vsub.f32 vsub.h vsub.w vsum.b vsum.f16 vsum.f32
 syntax keyword macawMnemonic contained vsum.h vsum.w vsumu.b vsumu.h vsumu.w vwiden.b vwiden.h
 syntax keyword macawMnemonic contained vwidenu.b vwidenu.h xor xori zext.b zext.h
+syntax keyword macawMnemonic contained Set2dWindows SetCols SetDepth SetIterations SetKernel SetPad
+syntax keyword macawMnemonic contained SetRows SetRowsCols SetStride SetValid SetWindowHeight
+syntax keyword macawMnemonic contained SetWindowWidth end_chain m_rd m_wr mv_mul mv_mul_inc s_wr
+syntax keyword macawMnemonic contained trace_begin trace_end v_add_inc v_rd v_rd_inc v_relu v_sigm
+syntax keyword macawMnemonic contained v_softmax v_tanh v_wr v_wr_inc vv_a_sub_b vv_a_sub_b_inc
+syntax keyword macawMnemonic contained vv_add vv_add_inc vv_b_sub_a vv_b_sub_a_inc vv_max vv_max_inc
+syntax keyword macawMnemonic contained vv_mul vv_mul_inc
 syntax keyword macawMnemonic contained config exe ld mac spu st trace_begin trace_end
 
 syntax cluster macawOperand contains=macawSymbol,macawNamed,macawFunction,macawNumber,macawFloat,macawLocal,macawString,macawCharacter,macawArgument,macawOperator
@@ -75,21 +82,23 @@ syntax match macawArgument /\\\%([A-Za-z_.$][A-Za-z0-9_.$]*\|@\|()\|+\)/ contain
 syntax match macawCharacter /'\%(\\\%(x\x\+\|[0-7]\{1,3}\|.\)\|[^\\]\)'\?/ contained
 syntax match macawString /"\%(\\.\|[^"\\]\)*"\?/ contained contains=macawEscape
 syntax match macawEscape /\\\%(x\x\+\|[0-7]\{1,3}\|.\)/ contained
-syntax keyword macawRegister contained a0 a1 a2 a3 a4 a5 a6 a7 cycle cycleh fp gp gr0 gr1 gr10 gr11
-syntax keyword macawRegister contained gr12 gr13 gr14 gr15 gr16 gr17 gr18 gr19 gr2 gr20 gr21 gr22
-syntax keyword macawRegister contained gr23 gr24 gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31 gr4 gr5 gr6
-syntax keyword macawRegister contained gr7 gr8 gr9 instret instreth mhartid ra s0 s1 s10 s11 s2 s3
-syntax keyword macawRegister contained s4 s5 s6 s7 s8 s9 sp t0 t1 t2 t3 t4 t5 t6 time timeh tp vr0
-syntax keyword macawRegister contained vr1 vr10 vr11 vr12 vr13 vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8
-syntax keyword macawRegister contained vr9 x0 x1 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20 x21
-syntax keyword macawRegister contained x22 x23 x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9
-syntax keyword macawRegister contained zero
-syntax keyword macawWord contained 2 4 acc activation activations add all balance base both
-syntax keyword macawWord contained broadcast by_cluster by_pe compress cp dma float16 float32
-syntax keyword macawWord contained float64 fp16 fp32 func function int16 int32 int64 int8 large last
-syntax keyword macawWord contained max none nonsf notype object pe psums reduce relu requantise rq
-syntax keyword macawWord contained scalar_add scalar_max sequence sfu shift sigmoid sliced sq sw
-syntax keyword macawWord contained tanh tiny uint16 uint32 uint8 vc weights
+syntax keyword macawRegister contained a0 a1 a2 a3 a4 a5 a6 a7 cols cycle cycleh depth fp gp gr0 gr1
+syntax keyword macawRegister contained gr10 gr11 gr12 gr13 gr14 gr15 gr16 gr17 gr18 gr19 gr2 gr20
+syntax keyword macawRegister contained gr21 gr22 gr23 gr24 gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31
+syntax keyword macawRegister contained gr4 gr5 gr6 gr7 gr8 gr9 height instret instreth iterations
+syntax keyword macawRegister contained kernel mhartid pad ra rows s0 s1 s10 s11 s2 s3 s4 s5 s6 s7 s8
+syntax keyword macawRegister contained s9 sp stride t0 t1 t2 t3 t4 t5 t6 time timeh tp valid vr0 vr1
+syntax keyword macawRegister contained vr10 vr11 vr12 vr13 vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9
+syntax keyword macawRegister contained width x0 x1 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20
+syntax keyword macawRegister contained x21 x22 x23 x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8
+syntax keyword macawRegister contained x9 zero
+syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
+syntax keyword macawWord contained NetOutQ acc activation activations add all balance base both
+syntax keyword macawWord contained broadcast bw_a10 bw_s10 bw_s5 by_cluster by_pe compress cp dma
+syntax keyword macawWord contained float16 float32 float64 fp16 fp32 func function int16 int32 int64
+syntax keyword macawWord contained int8 large last max nnp none nonsf notype object pe psums reduce
+syntax keyword macawWord contained relu requantise rq scalar_add scalar_max sequence sfu shift
+syntax keyword macawWord contained sigmoid sliced sq sw tanh tiny uint16 uint32 uint8 vc weights
 
 syntax match macawComment +\%(#\|//\).*+
 syntax region macawComment start=+/\*+ end=+\*/+

@@ -1,0 +1,328 @@
+"""nnp: the block-floating-point matrix-vector processor (seed 003).
+
+Instructions make chains: a read, products and functions on what was read, writes. `STEPS`
+says of each row what it is in a chain and which block of which unit it takes; what a chain
+may be follows from that alone (`isa/nnp_chains.py`). Where the seed is silent (its tables
+were lost) names, numbers and packing are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from isa import common
+from isa.kinds import Immediate, OperandError, Register
+from isa.model import (
+    Alternative,
+    Core,
+    Counter,
+    Fault,
+    Field,
+    Format,
+    Instruction,
+    Pseudo,
+    Queue,
+    RegisterFile,
+    Setting,
+    checked,
+)
+from isa.nnp_layouts import (
+    END,
+    MARKER,
+    PLAIN,
+    TILE,
+    VECTOR,
+    MemoryKind,
+    at,
+    at_inc,
+    memories,
+    own,
+    own_inc,
+)
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A register that s_wr sets; it stays until the next one."""
+
+    name: str
+    code: int
+    alias: str  # the pseudo-instruction that sets it alone
+    meaning: str
+    reset: int = 1
+    low: int = 1
+
+
+# fmt: off
+SCALARS = (
+    Scalar("rows",       1,  "SetRows",         "vectors that a product yields; rows of tiles"),
+    Scalar("cols",       2,  "SetCols",         "vectors that a chain reads; columns of tiles (column scaling)"),
+    Scalar("iterations", 3,  "SetIterations",   "times that each following chain runs"),
+    Scalar("valid",      4,  "SetValid",        "elements of the chain's vectors that v_softmax is over"),
+    Scalar("width",      5,  "SetWindowWidth",  "width of the volume that windows slide over, in positions"),
+    Scalar("height",     6,  "SetWindowHeight", "height of that volume"),
+    Scalar("kernel",     7,  "SetKernel",       "width and height of a window"),
+    Scalar("stride",     8,  "SetStride",       "positions from a window to the next"),
+    Scalar("pad",        9,  "SetPad",          "positions of zeros around the volume", 0, 0),
+    Scalar("depth",      10, "SetDepth",        "native vectors a position"),
+)
+# fmt: on
+WINDOW = ("width", "height", "kernel", "stride", "pad", "depth")  # in Set2dWindows' order
+RESET = {scalar.name: scalar.reset for scalar in SCALARS}
+FILE = RegisterFile(
+    "scalars",
+    16,
+    tuple((scalar.name,) for scalar in SCALARS),
+    "What s_wr sets: 1 at reset, pad 0; their numbers in a word begin with 1.",
+)
+
+
+class ScalarKind(Register):
+    """A register of s_wr by its name; there is none with the number 0."""
+
+    def check(self, value: int) -> None:
+        super().check(value)
+        if not self.names[value]:
+            raise OperandError(f"no {self.file} has the number {value}, 1 to {len(SCALARS)}")
+
+    def describe(self) -> str:
+        return "one of " + ", ".join(self.words())
+
+
+_CODES = {scalar.code: (scalar.name,) for scalar in SCALARS}
+_REGISTER = ScalarKind(tuple(_CODES.get(code, ()) for code in range(max(_CODES) + 1)))
+SCALAR = Format(
+    "scalar",
+    32,
+    (
+        Field("op", "31:24"),
+        Field("reg", "23:16", _REGISTER),
+        Field("value", "15:0", Immediate(16)),
+    ),
+    4,
+)
+
+_READ = memories(
+    "a chain cannot begin there",
+    "Dram", "MulVrf", "NetInQ", "InitialVrf", "AddSubVrf0", "AddSubVrf1",
+)  # fmt: skip
+_WRITE = memories(
+    "a chain cannot be written there",
+    "Dram", "MulVrf", "NetOutQ", "InitialVrf", "AddSubVrf0", "AddSubVrf1",
+)  # fmt: skip
+_TILES_IN = memories("tiles are not read from there", "Dram", "NetInQ", "MatrixRf")
+_TILES_OUT = memories("tiles are not written there", "Dram", "MatrixRf")
+_ADD_SUB = memories("the operand comes from AddSubVrf0 or AddSubVrf1", "AddSubVrf0", "AddSubVrf1")
+
+BEGIN, STAGE, WRITE, BETWEEN, FINISH = "begin", "stage", "write", "between", "finish"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a row is in a chain."""
+
+    does: str  # the plain form's mnemonic: what it does, whichever way its address moves
+    role: str  # BEGIN, STAGE, WRITE; BETWEEN chains; FINISH
+    elements: str = ""  # VECTOR or TILE: which chains have it
+    block: str = ""  # of a stage: the block that it takes
+    units: tuple[str, ...] = ()  # of a stage: which may do it; its memory's unit alone
+    memory: str = ""  # the one that it works with, where no operand says which
+
+
+STEPS: dict[str, Step] = {}
+_MOVED = "The address advances by inc an iteration."
+
+
+def _row(
+    mnemonic: str, step: Step, form: Format, fixed: dict[str, int], syntax: str, meaning: str,
+    reads: str, writes: str, family: str, cycles: str, example: str, source: str = "ours",
+) -> Instruction:  # fmt: skip
+    """An instruction, with what it is in a chain."""
+    STEPS[mnemonic] = step
+    return Instruction(
+        mnemonic, form, fixed, syntax, meaning, reads, writes, family, cycles,
+        f"{mnemonic} {example}".rstrip(), source,
+    )  # fmt: skip
+
+
+def _addressed(
+    mnemonic: str, op: int, op_inc: int | None, step: Step, kind: MemoryKind | str, meaning: str,
+    reads: str, writes: str, family: str, cycles: str, example: str,
+) -> Iterable[Instruction]:  # fmt: skip
+    """The plain form and, unless `op_inc` is None, the one whose address advances.
+
+    `kind` is that of the operand `mem`, or the name of the address if there is one memory alone.
+    """
+    name = kind if isinstance(kind, str) else "a"
+    plain = own(name) if isinstance(kind, str) else at(kind)
+    syntax = name if isinstance(kind, str) else "mem, a"
+    yield _row(
+        mnemonic, step, plain, {"op": op}, syntax, meaning, reads, writes, family, cycles, example
+    )
+    if op_inc is not None:
+        moving = own_inc(name) if isinstance(kind, str) else at_inc(kind)
+        yield _row(
+            f"{mnemonic}_inc", step, moving, {"op": op_inc}, f"{syntax}, inc",
+            f"{meaning} {_MOVED}", reads, writes, family, cycles, f"{example}, 1",
+        )  # fmt: skip
+
+
+def _adds(does: str) -> Step:
+    return Step(does, STAGE, VECTOR, "add", ("mfu0", "mfu1"))
+
+
+def _activates(does: str, *units: str) -> Step:
+    return Step(does, STAGE, VECTOR, "activate", units or ("mfu0", "mfu1"))
+
+
+_FLOWS = "mfu_depth, and vector_cycles a native vector"
+_MULTIPLIES = Step("mv_mul", STAGE, VECTOR, "product", ("mvm",), "MatrixRf")
+_SCALES = Step("vv_mul", STAGE, VECTOR, "multiply", ("mfu0",), "MulVrf")
+_ROUNDED = "Each result is rounded once, half to even."
+
+# fmt: off
+INSTRUCTIONS = (
+    _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core; it stays until it is set again. Stands between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
+
+    # mnemonic, op, op of the _inc form, what it is in a chain, memories, meaning, reads, writes, family, cycles, example
+    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR),  _READ,      "Begin a chain with cols native vectors from an address on. With windows set v_rd reads the window of the iteration, kernel * kernel * depth vectors in the order y, x, depth, zeros where it lies in the padding.", "mem scalars", "chain", "vector", "read_depth, and vector_cycles a native vector", "InitialVrf, 0"),
+    *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors from an address on. Several may follow one another; each writes all.", "chain scalars", "mem", "vector", "write_depth, and vector_cycles a native vector", "InitialVrf, 8"),
+    *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE),    _TILES_IN,  "Read rows * cols native tiles, row by row; m_wr follows. MatrixRf is on one of both sides.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
+    *_addressed("m_wr",       6,  None, Step("m_wr", WRITE, TILE),    _TILES_OUT, "Write the tiles that m_rd read. MatrixRf holds them quantised, made once.", "chain scalars", "mem", "matrix", "until its last tile is written", "MatrixRf, 0"),
+    *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]; cols vectors become rows vectors. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "product_depth, and ceil(rows * cols / engines) * ceil(native / lanes)", "0"),
+    *_addressed("vv_add",     8,  18,   _adds("vv_add"),              _ADD_SUB,   f"Add the register's vectors to the chain's. {_ROUNDED}", "chain mem", "chain", "function", _FLOWS, "AddSubVrf0, 0"),
+    *_addressed("vv_a_sub_b", 9,  32,   _adds("vv_a_sub_b"),          _ADD_SUB,   f"Subtract: the chain's vectors minus the register's. {_ROUNDED}", "chain mem", "chain", "function", _FLOWS, "AddSubVrf0, 0"),
+    *_addressed("vv_b_sub_a", 10, 33,   _adds("vv_b_sub_a"),          _ADD_SUB,   f"Subtract: the register's vectors minus the chain's. {_ROUNDED}", "chain mem", "chain", "function", _FLOWS, "AddSubVrf1, 0"),
+    *_addressed("vv_max",     15, 19,   _adds("vv_max"),              _ADD_SUB,   "The greater of the chain's and the register's elements, each by itself.", "chain mem", "chain", "function", _FLOWS, "AddSubVrf1, 0"),
+    *_addressed("vv_mul",     11, 29,   _SCALES,                      "a",        f"Multiply element by element by the vectors of MulVrf. {_ROUNDED}", "chain MulVrf", "chain", "function", _FLOWS, "0"),
+
+    _row("v_sigm",    _activates("v_sigm"),            PLAIN, {"op": 12}, "", "The sigmoid of each element, correctly rounded.",                                                                                              "chain",         "chain", "function", _FLOWS, "", "seed 003, Fig. 3"),
+    _row("v_tanh",    _activates("v_tanh"),            PLAIN, {"op": 13}, "", "The hyperbolic tangent of each element, correctly rounded.",                                                                                   "chain",         "chain", "function", _FLOWS, "", "seed 003, Fig. 3"),
+    _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", _FLOWS, "", "seed 003, Fig. 3"),
+    _row("v_softmax", _activates("v_softmax", "mfu0"), PLAIN, {"op": 28}, "", "The softmax over the first `valid` elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; zeros behind.", "chain scalars", "chain", "function", _FLOWS, "", "seed 003, Fig. 3"),
+
+    _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "end": 0}, "g",      "Begin to record a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
+    _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "end": 1}, "g",      "End the recording of a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
+    _row("end_chain",   Step("end_chain", FINISH),    END,    {"op": 255},          "[last]", "End a chain; the next one ends it too. last: stop the core when everything is written; the assembler sets it in the end_chain with which a part must end.", "chain", "", "scalar", "issue_cycles", "last"),
+)
+# fmt: on
+
+
+def _sets() -> Iterable[Pseudo]:
+    for scalar in SCALARS:
+        yield Pseudo(
+            scalar.alias, "n", {"n": Immediate(16, low_limit=scalar.low)},
+            (Alternative((f"s_wr {scalar.name}, {{n}}",)),),
+            f"Set {scalar.name}: {scalar.meaning}.", example=f"{scalar.alias}(4)",
+        )  # fmt: skip
+
+
+def _set_all(mnemonic: str, names: Iterable[str], meaning: str, example: str) -> Pseudo:
+    found = {name: Immediate(16, low_limit=RESET[name]) for name in names}
+    lines = tuple(f"s_wr {name}, {{{name}}}" for name in found)
+    return Pseudo(
+        mnemonic, ", ".join(found), found, (Alternative(lines),), meaning, example=example
+    )
+
+
+def _queued(mnemonic: str, queue: str, meaning: str) -> Pseudo:
+    """A queue has no addresses: the form that names none."""
+    line = f"{mnemonic} {{mem}}, 0"
+    kind = memories("which has addresses", queue)
+    return Pseudo(
+        mnemonic, "mem", {"mem": kind}, (Alternative((line,)),), meaning,
+        example=f"{mnemonic} {queue}", overloads=True,
+    )  # fmt: skip
+
+
+PSEUDOS = (
+    *_sets(),
+    _set_all("SetRowsCols", ("rows", "cols"), "Set rows and cols.", "SetRowsCols(2, 3)"),
+    _set_all(
+        "Set2dWindows", WINDOW, "Set the volume and its windows.", "Set2dWindows(8, 8, 3, 1, 1, 2)"
+    ),
+    _queued("v_rd", "NetInQ", "Begin a chain with cols vectors of a queue."),
+    _queued("v_wr", "NetOutQ", "Write the chain's vectors into a queue."),
+    _queued("m_rd", "NetInQ", "Read rows * cols tiles of a queue."),
+    Pseudo(
+        "v_add_inc", "mem, a, inc",
+        {"mem": _ADD_SUB, "a": Immediate(16), "inc": Immediate(4)},
+        (Alternative(("vv_add_inc {mem}, {a}, {inc}",)),),
+        "The seed's spelling of vv_add_inc.", example="v_add_inc AddSubVrf0, 0, 1",
+    ),
+)  # fmt: skip
+
+QUEUES = (
+    Queue("NetInQ", "nnp.net_in", "vectors of messages that came"),
+    Queue("NetOutQ", "nnp.net_out", "vectors of messages that leave"),
+)
+
+COUNTERS = (
+    Counter("instructions", "instructions done", "instructions"),
+    Counter("chains", "chains done, each iteration for itself", "chains"),
+    Counter("tiles", "products of a native tile and a native vector", "products"),
+    Counter("vectors", "native vectors that chains wrote", "vectors"),
+    Counter("cycles_waiting", "cycles that waited for a queue", "cycles"),
+    *common.TRAFFIC,
+)
+
+FAULTS = (
+    *common.FAULTS,
+    Fault("broken chain", "A chain that breaks a rule; the message says which."),
+    Fault("not a number", "A NaN that a quantiser met."),
+    Fault("accumulator overflow", "A sum of products that needs more than q34.40."),
+)
+
+# fmt: off
+SETTINGS = (
+    Setting("nnp.native",              32,     "the native dimension N: elements of a vector, rows and columns of a tile",       "elements",         1, 1024),
+    Setting("nnp.lanes",               8,      "of a tile engine: elements of a row that it multiplies a cycle",                 "elements",         1, 1024),
+    Setting("nnp.engines",             4,      "tile engines",                                                                   "",                 1, 64),
+    Setting("nnp.divider",             1,      "device cycles to a cycle of nnp",                                                "cycles",           1, 64),
+    Setting("nnp.megahertz",           250,    "clock, where cycles are shown as time",                                          "MHz",              1, 10000),
+    Setting("nnp.host_format",         "fp16", "numbers outside the multiplier",                                                 choices=("fp16", "fp32")),
+    Setting("nnp.quantise",            "bfp",  "numbers in the multiplier",                                                      choices=("bfp", "int", "log", "float")),
+    Setting("nnp.vector_bits",         16,     "of a vector's element: mantissa, integer or logarithm",                          "bits",             3, 16),
+    Setting("nnp.matrix_bits",         16,     "of a matrix's element: mantissa, integer or logarithm",                          "bits",             3, 16),
+    Setting("nnp.float_exponent_bits", 4,      "of an element of the small float",                                               "bits",             2, 5),
+    Setting("nnp.float_mantissa_bits", 3,      "of an element of the small float",                                               "bits",             1, 10),
+    Setting("nnp.quantise_mvm_out",    False,  "whether what leaves the multiplier is quantised again (seed 003, Fig. 2)"),
+    Setting("nnp.quantise_mfu_in",     False,  "whether operands of the multi-function units are quantised"),
+    Setting("nnp.matrix_rf",           1024,   "MatrixRf",                                                                       "native tiles",     1, 65536),
+    Setting("nnp.initial_vrf",         4096,   "InitialVrf",                                                                     "native vectors",   1, 65536),
+    Setting("nnp.mul_vrf",             4096,   "MulVrf",                                                                         "native vectors",   1, 65536),
+    Setting("nnp.add_sub_vrf0",        4096,   "AddSubVrf0",                                                                     "native vectors",   1, 65536),
+    Setting("nnp.add_sub_vrf1",        4096,   "AddSubVrf1",                                                                     "native vectors",   1, 65536),
+    Setting("nnp.net_in",              64,     "NetInQ",                                                                         "native vectors",   1, 4096),
+    Setting("nnp.net_out",             64,     "NetOutQ",                                                                        "native vectors",   1, 4096),
+    Setting("nnp.instructions",        65536,  "instruction memory",                                                             "instructions",     16, 131072),
+    Setting("nnp.issue_cycles",        1,      "an instruction from the one before",                                             "cycles",           1, 64),
+    Setting("nnp.read_depth",          8,      "stages of reading vectors",                                                      "cycles",           1, 1024),
+    Setting("nnp.product_depth",       32,     "stages of the multiplier",                                                       "cycles",           1, 1024),
+    Setting("nnp.mfu_depth",           16,     "stages of a multi-function unit",                                                "cycles",           1, 1024),
+    Setting("nnp.write_depth",         8,      "stages of writing vectors",                                                      "cycles",           1, 1024),
+    Setting("nnp.vector_cycles",       1,      "a native vector through reading, a multi-function unit or writing",              "cycles",           1, 1024),
+    Setting("nnp.vector_channels",     1,      "channels of external memory to the vector memory manager (C of seed 003)",       "",                 1, 64),
+    Setting("nnp.matrix_channels",     1,      "channels of external memory to the matrix memory manager (M of seed 003)",       "",                 1, 64),
+)
+# fmt: on
+
+CORE = checked(
+    Core(
+        name="nnp",
+        title="block-floating-point matrix-vector processor",
+        number=3,
+        section=".nnp",
+        executable=True,
+        instructions=INSTRUCTIONS,
+        pseudos=PSEUDOS,
+        files=(FILE,),
+        queues=QUEUES,
+        counters=COUNTERS,
+        faults=FAULTS,
+        settings=SETTINGS,
+        called=True,
+        order=("scalar", "matrix", "vector", "product", "function", "marker"),
+    )
+)

@@ -1,0 +1,121 @@
+"""nnp: its memories, units and word formats, which the rows of `isa.nnp` are made of.
+
+A word is `op[31:24] opd0[23:16] opd1[15:0]`; numbers and packing are ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isa.kinds import Choice, Flag, Immediate
+from isa.model import Field, Format
+
+VECTOR, TILE = "vector", "tile"  # what an address counts: native vectors, native tiles
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A place that chains read or write; its code stands in bits 3..0 of opd0."""
+
+    name: str
+    code: int
+    elements: tuple[str, ...]  # what it holds
+    meaning: str
+    setting: str = ""  # the field with its size; none: external memory
+    queue: bool = False  # it has no addresses: each read pops, each write pushes
+    unit: str = ""  # the unit of a chain that reads operands there
+
+
+# fmt: off
+MEMORIES = (
+    Memory("Dram",       0, (VECTOR, TILE), "external memory from the core's base register on"),
+    Memory("MulVrf",     1, (VECTOR,),      "operands of vv_mul",                               "nnp.mul_vrf",      unit="mfu0"),
+    Memory("NetOutQ",    2, (VECTOR,),      "the queue of messages that leave",                 "nnp.net_out",      queue=True),
+    Memory("NetInQ",     3, (VECTOR, TILE), "the queue of messages that come",                  "nnp.net_in",       queue=True),
+    Memory("MatrixRf",   4, (TILE,),        "tiles of matrices, quantised",                     "nnp.matrix_rf",    unit="mvm"),
+    Memory("InitialVrf", 5, (VECTOR,),      "vectors for the multiplier, quantised",            "nnp.initial_vrf"),
+    Memory("AddSubVrf0", 7, (VECTOR,),      "operands of adding, subtracting and max in MFU0",  "nnp.add_sub_vrf0", unit="mfu0"),
+    Memory("AddSubVrf1", 8, (VECTOR,),      "operands of adding, subtracting and max in MFU1",  "nnp.add_sub_vrf1", unit="mfu1"),
+)
+# fmt: on
+BY_NAME = {memory.name: memory for memory in MEMORIES}
+BY_CODE = {memory.code: memory for memory in MEMORIES}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit that a chain goes through, with the blocks that it can use once each."""
+
+    name: str
+    title: str
+    blocks: tuple[str, ...]
+
+
+# In the order in which a chain goes through them (seed 003, Fig. 3).
+UNITS = (
+    Unit("mvm", "the matrix-vector multiplier", ("product",)),
+    Unit("mfu0", "MFU0", ("add", "multiply", "activate")),
+    Unit("mfu1", "MFU1", ("add", "activate")),
+)
+
+
+@dataclass(frozen=True)
+class MemoryKind(Choice):
+    """A memory by its name; of those that an instruction cannot have, `hint` says why."""
+
+    use: str = ""  # of the refused: what the instruction does
+
+    def hint(self, text: str) -> str:
+        if text not in BY_NAME:
+            return ""
+        return f"{text} holds {BY_NAME[text].meaning}, {self.use}"
+
+
+def memories(use: str, *names: str) -> MemoryKind:
+    """The kind of an operand that may be one of the memories of these names."""
+    words = {BY_NAME[name].code: name for name in names}
+    return MemoryKind(tuple(words.get(code, "") for code in range(max(words) + 1)), use)
+
+
+_ADDRESS = Immediate(16)
+_INC = Immediate(4)
+_OP = Field("op", "31:24")
+
+
+def at(kind: MemoryKind) -> Format:
+    """op, memory, address."""
+    fields = (_OP, Field("reserved", "23:20"), Field("mem", "19:16", kind))
+    return Format("at", 32, (*fields, Field("a", "15:0", _ADDRESS)), 4)
+
+
+def at_inc(kind: MemoryKind) -> Format:
+    """op, what the address advances by an iteration, memory, address."""
+    fields = (_OP, Field("inc", "23:20", _INC), Field("mem", "19:16", kind))
+    return Format("at_inc", 32, (*fields, Field("a", "15:0", _ADDRESS)), 4)
+
+
+def own(name: str) -> Format:
+    """op, address in the one memory that the instruction has."""
+    fields = (_OP, Field("reserved", "23:16"), Field(name, "15:0", _ADDRESS))
+    return Format("own", 32, fields, 4)
+
+
+def own_inc(name: str) -> Format:
+    """op, what the address advances by an iteration, address in the one memory that it has."""
+    fields = (_OP, Field("inc", "23:20", _INC), Field("reserved", "19:16"))
+    return Format("own_inc", 32, (*fields, Field(name, "15:0", _ADDRESS)), 4)
+
+
+PLAIN = Format("plain", 32, (_OP, Field("reserved", "23:0")), 4)
+END = Format("end", 32, (_OP, Field("reserved", "23:1"), Field("last", "0", Flag("last"))), 4)
+MARKER = Format(
+    "marker",
+    32,
+    (
+        Field("op", "31:25"),
+        Field("end", "24"),
+        Field("reserved", "23:5"),
+        Field("g", "4:0", Immediate(5)),
+    ),
+    4,
+)
