@@ -81,10 +81,13 @@ class Balancers:
         self.loads_taken[takers] += 1
         self.given[givers] += 1
 
-    def hand_over(self) -> Mask:
-        """A cycle in which owners get their sums back; the PEs that take part. Raises `Fault`."""
+    def hand_over(self, clusters: Mask) -> Mask:
+        """A cycle in which owners of some clusters get their sums back; the PEs that take part.
+
+        Raises `Fault`.
+        """
         state = self.state
-        owners = (state.given > 0) & state.handing[:, None]
+        owners = (state.given > 0) & clusters[:, None]
         cluster, pe = np.nonzero(owners)
         number = state.mac_sum[cluster, pe]
         own, helped = (
@@ -102,8 +105,8 @@ class Balancers:
             )
         state.accumulators[cluster, pe, number] = total
         state.helpers[cluster, pe - 1, number] = 0
-        state.given[state.handing] = 0
-        state.handing[...] = False
+        state.given[clusters] = 0
+        state.handing &= ~clusters
         owners[:, :-1] |= owners[:, 1:].copy()
         state.cycles_handing += owners
         return np.asarray(owners)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from emu.core import NEVER
+from emu.pe.balanced import BalancedPlan, settle
 from emu.pe.plan import Plan, Unplannable
 from emu.pe.row import Row
 from emu.pe.special_fast import FastSpecial
@@ -29,6 +30,7 @@ class FastRow(Row):
         super().__init__(device, row)
         self.special: FastSpecial = FastSpecial(self, self.datapath.adder)
         self._plans: dict[int, Plan] = {}  # by cluster
+        self._open: list[BalancedPlan] = []  # of these, those that are not settled
         self._stream: Stream | None = None  # beats that the bus will bring with nobody else there
         self._loose: set[int] = set()  # clusters with a mac that cannot be planned
         self._acted = 0  # the last cycle in which the row had something to do
@@ -61,7 +63,7 @@ class FastRow(Row):
     def reload(self) -> None:
         """Go on from the declared state."""
         super().reload()
-        self._plans, self._loose, self._stream = {}, set(), None
+        self._plans, self._open, self._loose, self._stream = {}, [], set(), None
         self.special.reload()
         self._acted = self.state.reached - 1
         self._computed = self.special.begun = self.state.reached
@@ -89,27 +91,44 @@ class FastRow(Row):
         self._computed = now + 1
 
     def _plan(self, clusters: list[int], now: int) -> None:
+        balanced = [cluster for cluster in clusters if self.state.balancing[cluster]]
+        plain = [cluster for cluster in clusters if cluster not in balanced]
         try:
-            if self.state.balancing[clusters].any():
-                raise Unplannable  # neighbours depend on each other
-            plan = Plan(self.datapath, clusters, now)
+            if plain:
+                self._plans.update(dict.fromkeys(plain, Plan(self.datapath, plain, now)))
+            if balanced:
+                plan = BalancedPlan(self.datapath, balanced, now)
+                self._plans.update(dict.fromkeys(balanced, plan))
+                self._open.append(plan)
         except Unplannable:
             self._loose = set(clusters)
             self._write(list(self._plans), now)
-            return
-        self._plans.update(dict.fromkeys(clusters, plan))
 
     def _end_macs(self, now: int) -> None:
+        if any(plan.first_end() <= now for plan in self._open):
+            self._settle()
         ended = [cluster for cluster, plan in self._plans.items() if plan.ends[cluster] == now]
         ended.sort()
         self._write(ended, now + 1)
         for cluster in ended:
             self.controls[cluster].mac_ended(now)
 
+    def _settle(self) -> None:
+        """Find when balanced macs end, those of all rows with them."""
+        rows = [core for core in self.device.order if isinstance(core, FastRow)]
+        settle([plan for row in rows for plan in row._open])
+        for row in rows:
+            row._open.clear()
+
     def _write(self, clusters: list[int], now: int) -> None:
         """Bring planned macs to the start of cycle `now`; their plans are over."""
+        plans: dict[Plan, list[int]] = {}
         for cluster in clusters:
-            self._plans.pop(cluster).write([cluster], now)
+            plans.setdefault(self._plans.pop(cluster), []).append(cluster)
+        for plan, some in plans.items():
+            plan.write(some, now)
+        if self._open:
+            self._open = [plan for plan in self._open if plan not in plans]
 
     # The present
 

@@ -275,24 +275,15 @@ class Plan:
         q1, q2, first = self.q1_count[rows], self.q2_count[rows], self.first[rows]
         if self.tables is not None:
             tail = path.q1_row[pes], path.q1_head[pes] + q1, depth_1
-            self._put(path.q1, tail, first + q2 + q1, done.pushed)
+            put(path.q1, tail, self.loads, first + q2 + q1, done.pushed)
             path.q1_head[pes] = (path.q1_head[pes] + done.moved) % depth_1
             path.q1_count[pes] = q1 + done.pushed - done.moved
             path.q1_high[pes] = np.maximum(path.q1_high[pes], done.most)
-        self._put(
-            path.q2, (path.q2_row[pes], path.q2_head[pes] + q2, depth_2), first + q2, done.moved
-        )
+        tail = path.q2_row[pes], path.q2_head[pes] + q2, depth_2
+        put(path.q2, tail, self.loads, first + q2, done.moved)
         path.q2_head[pes] = (path.q2_head[pes] + done.taken) % depth_2
         path.q2_count[pes] = q2 + done.moved - done.taken
         path.q2_high[pes] = np.maximum(path.q2_high[pes], done.moved > 0)
-
-    def _put(self, queue: Ints, tail: tuple[Ints, Ints, int], first: Ints, count: Ints) -> None:
-        """Loads `first` to `first + count` went to the tails; the last ones can still be seen."""
-        row, at, depth = tail
-        number = count[:, None] - depth + np.arange(depth)
-        put = number >= 0
-        place = row[:, None] + (at[:, None] + number) % depth
-        queue[place[put]] = self.loads[(first[:, None] + number)[put]]
 
     def _count(self, rows: slice, pes: slice, done: Done, cycles: int) -> None:
         path = self.datapath
@@ -307,3 +298,15 @@ class Plan:
         path.cycles_early[pes] += cycles - busy
         path.examined[pes] += done.examined
         path.effectual[pes] += done.pushed
+
+
+def put(queue: Ints, tail: tuple[Ints, Ints, int], loads: Ints, first: Ints, count: Ints) -> None:
+    """By PE `count` loads from `first` on went to the tail; the last ones can still be seen.
+
+    `tail` is where the PE's part of the queue begins, the place in it, and its depth.
+    """
+    row, at, depth = tail
+    number = count[:, None] - depth + np.arange(depth)
+    seen = number >= 0
+    place = row[:, None] + (at[:, None] + number) % depth
+    queue[place[seen]] = loads[(first[:, None] + number)[seen]]

@@ -87,7 +87,8 @@ class Datapath:
     def _cycle_queued(self) -> list[int]:
         """A cycle of design 5b; the clusters whose mac ended in it."""
         depth_1, depth_2 = self.shape.load_queue_1, self.shape.load_queue_2
-        handing = self.balancers.hand_over() if self.state.handing.any() else None
+        handing = self.state.handing
+        handed = self.balancers.hand_over(handing.copy()) if handing.any() else None
         busy = self._busy()
         taken = self.q2_count > 0
         moved = (self.q1_count > 0) & (self.q2_count < depth_2)
@@ -110,7 +111,7 @@ class Datapath:
         self.q1_count -= moved
         np.maximum(self.q1_high, self.q1_count, out=self.q1_high)
         np.maximum(self.q2_high, self.q2_count, out=self.q2_high)
-        return self._end_cycle(busy, taken, handing)
+        return self._end_cycle(busy, taken, handed)
 
     def _multiply(self, taken: NDArray[np.bool_]) -> None:
         """3. Load queue 2 gives a load to the MAC 506 of each PE in `taken`.
@@ -198,7 +199,7 @@ class Datapath:
         self.next %= self.shape.weight_queue
         self.examined += examined
 
-    def _end_cycle(self, busy: Mask, taken: Mask, handing: Mask | None) -> list[int]:
+    def _end_cycle(self, busy: Mask, taken: Mask, handed: Mask | None) -> list[int]:
         """Count the cycle of each PE in one class; the clusters whose last PE is done now."""
         state, clusters = self.state, self.shape.clusters
         self.cycles_mac += taken
@@ -208,8 +209,8 @@ class Datapath:
         self.cycles_filling += waits & ~self.reached
         self.reached |= taken
         early = ~busy.reshape(clusters, -1) & state.computing[:, None]
-        if handing is not None:
-            early &= ~handing
+        if handed is not None:
+            early &= ~handed
         self.cycles_early += early.reshape(-1)
         ended = state.computing & ~self._busy().reshape(clusters, -1).any(axis=1)
         if ended.any() and self.balancers.at_work:

@@ -48,9 +48,11 @@ def said(stop: Stop) -> tuple[Any, ...]:
     return stop.reason, found, None if fault is None else stop.cycle
 
 
-def agree(unit: Unit, pauses: list[int]) -> tuple[Machine, Machine]:
+def agree(
+    unit: Unit, pauses: list[int], pair: tuple[Machine, Machine] | None = None
+) -> tuple[Machine, Machine]:
     """Run both engines to the end, stopping after each of `pauses` cycles to compare."""
-    fast, reference = machines(unit)
+    fast, reference = pair or machines(unit)
     with np.errstate(all="ignore"):
         for pause in pauses:
             stops = [machine.device.run(max_cycles=pause) for machine in (fast, reference)]

@@ -1,0 +1,159 @@
+"""The fast engine's way through balanced macs is the reference's, at every moment of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emu.device import Device
+from emu.engines import ENGINES
+from emu.pe import build, fast
+from emu.pe.balanced import BalancedPlan, settle
+from isa.config import Configuration
+from isa.pe import END_OF_LIST
+from tests.emu.pe_builder import TINY, Machine, Unit
+from tests.emu.test_pe_engines import EXAMPLES, PAUSES, SEEDS, agree, differences, machines
+from tests.emu.test_pe_programs import contents
+from tests.emu.test_pe_random import Layer, layers
+from tests.emu.test_pe_random import build as build_layer
+
+
+def planned(unit: Unit) -> tuple[Machine, Machine]:
+    """The unit in a device of each engine; the fast one may take no mac cycle by cycle."""
+    quick, reference = machines(unit)
+
+    def cycle() -> list[int]:
+        raise AssertionError("a mac runs cycle by cycle")
+
+    quick.row.datapath.cycle = cycle
+    return quick, reference
+
+
+@settings(EXAMPLES, max_examples=25)
+@given(layers(), PAUSES)
+def test_layers_that_balance(layer: Layer, pauses: list[int]) -> None:
+    """All element types, overflows, queue depths and thresholds; no sum comes near the ends."""
+    layer = dataclasses.replace(layer, config=layer.config | {"pe.design": "5b"}, balance=True)
+    unit = build_layer(layer).machine.unit
+    quick, _ = agree(unit, pauses, planned(unit))
+    assert not quick.row.state.helpers.any()
+
+
+def skewed(
+    config: dict[str, Any], seed: int, macs: int, zeros: float = 0.0, balance: float = 1.0
+) -> Unit:
+    """Clusters of two buffers with several macs each, rows of very different density."""
+    rng = np.random.default_rng(seed)
+    unit = Unit({"pe.overflow": "wrap", **config})
+    clusters, pes = int(unit.configuration["pe.clusters"]), int(unit.configuration["pe.pes"])
+    lines = [
+        f"mac base={n % 2} acc={n % 4}{' balance' * bool(rng.random() < balance)}"
+        for n in range(macs)
+    ]
+    for ib in (2, 5):
+        unit.config_packet(ib, "ld activations base=0", "ld weights", *lines)
+    for ib in (2, 5):
+        share = rng.random((clusters * pes, 1)) ** 2
+        weights = rng.integers(-9, 10, (clusters * pes, 70)) * (
+            rng.random((clusters * pes, 70)) < share
+        )
+        x = rng.integers(-9, 10, 600) * (rng.random(600) >= zeros)
+        unit.exe(ib, unit.dense(x), unit.weights(weights))
+    return unit
+
+
+@settings(EXAMPLES, max_examples=25)
+@given(SEEDS, PAUSES, st.integers(2, 9), st.integers(1, 3), st.integers(1, 4))
+def test_clusters_that_go_on_apart(
+    seed: int, pauses: list[int], depth: int, second: int, threshold: int
+) -> None:
+    """Each begins its next mac when its last one ends, balanced or not."""
+    queues = {
+        "pe.load_queue_1": depth,
+        "pe.load_queue_2": second,
+        "pe.balance_threshold": threshold,
+    }
+    unit = skewed({"pe.clusters": 3, "pe.pes": 5, **queues}, seed, 4, 0.3, 0.8)
+    agree(unit, pauses, planned(unit))
+
+
+# Depths of the load queues (numbers of each width), and the threshold.
+QUEUES = [(2, 1, 1), (3, 1, 1), (3, 2, 2), (8, 1, 1), (8, 2, 2), (8, 2, 70), (11, 2, 5), (64, 3, 2)]
+
+
+@pytest.mark.parametrize(("depth", "second", "threshold"), QUEUES)
+def test_every_cycle(depth: int, second: int, threshold: int) -> None:
+    """Plans of every moment of the macs."""
+    config = {"pe.load_queue_1": depth, "pe.load_queue_2": second}
+    unit = skewed(config | {"pe.balance_threshold": threshold}, 5, 1)
+    quick, reference = planned(unit)
+    while quick.row.running:
+        for machine in (quick, reference):
+            machine.run(max_cycles=1)
+        assert not differences(quick.device, reference.device)
+    given_away = quick.row.counters()["loads_given"]
+    assert bool(given_away) == (depth > 2 and threshold <= depth)
+
+
+def test_a_queue_too_deep_is_simulated_by_cycle() -> None:
+    unit = skewed({"pe.load_queue_1": 65}, 1, 1)
+    calls = []
+    quick, reference = machines(unit)
+    cycle = quick.row.datapath.cycle
+    quick.row.datapath.cycle = lambda: [calls.append(1), cycle()][1]
+    for machine in (quick, reference):
+        machine.run()
+    assert calls
+    assert contents(quick.device) == contents(reference.device)
+
+
+def floating(seed: int) -> Unit:
+    """Numbers whose sum depends on the order in which they are added."""
+    rng = np.random.default_rng(seed)
+    unit = Unit({"pe.element": "fp32", "pe.clusters": 1, "pe.pes": 4})
+    unit.config_packet(0, "ld both base=0", "mac base=0 acc=1 balance", "mac base=0 acc=1 balance")
+    weights = rng.normal(0, 1, (4, 90)) * 10.0 ** rng.integers(-9, 9, (4, 90))
+    weights *= rng.random((4, 90)) < np.array([[0.1], [0.9], [0.3], [1]])
+    unit.exe(0, unit.weights(weights), unit.dense(rng.normal(0, 1, 90)))
+    return unit
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_floating_sums_are_added_in_the_order_of_the_loads(seed: int) -> None:
+    unit = floating(seed)
+    quick, reference = agree(unit, [30, 20, 20], planned(unit))
+    state = quick.row.state
+    assert state.loads_given.sum() > 10
+    assert state.accumulators.tobytes() == reference.row.state.accumulators.tobytes()
+
+
+def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that are open, of both rows; a mac is looked at when it begins and when it ends."""
+    unit = skewed({"pe.clusters": 2, "pe.pes": 4}, 8, 3)
+    config = Configuration("two", TINY | unit.config | {"pe.rows": 2})
+    settled: list[list[BalancedPlan]] = []
+
+    def noted(plans: list[BalancedPlan]) -> None:
+        settled.append(list(plans))
+        settle(plans)
+
+    monkeypatch.setattr(fast, "settle", noted)
+    found = []
+    for engine in ENGINES:
+        device = Device(config, [build], engine)
+        for row in range(2):
+            half = device.memory.feeding_address(row)
+            device.memory.poke(half, bytes(unit.packets) + bytes([END_OF_LIST]))
+            device.memory.poke(half + unit.data_at, bytes(unit.data))
+        device.dispatch(0b11, 0, 0)
+        assert device.run().fault is None
+        found.append(contents(device))
+    assert found[0] == found[1]
+    paths = [{plan.datapath for plan in plans} for plans in settled]
+    assert max(map(len, paths)) == 2
+    assert all(plan.course is not None for plans in settled for plan in plans)
