@@ -28,7 +28,6 @@ from isa.model import (
     checked,
 )
 from isa.nnp_layouts import (
-    END,
     MARKER,
     PLAIN,
     TILE,
@@ -131,7 +130,29 @@ class Step:
 
 
 STEPS: dict[str, Step] = {}
+
+# fmt: off
+RULES = {
+    "begin":    "A chain begins with v_rd or v_rd_inc, one of tiles with m_rd.",
+    "written":  "A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers stand between chains.",
+    "tiles":    "m_rd is followed by one m_wr and nothing else; MatrixRf is on one of both sides.",
+    "order":    "A chain goes through the matrix-vector multiplier, MFU0 and MFU1 in this order; within a unit any order is possible.",
+    "blocks":   "Each block of a unit works once a chain: one product, in MFU0 one that adds, one that multiplies and one that activates, in MFU1 one that adds and one that activates.",
+    "queue":    "A queue has no addresses: its operands are 0.",
+    "entries":  "No entry of a register file is both read and written by one chain, all of its iterations together.",
+    "in place": "A chain that reads entries of InitialVrf does not write them.",
+    "range":    "Every entry that a chain needs is in its register file.",
+    "windows":  "Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth.",
+    "valid":    "v_softmax is over elements that the chain has.",
+    "value":    "What s_wr sets is 1 at least, pad 0.",
+    "end":      "A part ends with end_chain.",
+}
+# fmt: on
 _MOVED = "The address advances by inc an iteration."
+_STEPPED = (
+    "The address advances by inc an iteration, with windows set by inc * stride a window and"
+    " inc * stride * width a row of windows."
+)
 
 
 def _row(
@@ -161,10 +182,11 @@ def _addressed(
         mnemonic, step, plain, {"op": op}, syntax, meaning, reads, writes, family, cycles, example
     )
     if op_inc is not None:
+        moved = _MOVED if step.role == WRITE or step.block == "product" else _STEPPED
         moving = own_inc(name) if isinstance(kind, str) else at_inc(kind)
         yield _row(
             f"{mnemonic}_inc", step, moving, {"op": op_inc}, f"{syntax}, inc",
-            f"{meaning} {_MOVED}", reads, writes, family, cycles, f"{example}, 1",
+            f"{meaning.partition(' With windows')[0]} {moved}", reads, writes, family, cycles, f"{example}, 1",
         )  # fmt: skip
 
 
@@ -176,7 +198,7 @@ def _activates(does: str, *units: str) -> Step:
     return Step(does, STAGE, VECTOR, "activate", units or ("mfu0", "mfu1"))
 
 
-_FLOWS = "mfu_depth, and vector_cycles a native vector"
+_FLOWS = "and a native vector in ceil(native / vector_lanes)"
 _MULTIPLIES = Step("mv_mul", STAGE, VECTOR, "product", ("mvm",), "MatrixRf")
 _SCALES = Step("vv_mul", STAGE, VECTOR, "multiply", ("mfu0",), "MulVrf")
 _ROUNDED = "Each result is rounded once, half to even."
@@ -186,25 +208,25 @@ INSTRUCTIONS = (
     _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core; it stays until it is set again. Stands between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
 
     # mnemonic, op, op of the _inc form, what it is in a chain, memories, meaning, reads, writes, family, cycles, example
-    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR),  _READ,      "Begin a chain with cols native vectors from an address on. With windows set v_rd reads the window of the iteration, kernel * kernel * depth vectors in the order y, x, depth, zeros where it lies in the padding.", "mem scalars", "chain", "vector", "read_depth, and vector_cycles a native vector", "InitialVrf, 0"),
-    *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors from an address on. Several may follow one another; each writes all.", "chain scalars", "mem", "vector", "write_depth, and vector_cycles a native vector", "InitialVrf, 8"),
+    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR),  _READ,      "Begin a chain with cols native vectors from an address on. With windows set v_rd reads the window of the iteration, kernel * kernel * depth vectors in the order y, x, depth, zeros where it lies in the padding.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
+    *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors from an address on. Several may follow one another; each writes all.", "chain scalars", "mem", "vector", f"write_depth, {_FLOWS}", "InitialVrf, 8"),
     *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE),    _TILES_IN,  "Read rows * cols native tiles, row by row; m_wr follows. MatrixRf is on one of both sides.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
     *_addressed("m_wr",       6,  None, Step("m_wr", WRITE, TILE),    _TILES_OUT, "Write the tiles that m_rd read. MatrixRf holds them quantised, made once.", "chain scalars", "mem", "matrix", "until its last tile is written", "MatrixRf, 0"),
-    *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]; cols vectors become rows vectors. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "product_depth, and ceil(rows * cols / engines) * ceil(native / lanes)", "0"),
-    *_addressed("vv_add",     8,  18,   _adds("vv_add"),              _ADD_SUB,   f"Add the register's vectors to the chain's. {_ROUNDED}", "chain mem", "chain", "function", _FLOWS, "AddSubVrf0, 0"),
-    *_addressed("vv_a_sub_b", 9,  32,   _adds("vv_a_sub_b"),          _ADD_SUB,   f"Subtract: the chain's vectors minus the register's. {_ROUNDED}", "chain mem", "chain", "function", _FLOWS, "AddSubVrf0, 0"),
-    *_addressed("vv_b_sub_a", 10, 33,   _adds("vv_b_sub_a"),          _ADD_SUB,   f"Subtract: the register's vectors minus the chain's. {_ROUNDED}", "chain mem", "chain", "function", _FLOWS, "AddSubVrf1, 0"),
-    *_addressed("vv_max",     15, 19,   _adds("vv_max"),              _ADD_SUB,   "The greater of the chain's and the register's elements, each by itself.", "chain mem", "chain", "function", _FLOWS, "AddSubVrf1, 0"),
-    *_addressed("vv_mul",     11, 29,   _SCALES,                      "a",        f"Multiply element by element by the vectors of MulVrf. {_ROUNDED}", "chain MulVrf", "chain", "function", _FLOWS, "0"),
+    *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]; cols vectors become rows vectors. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "multiplier_depth, and ceil(rows * cols / engines) * ceil(native / lanes)", "0"),
+    *_addressed("vv_add",     8,  18,   _adds("vv_add"),              _ADD_SUB,   f"Add the register's vectors to the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
+    *_addressed("vv_a_sub_b", 9,  32,   _adds("vv_a_sub_b"),          _ADD_SUB,   f"Subtract: the chain's vectors minus the register's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
+    *_addressed("vv_b_sub_a", 10, 33,   _adds("vv_b_sub_a"),          _ADD_SUB,   f"Subtract: the register's vectors minus the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf1, 0"),
+    *_addressed("vv_max",     15, 19,   _adds("vv_max"),              _ADD_SUB,   "The greater of the chain's and the register's elements, each by itself.", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf1, 0"),
+    *_addressed("vv_mul",     11, 29,   _SCALES,                      "a",        f"Multiply element by element by the vectors of MulVrf. {_ROUNDED}", "chain MulVrf", "chain", "function", f"multiply_depth, {_FLOWS}", "0"),
 
-    _row("v_sigm",    _activates("v_sigm"),            PLAIN, {"op": 12}, "", "The sigmoid of each element, correctly rounded.",                                                                                              "chain",         "chain", "function", _FLOWS, "", "seed 003, Fig. 3"),
-    _row("v_tanh",    _activates("v_tanh"),            PLAIN, {"op": 13}, "", "The hyperbolic tangent of each element, correctly rounded.",                                                                                   "chain",         "chain", "function", _FLOWS, "", "seed 003, Fig. 3"),
-    _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", _FLOWS, "", "seed 003, Fig. 3"),
-    _row("v_softmax", _activates("v_softmax", "mfu0"), PLAIN, {"op": 28}, "", "The softmax over the first `valid` elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; zeros behind.", "chain scalars", "chain", "function", _FLOWS, "", "seed 003, Fig. 3"),
+    _row("v_sigm",    _activates("v_sigm"),            PLAIN, {"op": 12}, "", "The sigmoid of each element, correctly rounded.",                                                                                              "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
+    _row("v_tanh",    _activates("v_tanh"),            PLAIN, {"op": 13}, "", "The hyperbolic tangent of each element, correctly rounded.",                                                                                   "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
+    _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
+    _row("v_softmax", _activates("v_softmax", "mfu0"), PLAIN, {"op": 28}, "", "The softmax over the first `valid` elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; zeros behind.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
 
     _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "end": 0}, "g",      "Begin to record a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
     _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "end": 1}, "g",      "End the recording of a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
-    _row("end_chain",   Step("end_chain", FINISH),    END,    {"op": 255},          "[last]", "End a chain; the next one ends it too. last: stop the core when everything is written; the assembler sets it in the end_chain with which a part must end.", "chain", "", "scalar", "issue_cycles", "last"),
+    _row("end_chain",   Step("end_chain", FINISH),    PLAIN,  {"op": 255},          "",       "End a chain; the begin of the next one ends it too. At the end of a program, where the word behind is 0, stop the core when everything is written.", "chain", "", "scalar", "issue_cycles", ""),
 )
 # fmt: on
 
@@ -297,12 +319,16 @@ SETTINGS = (
     Setting("nnp.net_in",              64,     "NetInQ",                                                                         "native vectors",   1, 4096),
     Setting("nnp.net_out",             64,     "NetOutQ",                                                                        "native vectors",   1, 4096),
     Setting("nnp.instructions",        65536,  "instruction memory",                                                             "instructions",     16, 131072),
-    Setting("nnp.issue_cycles",        1,      "an instruction from the one before",                                             "cycles",           1, 64),
-    Setting("nnp.read_depth",          8,      "stages of reading vectors",                                                      "cycles",           1, 1024),
-    Setting("nnp.product_depth",       32,     "stages of the multiplier",                                                       "cycles",           1, 1024),
-    Setting("nnp.mfu_depth",           16,     "stages of a multi-function unit",                                                "cycles",           1, 1024),
-    Setting("nnp.write_depth",         8,      "stages of writing vectors",                                                      "cycles",           1, 1024),
-    Setting("nnp.vector_cycles",       1,      "a native vector through reading, a multi-function unit or writing",              "cycles",           1, 1024),
+    Setting("nnp.issue_cycles",          1,      "an instruction from the one before",                                              "cycles",           1, 1024),
+    Setting("nnp.read_depth",            8,      "stages of reading vectors",                                                       "cycles",           1, 1024),
+    Setting("nnp.multiplier_depth",      32,     "stages of the matrix-vector multiplier",                                          "cycles",           1, 1024),
+    Setting("nnp.crossbar_depth",        4,      "stages of a multi-function unit, whatever blocks of it work",                     "cycles",           1, 1024),
+    Setting("nnp.add_depth",             4,      "stages of a block that adds",                                                     "cycles",           1, 1024),
+    Setting("nnp.multiply_depth",        4,      "stages of the block that multiplies",                                             "cycles",           1, 1024),
+    Setting("nnp.activation_depth",      8,      "stages of a block that activates",                                                "cycles",           1, 1024),
+    Setting("nnp.softmax_depth",         32,     "stages of v_softmax",                                                             "cycles",           1, 1024),
+    Setting("nnp.write_depth",           8,      "stages of writing vectors",                                                       "cycles",           1, 1024),
+    Setting("nnp.vector_lanes",          8,      "elements a cycle of reading, a multi-function unit and writing",                  "elements",         1, 1024),
     Setting("nnp.vector_channels",     1,      "channels of external memory to the vector memory manager (C of seed 003)",       "",                 1, 64),
     Setting("nnp.matrix_channels",     1,      "channels of external memory to the matrix memory manager (M of seed 003)",       "",                 1, 64),
 )

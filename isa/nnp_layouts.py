@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from isa.kinds import Choice, Flag, Immediate
+from isa.kinds import Choice, Immediate
 from isa.model import Field, Format
 
 VECTOR, TILE = "vector", "tile"  # what an address counts: native vectors, native tiles
@@ -107,7 +107,6 @@ def own_inc(name: str) -> Format:
 
 
 PLAIN = Format("plain", 32, (_OP, Field("reserved", "23:0")), 4)
-END = Format("end", 32, (_OP, Field("reserved", "23:1"), Field("last", "0", Flag("last"))), 4)
 MARKER = Format(
     "marker",
     32,

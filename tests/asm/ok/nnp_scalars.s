@@ -28,5 +28,5 @@
         trace_end 3
         v_rd    NetInQ
         v_wr    NetOutQ
-        end_chain last
+        end_chain
         .equ    N, 2

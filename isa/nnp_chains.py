@@ -1,0 +1,140 @@
+"""nnp: which instructions make a chain, and in which unit each of them is done.
+
+It follows from the rows alone (`isa.nnp.STEPS`); assembler and emulator ask the same
+functions. What a chain may read and write is in `isa/nnp_entries.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from isa.codec import Decoded
+from isa.nnp import BEGIN, RULES, SCALARS, STAGE, STEPS, WRITE, Step
+from isa.nnp_layouts import BY_CODE, BY_NAME, TILE, UNITS, Memory
+
+_PLACE = {unit.name: place for place, unit in enumerate(UNITS)}
+_LOW = {scalar.name: scalar.low for scalar in SCALARS}
+_BY_CODE = {scalar.code: scalar.name for scalar in SCALARS}
+
+
+class ChainError(ValueError):
+    """A chain that breaks a rule; `at` is the place in it of the instruction that does."""
+
+    def __init__(self, rule: str, at: int, message: str) -> None:
+        super().__init__(message)
+        self.rule, self.at, self.meaning = rule, at, RULES[rule]
+
+
+def step(found: Decoded) -> Step:
+    """What an instruction is in a chain."""
+    return STEPS[found.row.mnemonic]
+
+
+def memory(found: Decoded) -> Memory | None:
+    """The memory that an instruction works with, if it has one."""
+    code = found.values.get("mem")
+    if code is not None:
+        return BY_CODE[code]
+    own = step(found).memory
+    return BY_NAME[own] if own else None
+
+
+def scalar(found: Decoded) -> tuple[str, int]:
+    """The register that an s_wr sets, and its value. Raises `ChainError`."""
+    register, value = _BY_CODE[found.values["reg"]], found.values["value"]
+    if value < _LOW[register]:
+        raise ChainError("value", 0, f"{register} is at least {_LOW[register]}, not {value}")
+    return register, value
+
+
+# --- what follows what ---
+
+
+def goes_on(found: Decoded) -> bool:
+    """Whether an instruction belongs to the chain before it; any other one ends that chain."""
+    return step(found).role in (STAGE, WRITE)
+
+
+def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
+    """The unit that does each instruction of a chain, or of its begin; none for reads and writes.
+
+    An instruction goes into the first unit that can take it: what is behind it has most room so.
+    Raises `ChainError`.
+    """
+    first = step(rows[0])
+    if first.role != BEGIN:
+        reads = "m_rd" if first.elements == TILE else "v_rd"
+        raise ChainError("begin", 0, f"{name(rows[0])} is in no chain: {reads} begins one")
+    units = [""]
+    for at, found in enumerate(rows[1:], 1):
+        this, written = step(found), step(rows[at - 1]).role == WRITE
+        if this.elements != first.elements:
+            text = f"{name(found)} is for {this.elements}s, {name(rows[0])} reads {first.elements}s"
+            raise ChainError("tiles", at, text)
+        if this.role == WRITE:
+            if written and first.elements == TILE:
+                raise ChainError("tiles", at, "m_rd has its m_wr already")
+            units.append("")
+            continue
+        if written:
+            text = f"{name(found)} stands behind {name(rows[at - 1])}, which ends a chain"
+            raise ChainError("written", at, text)
+        units.append(_unit(rows, units, at))
+    if first.elements == TILE:
+        _check_sides(rows)
+    for at, found in enumerate(rows):
+        _check_queue(found, at)
+    return tuple(units)
+
+
+def complete(rows: Sequence[Decoded], ender: str = "") -> None:
+    """Raise `ChainError` unless the chain is written; `ender` is what ends it."""
+    if step(rows[-1]).role != WRITE:
+        write = "m_wr" if step(rows[0]).elements == TILE else "v_wr"
+        before = f" before {ender}" if ender else ""
+        text = f"the chain of {name(rows[0])} writes nothing: {write} is missing{before}"
+        raise ChainError("written", len(rows), text)
+
+
+def name(found: Decoded) -> str:
+    """The mnemonic of an instruction, for messages."""
+    return found.row.mnemonic
+
+
+def _unit(rows: Sequence[Decoded], units: Sequence[str], at: int) -> str:
+    """The unit that does the instruction `at` of a chain, those before it having theirs."""
+    this, place = step(rows[at]), memory(rows[at])
+    can = [place.unit] if place is not None and place.unit else list(this.units)
+    last = max((_PLACE[unit] for unit in units if unit), default=0)
+    taken = {(unit, step(found).block): found for found, unit in zip(rows[:at], units, strict=True)}
+    for unit in can:
+        if _PLACE[unit] >= last and (unit, this.block) not in taken:
+            return unit
+    own, titles = name(rows[at]), [UNITS[_PLACE[unit]].title for unit in can]
+    if all((unit, this.block) in taken for unit in can):
+        others = " and ".join(
+            f"{title}'s by {name(taken[unit, this.block])}"
+            for unit, title in zip(can, titles, strict=True)
+        )
+        what = f"the block for {own} is taken" if len(can) == 1 else f"no block is left for {own}"
+        raise ChainError("blocks", at, f"{what}: {others}")
+    beyond = next(before for before in range(at) if units[before] and _PLACE[units[before]] == last)
+    text = f"{own} works in {titles[0]}, but {name(rows[beyond])} before it is in"
+    raise ChainError("order", at, f"{text} {UNITS[last].title}")
+
+
+def _check_sides(rows: Sequence[Decoded]) -> None:
+    """Tiles go from or to MatrixRf."""
+    sides = [place for place in map(memory, rows) if place is not None]
+    if len(sides) == 2 and sum(side.unit == "mvm" for side in sides) != 1:
+        text = f"tiles go between Dram or NetInQ and MatrixRf, not from {sides[0].name}"
+        raise ChainError("tiles", 1, f"{text} to {sides[1].name}")
+
+
+def _check_queue(found: Decoded, at: int) -> None:
+    place = memory(found)
+    if place is not None and place.queue:
+        for field in ("a", "inc"):
+            if found.values.get(field):
+                text = f"{place.name} has no addresses: {field} is 0, not {found.values[field]}"
+                raise ChainError("queue", at, text)

@@ -1,0 +1,296 @@
+"""nnp: which entries of which memories a chain reads and writes, and the rules about them.
+
+The assembler asks with what it knows of the registers that s_wr sets, the emulator with
+their values: a register that is missing in the mapping is unknown, and of what depends on
+it the least is taken, so that a rule is broken for certain where one is said to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from isa.codec import Decoded
+from isa.nnp import BEGIN, RESET, WINDOW, WRITE
+from isa.nnp_chains import ChainError, memory, name, step
+from isa.nnp_layouts import TILE, VECTOR, Memory
+
+Scalars = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A volume [y][x][depth] of native vectors, and the windows that slide over it."""
+
+    width: int
+    height: int
+    kernel: int
+    stride: int
+    pad: int
+    depth: int
+
+    @property
+    def across(self) -> int:
+        """Windows beside each other; below 1: there is no room for one."""
+        return (self.width + 2 * self.pad - self.kernel) // self.stride + 1
+
+    @property
+    def down(self) -> int:
+        """Windows below each other; below 1: there is no room for one."""
+        return (self.height + 2 * self.pad - self.kernel) // self.stride + 1
+
+    @property
+    def vectors(self) -> int:
+        """Native vectors of a window."""
+        return self.kernel * self.kernel * self.depth
+
+    def stepped(self, iteration: int) -> int:
+        """How far an operand of an _inc form is in an iteration, in steps of its inc."""
+        y, x = divmod(iteration, self.across)
+        return (y * self.width + x) * self.stride
+
+    def window(self, iteration: int) -> tuple[int | None, ...]:
+        """The distance of each vector of a window from the volume's begin; None in the padding."""
+        down, over = divmod(iteration, self.across)
+        top, left = down * self.stride - self.pad, over * self.stride - self.pad
+        return tuple(
+            (y * self.width + x) * self.depth + d
+            if 0 <= y < self.height and 0 <= x < self.width
+            else None
+            for y in range(top, top + self.kernel)
+            for x in range(left, left + self.kernel)
+            for d in range(self.depth)
+        )
+
+    def spans(self, iterations: int) -> Iterator[tuple[int, int]]:
+        """The vectors that the windows of that many iterations read, as runs; some overlap."""
+        for first in range(0, iterations, self.across):
+            row = range(min(self.across, iterations - first))
+            joined = self.stride <= self.kernel
+            lefts = (0,) if joined else row
+            reach = (len(row) - 1) * self.stride + self.kernel if joined else self.kernel
+            top = first // self.across * self.stride - self.pad
+            for y in range(max(top, 0), min(top + self.kernel, self.height)):
+                for over in lefts:
+                    left = over * self.stride - self.pad
+                    begin, end = max(left, 0), min(left + reach, self.width)
+                    if begin < end:
+                        line = y * self.width
+                        yield (line + begin) * self.depth, (line + end) * self.depth
+
+
+@dataclass(frozen=True)
+class Access:
+    """What an instruction of a chain reads or writes in every iteration.
+
+    `count` elements from an address on: `base` and, in iteration i, `inc` * i more, or, `sliding`
+    over a volume, inc * (oy * stride * width + ox * stride). A `window` is a plain v_rd's.
+    """
+
+    at: int  # the place of the instruction in its chain
+    memory: Memory
+    writes: bool
+    base: int
+    inc: int
+    count: int
+    sliding: bool = False
+    window: bool = False
+
+    def begin(self, iteration: int, vectors: Volume | None) -> int:
+        """Its first address in an iteration; `vectors` is the volume that is set, if one is."""
+        if self.sliding and vectors is not None:
+            return self.base + self.inc * vectors.stepped(iteration)
+        return self.base + self.inc * iteration
+
+    def addresses(self, iteration: int, vectors: Volume | None) -> tuple[int | None, ...]:
+        """The entries of an iteration in the order of the chain's vectors; None: a vector of zeros."""
+        if self.window and vectors is not None:
+            found = vectors.window(iteration)
+            return tuple(None if far is None else self.base + far for far in found)
+        begin = self.begin(iteration, vectors)
+        return tuple(range(begin, begin + self.count))
+
+
+def volume(scalars: Scalars) -> Volume | None:
+    """The volume that is set; None: none is. KeyError: that is not known."""
+    values = [scalars[name] for name in WINDOW]
+    return None if values == [RESET[name] for name in WINDOW] else Volume(*values)
+
+
+def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
+    """How many native vectors each instruction of a chain takes or reads; None: not known."""
+    found: list[int | None] = []
+    count = _read(rows[0], scalars)
+    for item in rows:
+        found.append(count)
+        if step(item).block == "product":
+            count = scalars.get("rows")
+    return tuple(found)
+
+
+def _read(first: Decoded, scalars: Scalars) -> int | None:
+    """The vectors with which a chain begins; None: not known."""
+    if not _is_plain(first):
+        return scalars.get("cols")
+    if any(name not in scalars for name in WINDOW):
+        return None
+    vectors = volume(scalars)
+    return scalars.get("cols") if vectors is None else vectors.vectors
+
+
+def _is_plain(found: Decoded) -> bool:
+    """Whether an instruction reads windows where they are set."""
+    this = step(found)
+    return this.role == BEGIN and this.elements == VECTOR and "inc" not in found.values
+
+
+def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
+    """What a chain reads and writes. Of what is not known the least is taken."""
+    known = all(name in scalars for name in WINDOW)
+    slides = known and volume(scalars) is not None
+    matrix = scalars.get("rows", 1) * scalars.get("cols", 1)
+    found = []
+    for at, (item, vectors) in enumerate(zip(rows, flow(rows, scalars), strict=True)):
+        this, place = step(item), memory(item)
+        if place is None:
+            continue
+        tiles = this.elements == TILE or this.block == "product"
+        least = 0 if _is_plain(item) and not known else 1
+        inc, writes = item.values.get("inc"), this.role == WRITE
+        found.append(
+            Access(
+                at,
+                place,
+                writes,
+                base=item.values.get("a", item.values.get("m", 0)),
+                inc=inc or 0,
+                count=matrix if tiles else vectors if vectors is not None else least,
+                sliding=slides and inc is not None and not writes and not tiles,
+                window=slides and _is_plain(item),
+            )
+        )
+    return tuple(found)
+
+
+def runs(access: Access, scalars: Scalars) -> list[tuple[int, int]]:
+    """The entries that an access has in all iterations: runs from an entry to before another."""
+    iterations = scalars.get("iterations", 1)
+    known = all(name in scalars for name in WINDOW)
+    vectors = volume(scalars) if known else None
+    if access.count == 0:
+        return []
+    if access.window:
+        assert vectors is not None
+        found = [(access.base + x, access.base + y) for x, y in vectors.spans(iterations)]
+    elif not known and not access.writes:  # nobody knows where further iterations read
+        found = [(access.base, access.base + access.count)]
+    elif access.inc <= access.count and not access.sliding:
+        found = [(access.base, access.begin(iterations - 1, None) + access.count)]
+    else:
+        begins = [access.begin(i, vectors) for i in range(iterations)]
+        found = [(begin, begin + access.count) for begin in begins]
+    return _joined(sorted(found))
+
+
+def _joined(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for begin, end in found:
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((begin, end))
+    return joined
+
+
+def _common(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]]) -> int | None:
+    """The first entry that is in a run of both."""
+    one = two = 0
+    while one < len(first) and two < len(second):
+        begin = max(first[one][0], second[two][0])
+        if begin < min(first[one][1], second[two][1]):
+            return begin
+        if first[one][1] < second[two][1]:
+            one += 1
+        else:
+            two += 1
+    return None
+
+
+def check(rows: Sequence[Decoded], scalars: Scalars, sizes: Mapping[str, int]) -> None:
+    """Hold the entries that a whole chain reads and writes to the rules.
+
+    `sizes` are fields of the configuration by their names. Raises `ChainError`.
+    """
+    _check_windows(rows, scalars)
+    found = accesses(rows, scalars)
+    entries = {access.at: runs(access, scalars) for access in found if not access.memory.queue}
+    for access in found:
+        if access.memory.setting and not access.memory.queue and entries[access.at]:
+            _check_size(rows, access, entries[access.at][-1][1], sizes[access.memory.setting])
+    for write in found:
+        for read in found:
+            if write.writes and not read.writes and write.memory is read.memory:
+                _check_apart(rows, read, write, entries)
+    _check_valid(rows, flow(rows, scalars), scalars, sizes["nnp.native"])
+
+
+def _check_apart(
+    rows: Sequence[Decoded],
+    read: Access,
+    write: Access,
+    entries: Mapping[int, Sequence[tuple[int, int]]],
+) -> None:
+    where = write.memory
+    if where.queue or not where.setting:  # messages, external memory
+        return
+    entry = _common(entries[read.at], entries[write.at])
+    if entry is None:
+        return
+    if where.name == "InitialVrf":
+        text = f"the chain reads entry {entry} of {where.name} and writes it: no update in place"
+        raise ChainError("in place", write.at, text)
+    text = f"{name(rows[write.at])} writes entry {entry} of {where.name}, which"
+    raise ChainError("entries", write.at, f"{text} {name(rows[read.at])} of the chain reads")
+
+
+def _check_size(rows: Sequence[Decoded], access: Access, end: int, size: int) -> None:
+    if end > size:
+        text = f"{name(rows[access.at])} needs entry {end - 1} of {access.memory.name}, which has"
+        raise ChainError("range", access.at, f"{text} {size} ({access.memory.setting})")
+
+
+def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
+    """Windows lie in the volume, and their vectors are what the product takes."""
+    if step(rows[0]).elements == TILE or any(name not in scalars for name in WINDOW):
+        return
+    vectors, place = volume(scalars), memory(rows[0])
+    if vectors is None:
+        return
+    assert place is not None
+    plain = "inc" not in rows[0].values
+    if plain and place.queue:
+        text = f"{place.name} holds no volume: while windows are set, v_rd_inc reads cols vectors"
+        raise ChainError("windows", 0, text)
+    windows = max(vectors.across, 0) * max(vectors.down, 0)
+    iterations = scalars.get("iterations", 1)
+    if iterations > windows:
+        text = f"the volume has {windows} windows, iterations is {iterations}"
+        raise ChainError("windows", 0, text)
+    for at, found in enumerate(rows):
+        if plain and step(found).block == "product" and "cols" in scalars:
+            cols = scalars["cols"]
+            if cols != vectors.vectors:
+                text = f"cols is {cols}, a window has {vectors.vectors} vectors (kernel * kernel"
+                raise ChainError("windows", at, f"{text} * depth)")
+
+
+def _check_valid(
+    rows: Sequence[Decoded], vectors: Sequence[int | None], scalars: Scalars, native: int
+) -> None:
+    """v_softmax is over no more elements than the chain has."""
+    for at, count in enumerate(vectors):
+        if step(rows[at]).does == "v_softmax" and count is not None:
+            valid, have = scalars.get("valid", 1), count * native
+            if valid > have:
+                text = f"valid is {valid}, the chain has {have} elements"
+                raise ChainError("valid", at, text)
