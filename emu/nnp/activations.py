@@ -1,0 +1,194 @@
+"""Sigmoid, tanh and softmax of host values: correctly rounded (docs/numbers-nnp.md).
+
+A binary64 result is within 2**-48 of the true one, which leaves room for 16 units in the last
+place of the library's functions. Where both ends of that range round to the same host number
+this is the answer. The few others are computed with decimals of growing precision until they
+decide; that ends, as no true result is a tie (e**x is transcendental for every rational x but 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from emu.nnp.host import Host, round_fraction, subtract, to_host
+
+Doubles = NDArray[np.float64]
+
+_MARGIN = 2.0**-48
+_DIGITS = 60  # of the first attempt in decimals
+_GRID = 40  # fraction bits of an exponential, those of BFP long
+
+
+def sigmoid(values: Host) -> Host:
+    """1 / (1 + e**-x), correctly rounded. NaN stays NaN, in the one form."""
+    return _by_table("sigmoid", values) if _narrow(values) else _curve("sigmoid", values)
+
+
+def tanh(values: Host) -> Host:
+    """The hyperbolic tangent, correctly rounded; zeros keep their sign."""
+    return _by_table("tanh", values) if _narrow(values) else _curve("tanh", values)
+
+
+def softmax(values: Host, valid: int) -> Host:
+    """Softmax of the first `valid` elements along the last axis; the others become +0.
+
+    Differences to the largest one are host values, exponentials are rounded once (to 2**-40 at
+    the finest), their sum is exact, and so are the quotients before they are rounded.
+    """
+    result = np.zeros_like(values)
+    count = min(valid, values.shape[-1])
+    if count == 0 or values.size == 0:
+        return result
+    chosen = values[..., :count]
+    differences = subtract(chosen, np.max(chosen, axis=-1, keepdims=True))
+    failed = np.isnan(differences).any(axis=-1)
+    differences[failed] = 0
+    parts = _exponentials(differences)
+    total = parts.sum(axis=-1, keepdims=True)
+    quotients = _quotients(parts, np.broadcast_to(total, parts.shape), values.dtype)
+    quotients[failed] = np.nan
+    result[..., :count] = quotients
+    return result
+
+
+def _narrow(values: Host) -> bool:
+    return values.dtype == np.float16
+
+
+def _sigmoid64(x: Doubles) -> Doubles:
+    with np.errstate(under="ignore"):
+        small = np.exp(-np.abs(x))
+        return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
+
+
+_FAST: dict[str, Callable[[Doubles], Doubles]] = {"sigmoid": _sigmoid64, "tanh": np.tanh}
+
+
+def _exact_sigmoid(x: Decimal) -> Decimal:
+    return 1 / (1 + (-x).exp())
+
+
+def _exact_tanh(x: Decimal) -> Decimal:
+    """tanh of a size; it loses as many digits as `x` has zeros behind the point, at most 8."""
+    double = (-2 * x).exp()
+    return (1 - double) / (1 + double)
+
+
+_EXACT: dict[str, Callable[[Decimal], Decimal]] = {
+    "sigmoid": _exact_sigmoid,
+    "tanh": _exact_tanh,
+    "exp": Decimal.exp,
+}
+
+
+def _decided(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
+    """What `rounded` makes of the true value of a curve at `x`, which is not 0."""
+    digits = _DIGITS
+    while True:
+        with localcontext(Context(prec=digits, Emin=-(10**6), Emax=10**6)):
+            value = Fraction(_EXACT[name](Decimal(x)))
+        error = value / 10 ** (digits // 2)
+        low, high = rounded(value - error), rounded(value + error)
+        if low == high:
+            return low
+        digits *= 2
+
+
+def _curve(name: str, values: Host) -> Host:
+    """A curve at each element; those that binary64 cannot decide in decimals."""
+    with np.errstate(invalid="ignore"):
+        exact = _FAST[name](np.asarray(values).astype(np.float64))
+    dtype = values.dtype
+    result = to_host(exact * (1 - _MARGIN), dtype)
+    unsure = result != to_host(exact * (1 + _MARGIN), dtype)
+    unsure &= ~np.isnan(exact)
+    for index in np.argwhere(unsure):
+        place = tuple(index)
+        x = float(values[place])
+        size = abs(x) if name == "tanh" else x
+        found = _decided(name, size, lambda value: round_fraction(value, dtype))
+        result[place] = np.copysign(found, x) if name == "tanh" else found
+    result[np.isnan(exact)] = np.nan
+    return result
+
+
+@cache
+def _table(name: str) -> NDArray[np.float16]:
+    """A curve at all 65536 numbers of fp16, by their bits."""
+    table = _curve(name, np.arange(1 << 16, dtype=np.uint16).view(np.float16))
+    table.flags.writeable = False
+    return table
+
+
+def _by_table(name: str, values: Host) -> Host:
+    return _table(name)[np.ascontiguousarray(values).view(np.uint16)]
+
+
+def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
+    """Numbers from 0 to 1 rounded once to a host number or to 2**-40, whichever is coarser.
+
+    In units of 2**-40.
+    """
+    scaled = np.ldexp(exact, _GRID)
+    if np.dtype(dtype) == np.float16:
+        return np.ldexp(to_host(exact, dtype).astype(np.float64), _GRID).astype(np.int64)
+    # Below 2**24 units a binary32 number has a finer last place than the grid.
+    digits = np.where(scaled < 1 << 24, np.rint(scaled), scaled.astype(np.float32))
+    return np.asarray(digits.astype(np.int64))
+
+
+def _grid_of(value: Fraction, dtype: np.dtype[Any]) -> int:
+    """The same of one fraction."""
+    scaled = value * (1 << _GRID)
+    if dtype == np.float32 and scaled < 1 << 24:
+        return round(scaled)
+    return int(Fraction(float(round_fraction(value, dtype))) * (1 << _GRID))
+
+
+def _exponentials64(differences: Host) -> NDArray[np.int64]:
+    """e**d of numbers up to 0, in units of 2**-40."""
+    dtype = differences.dtype
+    with np.errstate(under="ignore"):
+        exact = np.exp(differences.astype(np.float64))
+    result = _on_grid(exact * (1 - _MARGIN), dtype)
+    for index in np.argwhere(result != _on_grid(exact * (1 + _MARGIN), dtype)):
+        place = tuple(index)
+        x = float(differences[place])
+        result[place] = _decided("exp", x, lambda value: _grid_of(value, dtype))
+    return result
+
+
+@cache
+def _exponential_table() -> NDArray[np.int64]:
+    """e**d of all numbers of fp16 that are not above 0, by their bits; else 0."""
+    numbers = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    used = np.flatnonzero(numbers <= 0)
+    table = np.zeros(1 << 16, np.int64)
+    table[used] = _exponentials64(numbers[used])
+    table.flags.writeable = False
+    return table
+
+
+def _exponentials(differences: Host) -> NDArray[np.int64]:
+    if _narrow(differences):
+        return _exponential_table()[np.ascontiguousarray(differences).view(np.uint16)]
+    return _exponentials64(differences)
+
+
+def _quotients(parts: NDArray[np.int64], totals: NDArray[np.int64], dtype: DTypeLike) -> Host:
+    """`parts` / `totals`, fractions rounded once to the host type."""
+    exact = parts / totals
+    result = to_host(exact * (1 - _MARGIN), dtype)
+    unsure = result != to_host(exact * (1 + _MARGIN), dtype)
+    for index in np.argwhere(unsure):
+        place = tuple(index)
+        value = Fraction(int(parts[place]), int(totals[place]))
+        result[place] = round_fraction(value, dtype)
+    return result

@@ -1,0 +1,122 @@
+"""BFP long: q34.40 with an exponent, 74 bits in two limbs (seed 003; docs/numbers-nnp.md).
+
+A number V · 2**(exponent - 40) is held as `whole` = floor(V / 2**40) and `fraction` = V mod 2**40.
+Its way to the host format is integer arithmetic from end to end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from emu.nnp.host import Host
+from emu.numerics import fits
+
+Ints = NDArray[np.int64]
+
+FRACTION = 40
+WHOLE = 34
+_MASK = (1 << FRACTION) - 1
+
+
+class OutOfRange(ArithmeticError):
+    """An accumulator left 74 bits. `index` is (iteration, row, element), `column` the step."""
+
+    def __init__(self, index: tuple[int, ...], column: int) -> None:
+        iteration, row, element = index
+        super().__init__(
+            f"element {element} of row {row} leaves the accumulator's {WHOLE + FRACTION} bits"
+            f" at column {column} of iteration {iteration}"
+        )
+        self.index = index
+        self.column = column
+
+
+@dataclass(frozen=True)
+class Long:
+    """Accumulators, int64 of one shape: V = whole · 2**40 + fraction, 0 <= fraction < 2**40."""
+
+    whole: Ints
+    fraction: Ints
+    exponent: Ints
+
+    @classmethod
+    def of(cls, value: Ints, exponent: Ints) -> Long:
+        """V that fits in 64 bits."""
+        return cls(value >> FRACTION, value & _MASK, exponent)
+
+    @classmethod
+    def scaled(cls, value: Ints, places: int, exponent: Ints) -> Long:
+        """V = `value` · 2**`places`, 0 to 40 of them. It may leave 74 bits (`check`)."""
+        rest = FRACTION - places
+        return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
+
+    def shifted(self, places: Ints) -> Long:
+        """Divided by 2**`places`, 0 to 62, towards -infinity; the exponent grows as much."""
+        few = np.minimum(places, FRACTION)
+        low = (self.whole & ((1 << few) - 1)) << (FRACTION - few) | self.fraction >> few
+        far = (self.whole >> np.maximum(places - FRACTION, 0)) & _MASK
+        fraction = np.where(places > FRACTION, far, low)
+        return Long(self.whole >> places, fraction, self.exponent + places)
+
+    def plus(self, other: Long) -> Long:
+        """The sum, both aligned to the larger exponent. It may leave 74 bits (`check`)."""
+        exponent = np.maximum(self.exponent, other.exponent)
+        left = self.shifted(exponent - self.exponent)
+        right = other.shifted(exponent - other.exponent)
+        fraction = left.fraction + right.fraction
+        carry = fraction >> FRACTION
+        return Long(left.whole + right.whole + carry, fraction & _MASK, exponent)
+
+    def check(self, column: int) -> None:
+        """Raise `OutOfRange` if one of the accumulators (iterations, rows, N) has left 74 bits."""
+        inside = fits(self.whole, WHOLE)
+        if not inside.all():
+            raise OutOfRange(tuple(int(x) for x in np.argwhere(~inside)[0]), column)
+
+
+def _bit_length(size: Ints) -> Ints:
+    """Bits of numbers from 0 to 2**63 - 1: exact, as no half has more digits than a binary64."""
+    high, low = size >> 32, size & 0xFFFF_FFFF
+    of_high = 32 + np.frexp(high.astype(np.float64))[1]
+    return np.where(high > 0, of_high, np.frexp(low.astype(np.float64))[1]).astype(np.int64)
+
+
+def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
+    """`value` · 2**`exponent`, sizes below 2**62, rounded once to the host type."""
+    limits: Any = np.finfo(np.dtype(dtype))
+    stored = int(limits.nmant)
+    least = int(limits.minexp) - stored  # the exponent of the last place of subnormals
+    size = np.abs(value)
+    place = np.maximum(_bit_length(size) + exponent - (stored + 1), least)
+    drop = place - exponent
+    few = np.clip(drop, 0, 62)
+    digits = size >> few
+    rest = size & ((1 << few) - 1)
+    half = (1 << few) >> 1
+    up = (few > 0) & ((rest > half) | ((rest == half) & (digits & 1 == 1)))
+    digits = np.where(drop > 62, 0, digits + up) << np.clip(-drop, 0, stored + 1)
+    # A carry into the next power of two, subnormals and normals are all this sum.
+    bits = np.where(size == 0, 0, ((place - least) << stored) + digits)
+    top = (1 << limits.bits - 1) - (1 << stored)  # infinity
+    bits = np.minimum(bits, top) | np.where(value < 0, 1 << limits.bits - 1, 0)
+    unsigned = np.dtype(f"u{limits.bits // 8}")
+    return np.asarray(bits.astype(unsigned).view(dtype))
+
+
+def round_long(long: Long, dtype: DTypeLike) -> Host:
+    """V · 2**(exponent - 40) rounded once, half to even, to infinity beyond the largest number."""
+    negative = long.whole < 0
+    borrow = long.fraction > 0
+    whole = np.where(negative, -long.whole - borrow, long.whole)
+    fraction = np.where(negative, (-long.fraction) & _MASK, long.fraction)
+    # 74 bits into 62: what falls off stays as a last bit that says "and more".
+    rest = (fraction & 0xFFF) != 0
+    packed = whole << 28 | fraction >> 12 | rest
+    short = whole < 1 << 21
+    size = np.where(short, whole << FRACTION | fraction, packed)
+    exponent = long.exponent - FRACTION + np.where(short, 0, 12)
+    return round_scaled(np.where(negative, -size, size), exponent, dtype)

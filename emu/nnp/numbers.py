@@ -1,0 +1,42 @@
+"""The arithmetic of nnp: the door to its modules. Every rule stands in docs/numbers-nnp.md.
+
+A leaf: nothing of ours but `emu.numerics` is imported behind it.
+"""
+
+from __future__ import annotations
+
+from emu.nnp.activations import sigmoid, softmax, tanh
+from emu.nnp.host import HOST, add, maximum, multiply, relu, subtract, to_host
+from emu.nnp.longs import Long, OutOfRange, round_long
+from emu.nnp.products import Tiles
+from emu.nnp.quantisers import (
+    NotANumber,
+    Quantised,
+    Quantiser,
+    dequantise,
+    quantise,
+    requantise,
+)
+
+__all__ = [
+    "HOST",
+    "Long",
+    "NotANumber",
+    "OutOfRange",
+    "Quantised",
+    "Quantiser",
+    "Tiles",
+    "add",
+    "dequantise",
+    "maximum",
+    "multiply",
+    "quantise",
+    "relu",
+    "requantise",
+    "round_long",
+    "sigmoid",
+    "softmax",
+    "subtract",
+    "tanh",
+    "to_host",
+]

@@ -1,0 +1,188 @@
+"""Products of native tiles and vectors: exact integers, accumulated in BFP long, rounded once.
+
+docs/numbers-nnp.md, "Products". BLAS does the work wherever a bound shows that no sum has more
+digits than its type, 24 or 53. Then neither the order of sums nor the alignment of BFP long shows,
+and a product of dequantised numbers is the exact result. Else columns are accumulated one by
+one in integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from emu.nnp.host import Host, to_host
+from emu.nnp.longs import FRACTION, Long, round_long, round_scaled
+from emu.nnp.quantisers import Quantised, Quantiser, integers, power_of_two, values
+
+_SINGLE, _DOUBLE = 1 << 24, 1 << 53  # integers up to here are exact in binary32, in binary64
+_AT_ONCE = 1 << 22  # elements of results that are worked on at a time
+
+Reals = NDArray[np.floating[Any]]
+Ints = NDArray[np.int64]
+
+
+def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
+    """The greatest distance, along an axis of blocks, from the largest exponent down to one of a
+    block that is not all zero."""
+    wide = exponents.astype(np.int64)
+    greatest = wide.max(axis=axis)
+    least = np.where(codes.any(axis=-1), wide, greatest.max(initial=-128)).min(axis=axis)
+    return int((greatest - least).max(initial=0))
+
+
+class Tiles:
+    """rows × cols native tiles, prepared for products with vectors.
+
+    `quantised` holds codes (rows, cols, N, N) and exponents (rows, cols, N) of the quantiser
+    `matrix`; `vector` is the quantiser of the vectors to come. Later changes of the arrays do not
+    show here.
+    """
+
+    def __init__(self, quantised: Quantised, matrix: Quantiser, vector: Quantiser) -> None:
+        self.rows, self.cols, self.native, _ = quantised.codes.shape
+        self._matrix, self._vector = matrix, vector
+        self._shared = matrix.kind == "bfp"
+        self._digits = matrix.size + vector.size
+        dot = self.native << self._digits  # a bound of a dot product of one tile
+        self._type: DTypeLike = np.float32 if dot <= _SINGLE else np.float64
+        self._wide = dot > _DOUBLE
+        self._spread = _spread(quantised.exponents, quantised.codes, 1) if self._shared else 0
+        exponents = quantised.exponents.transpose(1, 0, 2).reshape(self.cols, -1)
+        self._exponents = exponents.astype(np.int64)
+        self._parts = self._split(quantised) if self._wide else [self._plain(quantised)]
+
+    @property
+    def nbytes(self) -> int:
+        """What the prepared tiles take."""
+        return sum(part.nbytes for part in self._parts)
+
+    def times(self, vectors: Quantised, dtype: DTypeLike) -> Host:
+        """Vectors (iterations, cols, N) to host values (iterations, rows, N).
+
+        Raises `OutOfRange` if an accumulator leaves its 74 bits.
+        """
+        step = max(1, _AT_ONCE // (self.rows * self.native))
+        parts = []
+        for first in range(0, max(1, len(vectors.codes)), step):
+            some = slice(first, first + step)
+            parts.append(self._some(Quantised(vectors.codes[some], vectors.exponents[some]), dtype))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def long(self, vectors: Quantised) -> Long:
+        """The accumulators (iterations, rows, N) of `times` before they are rounded."""
+        total = self._column(vectors, 0)
+        total.check(0)
+        for column in range(1, self.cols):
+            total = total.plus(self._column(vectors, column))
+            total.check(column)
+        return total
+
+    def _some(self, vectors: Quantised, dtype: DTypeLike) -> Host:
+        spread = self._spread
+        if self._shared:
+            spread += _spread(vectors.exponents, vectors.codes, 1)
+        nothing_lost = not self._shared or spread <= FRACTION - self._digits
+        if nothing_lost and (self.cols * self.native << self._digits + spread) <= _DOUBLE:
+            return self._shaped(to_host(self._sums(vectors, spread), dtype))
+        # In bfp an accumulator is at most cols · N · 2**40, and one more for each alignment.
+        if self._shared and self.cols * (self.native << FRACTION) + self.cols < 1 << 62:
+            value, exponent = self._short(vectors)
+            return self._shaped(round_scaled(value, exponent - FRACTION, dtype))
+        return round_long(self.long(vectors), dtype)
+
+    def _sums(self, vectors: Quantised, spread: int) -> Reals:
+        """The exact results (iterations, rows · N): no sum has more than 53 digits."""
+        weights = self._parts[0]
+        x = values(vectors, self._vector, self._type).reshape(-1, self.cols * self.native)
+        digits = self._digits + spread
+        if self._type == np.float64 or self.cols * self.native << digits <= _SINGLE:
+            total: Reals = x @ weights.T
+        else:
+            total = np.zeros((len(x), len(weights)))
+            for column in range(self.cols):
+                part = self._of_column(column)
+                total += x[:, part] @ weights[:, part].T
+        total += 0.0  # -0 becomes +0
+        return total
+
+    def _short(self, vectors: Quantised) -> tuple[Ints, Ints]:
+        """V and its exponent, accumulated in BFP long where 64 bits hold it."""
+        total, exponent = self._aligned(vectors, 0)
+        for column in range(1, self.cols):
+            value, other = self._aligned(vectors, column)
+            larger = np.maximum(exponent, other)
+            total = (total >> (larger - exponent)) + (value >> (larger - other))
+            exponent = larger
+        return total, exponent
+
+    def _aligned(self, vectors: Quantised, column: int) -> tuple[Ints, Ints]:
+        """V and exponent of the dot products of a column, (iterations, rows · N)."""
+        part = self._of_column(column)
+        of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])
+        exact = values(of_column, self._vector, self._type) @ self._parts[0][:, part].T
+        if self._shared:
+            exponent = self._exponents[column] + of_column.exponents.astype(np.int64)[:, None]
+        else:
+            unit = FRACTION + self._matrix.unit + self._vector.unit
+            exponent = np.full(exact.shape, unit, np.int64)
+        scaled = np.ldexp(exact.astype(np.float64), (FRACTION - exponent).astype(np.int32))
+        return scaled.astype(np.int64), exponent
+
+    def _column(self, vectors: Quantised, column: int) -> Long:
+        """The dot products of a column in BFP long, (iterations, rows, N)."""
+        if not self._wide:
+            value, exponent = self._aligned(vectors, column)
+            return Long.of(self._shaped(value), self._shaped(exponent))
+        of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])
+        part = self._of_column(column)
+        unit = FRACTION + self._matrix.unit + self._vector.unit
+        total: Long | None = None
+        for y, low_y in _halves(integers(of_column.codes, self._vector), self._vector.size):
+            for weights, low in zip(self._parts, _places(self._matrix.size), strict=True):
+                dot = self._shaped((y @ weights[:, part].T).astype(np.int64))
+                exponent = np.full(dot.shape, unit, np.int64)
+                term = Long.scaled(dot, low + low_y, exponent)
+                total = term if total is None else total.plus(term)
+        assert total is not None
+        return total
+
+    def _of_column(self, column: int) -> slice:
+        return slice(column * self.native, (column + 1) * self.native)
+
+    def _shaped(self, flat: NDArray[Any]) -> NDArray[Any]:
+        return flat.reshape(-1, self.rows, self.native)
+
+    def _plain(self, quantised: Quantised) -> Reals:
+        """The dequantised matrix (rows · N, cols · N)."""
+        shape = self.rows, self.native, self.cols, self.native
+        weights = np.empty(shape, self._type)
+        units = quantised.exponents.astype(np.int32) + self._matrix.unit
+        scale = power_of_two(units, self._type).transpose(0, 2, 1)[..., None]
+        whole = integers(quantised.codes, self._matrix).transpose(0, 2, 1, 3)
+        np.multiply(whole, scale, out=weights)
+        return weights.reshape(self.rows * self.native, -1)
+
+    def _split(self, quantised: Quantised) -> list[Reals]:
+        """High and low half of the integers m, each (rows · N, cols · N)."""
+        places = _places(self._matrix.size)[0] + _places(self._vector.size)[0]
+        if self.native << places > _DOUBLE:
+            raise ValueError(f"N = {self.native} is too large for {self._digits} bits a product")
+        whole = integers(quantised.codes, self._matrix).transpose(0, 2, 1, 3)
+        flat = whole.reshape(self.rows * self.native, -1)
+        return [half for half, _ in _halves(flat, self._matrix.size)]
+
+
+def _places(size: int) -> tuple[int, int]:
+    """How far the halves of integers of `size` bits stand to the left."""
+    return (size + 1) // 2, 0
+
+
+def _halves(whole: NDArray[Any], size: int) -> list[tuple[NDArray[np.float64], int]]:
+    """High and low half of integers, each with its place."""
+    place, _ = _places(size)
+    high = whole >> place
+    low = whole & ((1 << place) - 1)
+    return [(high.astype(np.float64), place), (low.astype(np.float64), 0)]

@@ -1,0 +1,185 @@
+"""Quantisers: host values to small integers with a shared exponent, and back.
+
+Block floating point, fixed integers, powers of two, small floats (seed 003, the page's "Numbers",
+docs/numbers-nnp.md "Quantisers"). A block is the last axis of an array. Scaling by powers of two
+and rounding to integers are exact in binary32 wherever the result is not 0 or clipped anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from emu.nnp.host import Host, to_host
+from emu.numerics import signed_range
+
+Kind = Literal["bfp", "int", "log", "float"]
+
+LEAST_EXPONENT, GREATEST_EXPONENT = -15, 16
+"""Of a shared exponent, 5 bits."""
+
+_MOST_POWERS = 15  # powers of two above and below 1 in the logarithmic kind
+_ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number below it
+
+
+class NotANumber(ValueError):
+    """A NaN came to a quantiser. `index` is the place of the first one in the array."""
+
+    def __init__(self, index: tuple[int, ...]) -> None:
+        super().__init__(f"element {', '.join(map(str, index))} is not a number")
+        self.index = index
+
+
+@dataclass(frozen=True)
+class Quantiser:
+    """How numbers become small: the kind and its widths. Raises `ValueError` for other widths.
+
+    `bits` is the width of a mantissa (bfp), an integer (int) or a power with its sign (log);
+    `exponent_bits` and `mantissa_bits` belong to float alone.
+    """
+
+    kind: Kind
+    bits: int = 8
+    exponent_bits: int = 4
+    mantissa_bits: int = 3
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("bfp", "int", "log", "float"):
+            raise ValueError(f"no quantiser is called '{self.kind}'")
+        _in_range("a width", self.bits, 3, 16)
+        _in_range("an exponent width", self.exponent_bits, 2, 5)
+        _in_range("a mantissa width", self.mantissa_bits, 1, 10)
+
+    @cached_property
+    def powers(self) -> int:
+        """K of the logarithmic kind: its powers are 2**-K to 2**K."""
+        return min((1 << self.bits - 2) - 1, _MOST_POWERS)
+
+    @cached_property
+    def size(self) -> int:
+        """g: the integer m of a code is at most 2**g in size."""
+        if self.kind == "log":
+            return 2 * self.powers
+        if self.kind == "float":
+            return self.mantissa_bits + (1 << self.exponent_bits) - 2
+        return self.bits - 1
+
+    @cached_property
+    def unit(self) -> int:
+        """u: a code stands for m · 2**u, in bfp for m · 2**(u + exponent)."""
+        if self.kind == "log":
+            return -self.powers
+        if self.kind == "float":
+            return 2 - (1 << self.exponent_bits - 1) - self.mantissa_bits
+        return 1 - self.bits if self.kind == "bfp" else 0
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """Blocks of codes: int16 [..., N]; their exponents: int8 [...], 0 but in bfp."""
+
+    codes: NDArray[np.int16]
+    exponents: NDArray[np.int8]
+
+
+def _in_range(what: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"{what} of {value} is out of range, {low} to {high}")
+
+
+def power_of_two(exponents: NDArray[Any] | int, dtype: DTypeLike) -> NDArray[Any]:
+    """2**`exponents`, exact in `dtype`."""
+    return np.ldexp(np.ones((), dtype), np.asarray(exponents, np.int32))
+
+
+def quantise(values: Host, quantiser: Quantiser) -> Quantised:
+    """Host values to codes. Infinities saturate; raises `NotANumber`."""
+    with np.errstate(invalid="ignore"):
+        wide = np.asarray(values).astype(np.float32, copy=False)
+    largest = np.max(np.abs(wide), axis=-1, initial=0)
+    if np.isnan(largest).any():
+        raise NotANumber(tuple(int(x) for x in np.argwhere(np.isnan(wide))[0]))
+    if quantiser.kind == "bfp":
+        return _bfp(wide, largest, quantiser.bits)
+    if quantiser.kind == "int":
+        codes = _clipped(np.rint(wide), *signed_range(quantiser.bits))
+    elif quantiser.kind == "log":
+        codes = _log(wide, quantiser.powers)
+    else:
+        codes = _small_float(wide, quantiser)
+    return Quantised(codes, np.zeros(largest.shape, np.int8))
+
+
+def _clipped(whole: NDArray[Any], low: int, high: int) -> NDArray[np.int16]:
+    """Whole numbers, infinities too, clipped; the array is used up."""
+    return np.clip(whole, low, high, out=whole).astype(np.int16)
+
+
+def _bfp(wide: NDArray[np.float32], largest: NDArray[Any], bits: int) -> Quantised:
+    exponents = np.asarray(np.frexp(largest)[1])
+    exponents = np.where(largest == 0, LEAST_EXPONENT, exponents)
+    exponents = np.where(np.isinf(largest), GREATEST_EXPONENT, exponents)
+    exponents = np.clip(exponents, LEAST_EXPONENT, GREATEST_EXPONENT)
+    scaled = wide * power_of_two(bits - 1 - exponents, np.float32)[..., None]
+    codes = _clipped(np.rint(scaled, out=scaled), *signed_range(bits))
+    return Quantised(codes, np.asarray(exponents.astype(np.int8)))
+
+
+def _log(wide: NDArray[np.float32], powers: int) -> NDArray[np.int16]:
+    digits, exponents = np.frexp(np.abs(wide))  # 0.5 <= digits < 1
+    power = exponents.astype(np.int64) - 1 + (2 * digits > _ROOT_OF_TWO)
+    power = np.where(np.isinf(wide), powers, power)
+    codes = np.minimum(power, powers) + powers + 1
+    codes = np.where((wide == 0) | (power < -powers), 0, codes)
+    return np.asarray(np.where(wide < 0, -codes, codes).astype(np.int16))
+
+
+def _small_float(wide: NDArray[np.float32], quantiser: Quantiser) -> NDArray[np.int16]:
+    least = quantiser.unit + quantiser.mantissa_bits
+    size = np.abs(wide)
+    ordinary = (size > 0) & (size < np.inf)
+    exponents = np.where(ordinary, np.maximum(np.frexp(size)[1] - 1, least), least)
+    scale = power_of_two(quantiser.mantissa_bits - exponents, np.float64)
+    # A mantissa that rounds up to the next power of two carries into the exponent field.
+    codes = np.rint(size * scale) + ((exponents - least) << quantiser.mantissa_bits)
+    greatest = (((1 << quantiser.exponent_bits) - 1) << quantiser.mantissa_bits) - 1
+    return _clipped(np.where(wide < 0, -codes, codes), -greatest, greatest)
+
+
+def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signedinteger[Any]]:
+    """m of each code: of bfp and int the codes themselves, else int64."""
+    if quantiser.kind in ("bfp", "int"):
+        return codes
+    size = np.abs(codes.astype(np.int64))
+    if quantiser.kind == "log":
+        whole = np.where(size == 0, 0, 1 << np.maximum(size - 1, 0))
+    else:
+        field = size >> quantiser.mantissa_bits
+        fraction = size & ((1 << quantiser.mantissa_bits) - 1)
+        hidden = np.where(field > 0, 1 << quantiser.mantissa_bits, 0)
+        whole = (hidden + fraction) << np.maximum(field - 1, 0)
+    return np.asarray(np.where(codes < 0, -whole, whole))
+
+
+def values(quantised: Quantised, quantiser: Quantiser, dtype: DTypeLike) -> NDArray[Any]:
+    """The values of blocks in a floating type that is known to hold them exactly."""
+    scale = power_of_two(quantised.exponents.astype(np.int32) + quantiser.unit, dtype)
+    whole = integers(quantised.codes, quantiser)
+    return np.asarray(np.multiply(whole, scale[..., None], dtype=dtype))
+
+
+def dequantise(quantised: Quantised, quantiser: Quantiser) -> NDArray[np.float64]:
+    """The exact values of blocks."""
+    return values(quantised, quantiser, np.float64)
+
+
+def requantise(host: Host, quantiser: Quantiser) -> Host:
+    """Host values as they come out of a quantiser, rounded once back to their type.
+
+    `nnp.quantise_mvm_out` and `nnp.quantise_mfu_in`. Raises `NotANumber`.
+    """
+    return to_host(dequantise(quantise(host, quantiser), quantiser), host.dtype)

@@ -1,0 +1,184 @@
+"""The arithmetic of docs/numbers-nnp.md once more, element by element in Python's own numbers.
+
+A second witness for emu.nnp.numbers: no NumPy arithmetic, no shared code. Numbers are fractions, host
+numbers their bits (`tests.emu.exact_floats`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from emu.nnp.numbers import Quantiser
+from tests.emu.exact_floats import HALF, SINGLE, Float
+
+FLOATS = {"fp16": HALF, "fp32": SINGLE}
+UNSIGNED = {"fp16": np.uint16, "fp32": np.uint32}
+POWER = {e: Fraction(2) ** e for e in range(-64, 65)}
+INFINITE = Fraction(1 << 200)  # stands for an infinity: it saturates as any large number does
+
+
+def bits_of(values: np.ndarray) -> list[int]:
+    """The bits of host values, flat."""
+    return values.reshape(-1).view(f"u{values.dtype.itemsize}").tolist()
+
+
+def fraction_of(bits: int, host: Float) -> Fraction:
+    """A host number that is not NaN."""
+    if host.is_infinite(bits):
+        return -INFINITE if bits & host.sign else INFINITE
+    return host.value(bits)
+
+
+@dataclass
+class Block:
+    """A quantised block: codes, an exponent, and what each code stands for as m and value."""
+
+    codes: list[int]
+    exponent: int
+    whole: list[int]
+    values: list[Fraction]
+
+
+def clipped(value: int, low: int, high: int) -> int:
+    return min(max(value, low), high)
+
+
+@cache
+def float_sizes(exponent_bits: int, mantissa_bits: int) -> tuple[Fraction, ...]:
+    """What the codes of a small float stand for: field by field, fraction by fraction."""
+    bias = 2 ** (exponent_bits - 1) - 1
+    found = []
+    for field in range(2**exponent_bits - 1):
+        for fraction in range(2**mantissa_bits):
+            digits = Fraction(fraction, 2**mantissa_bits) + (field > 0)
+            found.append(digits * Fraction(2) ** (max(field, 1) - bias))
+    return tuple(found)
+
+
+def nearest(size: Fraction, choices: Sequence[Fraction]) -> int:
+    """Place of the nearest in an ascending list, the even place of two."""
+    low, high = 0, len(choices) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if choices[middle] <= size else (low, middle)
+    below, above = abs(size - choices[low]), abs(choices[high] - size)
+    if below == above:
+        return low if low % 2 == 0 else high
+    return low if below < above else high
+
+
+def quantised(numbers: Sequence[Fraction], quantiser: Quantiser) -> Block:
+    """A block by the rules of the document."""
+    kind, width = quantiser.kind, quantiser.bits
+    most = 2 ** (width - 1)
+    if kind == "bfp":
+        largest = max(abs(x) for x in numbers)
+        fitting = (e for e in range(-15, 16) if largest < POWER[e])
+        exponent = next(fitting, 16)
+        unit = POWER[exponent - (width - 1)]
+        codes = [clipped(round(x / unit), -most, most - 1) for x in numbers]
+        return Block(codes, exponent, codes, [x * unit for x in codes])
+    if kind == "int":
+        codes = [clipped(round(x), -most, most - 1) for x in numbers]
+        return Block(codes, 0, codes, [Fraction(x) for x in codes])
+    if kind == "log":
+        top = min(2 ** (width - 2) - 1, 15)
+        codes, values = [], []
+        for x in numbers:
+            code = 0
+            # |x| is nearer to 2**k than to its neighbours: 2**(2k-1) < x**2 < 2**(2k+1).
+            square = x * x
+            for k in range(-top, top + 1):
+                if square > POWER[2 * k - 1]:
+                    code = k + top + 1
+            codes.append(-code if x < 0 else code)
+            size = Fraction(2) ** (code - top - 1) if code else Fraction(0)
+            values.append(-size if x < 0 else size)
+        return Block(codes, 0, [int(x * 2**top) for x in values], values)
+    choices = float_sizes(quantiser.exponent_bits, quantiser.mantissa_bits)
+    places = [nearest(min(abs(x), choices[-1]), choices) for x in numbers]
+    values = [-choices[i] if x < 0 else choices[i] for i, x in zip(places, numbers, strict=True)]
+    codes = [-i if x < 0 else i for i, x in zip(places, numbers, strict=True)]
+    return Block(codes, 0, [int(x / choices[1]) for x in values], values)
+
+
+class LeftRange(Exception):
+    """74 bits were not enough; the argument is the column."""
+
+
+def accumulated(row: Sequence[Block], vector: Sequence[Block], digits: int, shared: bool,
+                unit: int) -> tuple[int, int]:  # fmt: skip
+    """V and exponent of one element of a product: `row` has a block a column, so has `vector`."""
+    total = exponent = 0
+    for column, (weights, x) in enumerate(zip(row, vector, strict=True)):
+        dot = sum(a * b for a, b in zip(weights.whole, x.whole, strict=True))
+        if shared:
+            other, value = weights.exponent + x.exponent, dot * 2 ** (40 - digits)
+        else:
+            other, value = 40 + unit, dot
+        if column == 0:
+            total, exponent = value, other
+        else:
+            larger = max(exponent, other)
+            # Python's floor division of integers goes towards -infinity.
+            total = total // 2 ** (larger - exponent) + value // 2 ** (larger - other)
+            exponent = larger
+        if not -(2**73) <= total < 2**73:
+            raise LeftRange(column)
+    return total, exponent
+
+
+def rounded_long(value: int, exponent: int, host: Float) -> int:
+    """The bits of V · 2**(exponent - 40) in a host format."""
+    return host.rounded(Fraction(value) * Fraction(2) ** (exponent - 40), negative_zero=value < 0)
+
+
+def maximum(x: int, y: int, host: Float) -> int:
+    """IEEE 754-2019 maximum of two numbers by their bits."""
+    if host.is_nan(x) or host.is_nan(y):
+        return host.nan
+    left, right = fraction_of(x, host), fraction_of(y, host)
+    if left == right:
+        return x if not x & host.sign else y
+    return x if left > right else y
+
+
+CONTEXT = Context(prec=60, Emin=-(10**6), Emax=10**6)
+
+
+def curve(name: str, x: Decimal) -> Fraction:
+    """sigmoid, tanh or exp to about 50 digits."""
+    if name == "exp":
+        return Fraction(CONTEXT.exp(x))
+    if name == "sigmoid":
+        return Fraction(CONTEXT.divide(1, CONTEXT.add(1, CONTEXT.exp(CONTEXT.minus(x)))))
+    up = Fraction(CONTEXT.exp(2 * x))
+    return (up - 1) / (up + 1)
+
+
+def softmax(bits: Sequence[int], host: Float) -> list[int]:
+    """Softmax of all numbers given."""
+    if any(host.is_nan(x) for x in bits):
+        return [host.nan] * len(bits)
+    top = max(bits, key=lambda x: fraction_of(x, host))
+    differences = [host.add(x, host.negative(top)) for x in bits]
+    if any(host.is_nan(x) for x in differences):
+        return [host.nan] * len(bits)
+    parts = []
+    for d in differences:
+        size = Fraction(0)
+        if not host.is_infinite(d):
+            true = curve("exp", CONTEXT.create_decimal_from_float(float(host.value(d))))
+            if host is SINGLE and true < Fraction(1, 1 << 16):
+                size = Fraction(round(true * 2**40), 2**40)
+            else:
+                size = host.value(host.rounded(true))
+        parts.append(size)
+    total = sum(parts, Fraction(0))
+    return [host.rounded(x / total) for x in parts]

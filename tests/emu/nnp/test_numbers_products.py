@@ -1,0 +1,310 @@
+"""Products of tiles, BFP long and its way out, against Python's integers element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from emu.nnp.longs import Long, round_scaled
+from emu.nnp.numbers import HOST, OutOfRange, Quantised, Quantiser, Tiles, round_long
+from emu.nnp.quantisers import integers
+from tests.emu.exact_floats import HALF, SINGLE
+from tests.emu.nnp.exact_numbers import (
+    FLOATS,
+    Block,
+    LeftRange,
+    accumulated,
+    bits_of,
+    rounded_long,
+)
+
+Pair = tuple[Quantiser, Quantiser]  # of matrix, of vectors
+
+
+def bfp(matrix: int, vector: int) -> Pair:
+    return Quantiser("bfp", matrix), Quantiser("bfp", vector)
+
+
+def small(exponent_bits: int, mantissa_bits: int) -> Pair:
+    quantiser = Quantiser("float", exponent_bits=exponent_bits, mantissa_bits=mantissa_bits)
+    return quantiser, quantiser
+
+
+def logs(matrix: int, vector: int) -> Pair:
+    return Quantiser("log", matrix), Quantiser("log", vector)
+
+
+def most(quantiser: Quantiser) -> int:
+    """The largest code."""
+    if quantiser.kind == "log":
+        return 2 * quantiser.powers + 1
+    if quantiser.kind == "float":
+        return (2**quantiser.exponent_bits - 1) * 2**quantiser.mantissa_bits - 1
+    return int(2 ** (quantiser.bits - 1) - 1)
+
+
+def random_blocks(random: np.random.Generator, shape: tuple[int, ...], quantiser: Quantiser,
+                  spread: int, extreme: bool) -> Quantised:  # fmt: skip
+    """Codes of all sizes, blocks of zeros among them; exponents within `spread` of one."""
+    top = most(quantiser)
+    least = -top - 1 if quantiser.kind in ("bfp", "int") else -top
+    codes = random.integers(least, top, shape, endpoint=True)
+    if extreme:
+        codes = np.where(random.random(shape) < 0.9, least, codes)
+    codes = np.where(random.random((*shape[:-1], 1)) < 0.1, 0, codes)
+    exponents = np.zeros(shape[:-1], np.int8)
+    if quantiser.kind == "bfp":
+        base = random.integers(-15, 16 - spread, endpoint=True)
+        exponents = base + random.integers(0, spread, shape[:-1], endpoint=True)
+    return Quantised(codes.astype(np.int16), exponents.astype(np.int8))
+
+
+def blocks(quantised: Quantised, quantiser: Quantiser) -> np.ndarray:
+    """The same as an array of `Block`s. What a code stands for has its own tests."""
+    whole = integers(quantised.codes, quantiser)
+    found = np.empty(quantised.exponents.shape, object)
+    for place in np.ndindex(*found.shape):
+        mantissas = whole[place].tolist()
+        found[place] = Block([], int(quantised.exponents[place]), mantissas, [])
+    return found
+
+
+def expected(matrix: Quantised, vectors: Quantised, pair: Pair) -> np.ndarray:
+    """V and exponent of each element (iterations, rows, N). May raise `LeftRange`."""
+    rows = blocks(matrix, pair[0])
+    xs = blocks(vectors, pair[1])
+    digits = pair[0].size + pair[1].size
+    unit = pair[0].unit + pair[1].unit
+    shared = pair[0].kind == "bfp"
+    found = np.empty((len(xs), rows.shape[0], rows.shape[2]), object)
+    for i, r, j in np.ndindex(*found.shape):
+        found[i, r, j] = accumulated(rows[r, :, j], xs[i], digits, shared, unit)
+    return found
+
+
+def joined(long: Long) -> list[tuple[int, int]]:
+    parts = (x.reshape(-1).tolist() for x in (long.whole, long.fraction, long.exponent))
+    return [(whole * 2**40 + fraction, e) for whole, fraction, e in zip(*parts, strict=True)]
+
+
+# pair, exponents' spread in matrix and vectors, and the way that products take
+CASES = {
+    "one product in binary32": (bfp(3, 3), 0, "_sums", 2),
+    "a product a column": (bfp(8, 8), 0, "_sums", 80),
+    "a product a column, exponents apart": (bfp(8, 9), 12, "_sums", 9),
+    "one product in binary64": (bfp(16, 16), 5, "_sums", 3),
+    "alignments lose bits": (bfp(16, 16), 12, "_short", 3),
+    "alignments lose many bits": (bfp(5, 7), 31, "_short", 3),
+    "integers": ((Quantiser("int", 16), Quantiser("int", 9)), 0, "_sums", 3),
+    "powers": (logs(4, 5), 0, "_sums", 3),
+    "powers of 60 bits": (logs(6, 6), 0, "long", 3),
+    "powers of 44 bits": (logs(6, 5), 0, "long", 200),
+    "small floats": (small(4, 3), 0, "_sums", 3),
+    "small floats of 64 bits": (small(5, 2), 0, "long", 3),
+    "small floats of 80 bits": (small(5, 10), 0, "long", 1),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_products(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair, spread, way, cols = CASES[case]
+    native, taken = 4, []
+    for name in ("_sums", "_short", "long"):
+        method: Callable[..., object] = getattr(Tiles, name)
+
+        def spied(
+            *args: object, _method: Callable[..., object] = method, _name: str = name
+        ) -> object:
+            taken.append(_name)
+            return _method(*args)
+
+        monkeypatch.setattr(Tiles, name, spied)
+    random = np.random.default_rng(7)
+    for extreme in (False, True):
+        matrix = random_blocks(random, (2, cols, native, native), pair[0], spread, extreme)
+        vectors = random_blocks(random, (3, cols, native), pair[1], spread, extreme)
+        tiles = Tiles(matrix, *pair)
+        try:
+            values = expected(matrix, vectors, pair)
+        except LeftRange:
+            with pytest.raises(OutOfRange):
+                tiles.times(vectors, np.float32)
+            continue
+        for name, dtype in HOST.items():
+            want = [rounded_long(v, e, FLOATS[name]) for v, e in values.reshape(-1)]
+            found = tiles.times(vectors, dtype)
+            assert found.shape == (3, 2, native)
+            assert bits_of(found) == want
+        assert set(taken) == {way}
+        assert joined(tiles.long(vectors)) == values.reshape(-1).tolist()
+        taken.clear()
+
+
+any_pair = st.one_of(
+    st.builds(bfp, st.integers(3, 16), st.integers(3, 16)),
+    st.builds(lambda a, b: (Quantiser("int", a), Quantiser("int", b)),
+              st.integers(3, 16), st.integers(3, 16)),
+    st.builds(logs, st.integers(3, 7), st.integers(3, 7)),
+    st.builds(small, st.integers(2, 5), st.integers(1, 10)),
+)  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(any_pair, st.integers(0, 31), st.integers(1, 3), st.integers(1, 5), st.integers(1, 5),
+       st.booleans(), st.integers(0, 2**32 - 1))  # fmt: skip
+def test_any_product(pair: Pair, spread: int, rows: int, cols: int, native: int, extreme: bool,
+                     seed: int) -> None:  # fmt: skip
+    random = np.random.default_rng(seed)
+    matrix = random_blocks(random, (rows, cols, native, native), pair[0], spread, extreme)
+    vectors = random_blocks(random, (2, cols, native), pair[1], spread, extreme)
+    tiles = Tiles(matrix, *pair)
+    try:
+        values = expected(matrix, vectors, pair)
+    except LeftRange:
+        for product in (tiles.long, lambda x: tiles.times(x, np.float16)):
+            with pytest.raises(OutOfRange):
+                product(vectors)
+        return
+    assert joined(tiles.long(vectors)) == values.reshape(-1).tolist()
+    for name, dtype in HOST.items():
+        want = [rounded_long(v, e, FLOATS[name]) for v, e in values.reshape(-1)]
+        assert bits_of(tiles.times(vectors, dtype)) == want
+
+
+def test_a_last_bit_decides_and_is_rounded_once() -> None:
+    # 1 + 2**-11 lies half-way between two fp16 numbers; what the second column adds decides.
+    weights = np.zeros((1, 2, 5, 5), np.int16)
+    weights[0, 0, 0] = (1 << 14, 1 << 14, 1 << 14, 1 << 14, 1 << 5)
+    weights[0, 1, 0, 0] = 1
+    tiles = Tiles(Quantised(weights, np.zeros((1, 2, 5), np.int8)), *bfp(16, 16))
+    codes = np.array([[[1 << 14] * 5, [1, 0, 0, 0, 0]]], np.int16)
+    for exponent, value, bits in ((-10, 2**40 + 2**29 + 1, 0x3C01), (-11, 2**40 + 2**29, 0x3C00)):
+        vectors = Quantised(codes, np.array([[0, exponent]], np.int8))
+        assert joined(tiles.long(vectors))[0] == (value, 0)
+        assert bits_of(tiles.times(vectors, np.float16))[0] == bits
+
+
+def test_bfp_long_is_rounded_once() -> None:
+    def out(value: int, exponent: int, dtype: type) -> int:
+        whole, fraction = divmod(value, 2**40)
+        long = Long(*(np.array([x]) for x in (whole, fraction, exponent)))
+        return bits_of(round_long(long, dtype))[0]
+
+    one = 2**40
+    assert out(one + 2**29 + 1, 0, np.float16) == 0x3C01  # by way of binary64 and 32: 0x3C00
+    assert out(one + 2**29, 0, np.float16) == 0x3C00
+    assert out(one + 3 * 2**29, 0, np.float16) == 0x3C02
+    assert out(one + 2**29 - 1, 0, np.float16) == 0x3C00
+    assert out(-one - 2**29 - 1, 0, np.float16) == 0xBC01
+    assert out(one + 2**16 + 1, 0, np.float32) == 0x3F800001
+    assert out(one + 2**16, 0, np.float32) == 0x3F800000
+    # Of 74 bits the last one decides; binary64 has lost it.
+    assert out(2**72 + 2**61 + 1, -30, np.float16) == 0x4401
+    assert out(2**72 + 2**61, -30, np.float16) == 0x4400
+    assert out(2**72 + 2**48 + 1, 0, np.float32) == 0x4F800001
+    assert out(0, 5, np.float16) == 0
+    assert out(-1, 0, np.float16) == 0x8000
+    assert out(2**15 + 1, 0, np.float16) == 1  # more than half of the least number
+    assert out(2**15, 0, np.float16) == 0
+    assert out(65519 * 2**40 + 2**40 - 1, 0, np.float16) == 0x7BFF
+    assert out(65520 * 2**40, 0, np.float16) == 0x7C00
+    assert out(-(2**73), 32, np.float16) == 0xFC00
+
+
+@settings(max_examples=400)
+@example(-(2**73), 32)
+@example(2**73 - 1, 32)
+@given(
+    st.one_of(st.integers(-(2**73), 2**73 - 1), st.integers(-(2**40), 2**40),
+              st.builds(lambda a, b, c: (2 * a + 1 << b) + c, st.integers(-(2**12), 2**12),
+                        st.integers(0, 60), st.integers(-1, 1)),
+              st.builds(lambda a, b, c: (2 * a + 1 << b) + c, st.integers(-(2**25), 2**25),
+                        st.integers(0, 46), st.integers(-1, 1))),
+    st.integers(-30, 40),
+)  # fmt: skip
+def test_any_bfp_long_is_rounded_once(value: int, exponent: int) -> None:
+    whole, fraction = divmod(value, 2**40)
+    long = Long(*(np.array([x]) for x in (whole, fraction, exponent)))
+    for host, dtype in ((HALF, np.float16), (SINGLE, np.float32)):
+        want = rounded_long(value, exponent, host)
+        assert bits_of(round_long(long, dtype)) == [want]
+        if abs(value) < 2**62:
+            short = round_scaled(np.array([value]), np.array([exponent - 40]), dtype)
+            assert bits_of(short) == [want]
+
+
+@given(st.integers(-(2**73), 2**73 - 1), st.integers(-(2**73), 2**73 - 1),
+       st.integers(-30, 32), st.integers(-30, 32))  # fmt: skip
+def test_alignment_and_sum_in_two_limbs(a: int, b: int, ea: int, eb: int) -> None:
+    def long(value: int, exponent: int) -> Long:
+        whole, fraction = divmod(value, 2**40)
+        return Long(*(np.array([x]) for x in (whole, fraction, exponent)))
+
+    larger = max(ea, eb)
+    total = (a >> (larger - ea)) + (b >> (larger - eb))
+    assert joined(long(a, ea).plus(long(b, eb))) == [(total, larger)]
+    assert joined(long(a, ea).shifted(np.array([larger - ea]))) == [(a >> (larger - ea), larger)]
+
+
+@given(st.integers(-(2**62), 2**62), st.integers(0, 40))
+def test_a_number_and_places_in_two_limbs(value: int, places: int) -> None:
+    found = Long.scaled(np.array([value]), places, np.array([3]))
+    assert joined(found) == [(value << places, 3)]
+    assert joined(Long.of(np.array([value]), np.array([3]))) == [(value, 3)]
+
+
+def test_an_accumulator_that_leaves_its_range_is_named() -> None:
+    quantiser = Quantiser("float", exponent_bits=5, mantissa_bits=10)
+    top = most(quantiser)
+    codes = np.zeros((2, 3, 2, 2), np.int16)
+    codes[1, 2, 1, 0] = top
+    tiles = Tiles(Quantised(codes, np.zeros((2, 3, 2), np.int8)), quantiser, quantiser)
+    x = np.zeros((4, 3, 2), np.int16)
+    x[3, 2, 0] = -top
+    vectors = Quantised(x, np.zeros((4, 3), np.int8))
+    text = "element 1 of row 1 leaves the accumulator's 74 bits at column 2 of iteration 3"
+    with pytest.raises(OutOfRange, match=text) as caught:
+        tiles.times(vectors, np.float32)
+    assert (caught.value.index, caught.value.column) == ((3, 1, 1), 2)
+    # -2**73 is inside, 2**73 is not: 2**25 in units of 2**-48.
+    power = (5 + 15) << 10  # 2**5
+    codes[1, 2, 1, 0], x[3, 2, 0] = -power, (20 + 15 - 5) << 10
+    edge = Quantised(x, vectors.exponents)
+    tiles = Tiles(Quantised(codes, np.zeros((2, 3, 2), np.int8)), quantiser, quantiser)
+    assert tiles.times(Quantised(-x, edge.exponents), np.float32).max() == 2.0**20
+    assert tiles.times(edge, np.float32).min() == -(2.0**20)
+
+
+def test_later_changes_do_not_show() -> None:
+    for pair in (bfp(8, 8), logs(6, 6)):
+        codes = np.ones((1, 1, 2, 2), np.int16)
+        tiles = Tiles(Quantised(codes, np.zeros((1, 1, 2), np.int8)), *pair)
+        vectors = Quantised(np.ones((1, 1, 2), np.int16), np.zeros((1, 1), np.int8))
+        before = bits_of(tiles.times(vectors, np.float32))
+        codes[:] = 3
+        assert bits_of(tiles.times(vectors, np.float32)) == before
+        assert tiles.nbytes == (16 if pair[0].kind == "bfp" else 64)
+
+
+def test_many_vectors_are_worked_on_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(3)
+    pair = bfp(9, 7)
+    matrix = random_blocks(random, (2, 2, 4, 4), pair[0], 3, False)
+    vectors = random_blocks(random, (11, 2, 4), pair[1], 3, False)
+    whole = Tiles(matrix, *pair).times(vectors, np.float16)
+    monkeypatch.setattr("emu.nnp.products._AT_ONCE", 24)
+    assert bits_of(Tiles(matrix, *pair).times(vectors, np.float16)) == bits_of(whole)
+    none = Quantised(vectors.codes[:0], vectors.exponents[:0])
+    assert Tiles(matrix, *pair).times(none, np.float16).shape == (0, 2, 4)
+
+
+def test_tiles_too_large_for_two_halves_are_refused() -> None:
+    quantiser = Quantiser("float", exponent_bits=5, mantissa_bits=10)
+    huge = np.broadcast_to(np.zeros((), np.int16), (1, 1, 1 << 14, 1 << 14))
+    exponents = np.zeros((1, 1, 1 << 14), np.int8)
+    with pytest.raises(ValueError, match=r"N = 16384 is too large for 80 bits a product"):
+        Tiles(Quantised(huge, exponents), quantiser, quantiser)
