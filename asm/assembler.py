@@ -375,7 +375,10 @@ class Assembly:
     def lay_out(self) -> None:
         """Give everything its address."""
         for plan, problem in self.layout.place(self.config):
-            form = next((form for form in self.parts if form.plan() is plan), None)
+            form = next(
+                (form for form in self.parts if plan is not None and form.plan().name == plan.name),
+                None,
+            )
             inside = [tensor for tensor in self.names.tensors if tensor.plan is plan]
             if form is not None:
                 self.report.mistake(form.line, Mistake(problem, (-1, -1)))

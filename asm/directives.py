@@ -211,7 +211,10 @@ def _home(site: Site, home: Name | None, name: Name, size: int) -> Plan:
     if home is None:
         return Plan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True, align=TENSOR_ALIGN)])
     plan = site.assembly.parts.home(home)
-    if size > plan.limit:
+    if size % plan.step:
+        message = f"'{name.text}' has {size} bytes, {home.text} takes multiples of {plan.step}"
+        raise Mistake(message, home)
+    if plan.limit and size > plan.limit:
         message = f"'{name.text}' has {size} bytes, {home.text} has room for {plan.limit}"
         raise Mistake(message, home)
     return plan

@@ -14,7 +14,12 @@ from itertools import pairwise
 from asm.program import Program, Section
 from isa import memory_map
 
-MEMORIES = {"local": memory_map.LOCAL, "external": memory_map.EXTERNAL}  # and where each begins
+# And where each begins; `cores` are the memories of cores' own.
+MEMORIES = {
+    "local": memory_map.LOCAL,
+    "cores": memory_map.INSTRUCTIONS,
+    "external": memory_map.EXTERNAL,
+}
 FORMATS = ("bin", "hex")
 MOST_ZEROS = 1 << 24  # bytes between two sections of a raw image
 _RECORD_BYTES = 16

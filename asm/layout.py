@@ -14,7 +14,8 @@ from typing import Any
 from asm.program import Section
 from isa import memory_map
 
-LOCAL, EXTERNAL, UNIT = "local", "external", "unit"  # memories that a section can lie in
+# Memories that a section can lie in; OWN are those that a core brings.
+LOCAL, EXTERNAL, UNIT, OWN = "local", "external", "unit", "own"
 IMAGE_ALIGN = 64  # of tensors and of images in external memory
 
 
@@ -68,15 +69,18 @@ class Plan:
     """A section to be: its areas in their order, its memory, and its address if that is given."""
 
     name: str
-    memory: str  # LOCAL, EXTERNAL, UNIT
+    memory: str  # LOCAL, EXTERNAL, UNIT, OWN
     flags: str
     areas: list[Area]
     core: str | None = None
     index: int | None = None
-    address: int | None = None  # of a UNIT section
+    address: int | None = None  # of a UNIT or OWN section
     limit: int = 0  # bytes of its memory; 0: shared with others, checked together
+    bound: str = "mem.unit_half_bytes"  # the setting that gives the limit
+    step: int = 1  # bytes of which tensors in it are whole multiples
     align: int = 1
-    behind: str = ""  # the UNIT section after which it stands in the same memory, if that is there
+    # Of tensors: the section of the part that works with them. A UNIT section stands after it.
+    behind: str = ""
 
     @property
     def size(self) -> int:
@@ -103,7 +107,11 @@ class Layout:
 
     def external_size(self) -> int:
         """Bytes so far that the loader will put into external memory."""
-        plans = (plan for plan in self.plans.values() if plan.memory != LOCAL and not plan.behind)
+        plans = (
+            plan
+            for plan in self.plans.values()
+            if plan.memory == EXTERNAL or (plan.memory == UNIT and not plan.behind)
+        )
         return sum(area.size for plan in plans for area in plan.areas)
 
     def place(self, config: Mapping[str, Any]) -> list[tuple[Plan | None, str]]:
@@ -124,6 +132,13 @@ class Layout:
                     text = f"the image and the tensors behind it take {end - plan.address} bytes"
                 text += f", half of a unit has {plan.limit}"
                 problems.append((plan, f"{text} (mem.unit_half_bytes)"))
+        for plan in self.plans.values():
+            if plan.memory == OWN:
+                assert plan.address is not None
+                end = _stack(plan, plan.address)
+                if end - plan.address > plan.limit:
+                    text = f"{plan.name} takes {end - plan.address} bytes, its memory has"
+                    problems.append((plan, f"{text} {plan.limit} ({plan.bound})"))
         external = self._run(EXTERNAL, memory_map.EXTERNAL) - memory_map.EXTERNAL
         if external > config["mem.external_bytes"]:
             text = f"the program takes {external} bytes of external memory, which has"

@@ -31,7 +31,15 @@ announces `device.changed(self)` at cycle t, the waiting core's time becomes
 t + 1 and it tries the same instruction again, which may wait again. When the try
 succeeds it calls `self.proceed()`. So a core that finishes at t lets its waiters
 continue at t + 1, whatever their numbers. A core that waits for its own port
-calls `self.wait(on)`; `granted` then sets its time.
+calls `self.wait(on)`; `granted` then sets its time. A window (`isa.model.Window`) that cannot let
+bytes pass makes the port raise `Later`: the requester calls `self.postpone(later)` and tries
+again, as above; the window's core calls `device.changed` when it took or gave something. A core
+that waits for its own window calls `self.wait(on)`, and sets its time when the bytes come
+(`push`) or go (`pull`).
+
+**Its own memory and registers.** Rows of the table (`memories`, `registers`) are all that the
+memory map needs. Bytes are kept with those of all memories (`device.memory.own` gives them); a
+register is the field of the core's state that has its name, if the core does not say otherwise.
 
 **Engines.** A fast engine may leave its own state behind the clock and act less often, as
 long as nobody can tell: `sync` brings `self.state` to `device.frontier(self)`, the first cycle
@@ -59,6 +67,7 @@ from emu.state import State, StateField
 if TYPE_CHECKING:
     from emu.device import Device
     from emu.ports import Port
+    from emu.windows import Later
     from isa.model import Core as Table
 
 NEVER = 1 << 62  # the time of a core that waits or idles
@@ -168,6 +177,30 @@ class Core(ABC):
             {"core": self.number, "offset": offset},
         )
 
+    def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
+        """How many bytes may pass the window of this name at cycle `time`.
+
+        If these are fewer than `wanted`, the second number is the first cycle in which so many
+        will (NEVER: not before the core announces a change); it is after `time`.
+        """
+        raise NotImplementedError(f"{self.name} has no window {window}")
+
+    def push(self, window: str, data: bytes, time: int) -> None:
+        """Take bytes that came through a window, as many as it has room for at `time`."""
+        raise NotImplementedError(f"{self.name} takes nothing through {window}")
+
+    def pull(self, window: str, length: int, time: int) -> bytes:
+        """Give bytes through a window, as many as there are at `time`."""
+        raise NotImplementedError(f"{self.name} gives nothing through {window}")
+
+    def read_register(self, name: str, time: int) -> int:
+        """The value of a memory-mapped register of the table at cycle `time`."""
+        return int(getattr(self.state, name))
+
+    def write_register(self, name: str, value: int, time: int) -> None:
+        """Set such a register, one that can be written. Raises `Fault` for a value it cannot be."""
+        setattr(self.state, name, value)
+
     def counters(self) -> dict[str, int]:
         """Values of the table's counters by name; the ports' traffic is added by the device."""
         return {}
@@ -206,6 +239,12 @@ class Core(ABC):
         since = self.time if self.waiting is None else self.waiting.since
         self.waiting = Waiting(on, since, cores)
         self.time = NEVER
+
+    def postpone(self, later: Later) -> None:
+        """Wait until a window may be tried again."""
+        self.wait(later.on, later.cores)
+        if later.time < NEVER:
+            self.time = self.aligned(later.time)
 
     def proceed(self) -> None:
         """The wait is over, now (at `self.time`); nothing happens if there was none."""

@@ -5,6 +5,7 @@
 | `0x0000_0000` | local memory of cp |
 | `0x1000_0000 + unit<<20 + half<<19` | on-chip unit, half 0 (ping) or 1 (pong) |
 | `0x2000_0000 + core<<12` | registers of each core (`isa.common.REGISTERS`) |
+| where a core's table says | its own memories and windows (`isa.model.Memory`, `Window`) |
 | `0x8000_0000` | external memory |
 
 Every other address is the fault "out-of-range access".
@@ -12,14 +13,17 @@ Every other address is the fault "out-of-range access".
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emu.banks import Banks
 from emu.faults import Fault
 from emu.pages import Pages
 from emu.ports import COUNTS, MAPPED, ONCHIP, REGION_SHIFT, Channel, Port
 from emu.state import State, StateField
+from emu.windows import Window
 from isa.common import REGISTERS as REGISTER_ROWS
 from isa.memory_map import (
     CORE_SHIFT,
@@ -34,8 +38,19 @@ from isa.memory_map import (
 if TYPE_CHECKING:
     from emu.core import Core
     from emu.device import Device
+    from isa.model import SpecialRegister
 
 _REGISTERS = {row.address: row for row in REGISTER_ROWS}
+
+
+class Region(NamedTuple):
+    """A memory or window of a core's own in the memory map."""
+
+    start: int
+    end: int
+    name: str  # `instructions of nnp`
+    pages: Pages | None  # of a memory
+    window: Window | None = None
 
 
 class Memory:
@@ -64,6 +79,10 @@ class Memory:
         self.feeding: list[int] = []
         self.ports: list[Port] = []
         self.halves: list[Pages] = []  # ping of unit 0, pong of unit 0, ping of unit 1, ...
+        self.own: dict[tuple[int, str], Pages] = {}  # by core number and name of the table's row
+        self.regions: list[Region] = []  # these, and the windows, by address
+        self.starts: list[int] = []
+        self.windowed: frozenset[int] = frozenset()  # the regions (`REGION_SHIFT`) with windows
         self.state = State(())
 
     # Building
@@ -90,6 +109,7 @@ class Memory:
             for half in ("ping", "pong"):
                 meaning = f"{half} of on-chip unit {unit}"
                 fields.append(StateField(f"{half}{unit}", "memory", (self.half_bytes,), meaning))
+        fields += self._own_fields()
         fields += [
             StateField("feeding", "object", meaning="by unit: the half that feeds"),
             StateField("arbiter", "object", meaning="its time, pending requests, last grants"),
@@ -103,12 +123,47 @@ class Memory:
             for unit in range(len(self.users))
             for half in ("ping", "pong")
         ]
+        self._map_own()
         # The order of taking stays within a core: sort is stable.
         self.ports.sort(key=lambda port: port.core.number)
         for place, port in enumerate(self.ports):
             port.place = place
         self.banks.build(len(self.halves), len(self.ports))
         self.reset()
+
+    def _own_fields(self) -> list[StateField]:
+        """The memories that cores bring."""
+        return [
+            StateField(
+                f"{row.name}{core.number}",
+                "memory",
+                (row.bytes(self.device.config, core.number - core.table.number),),
+                f"{row.name} of {core.name}",
+            )
+            for core in self.device.order
+            for row in core.table.memories
+        ]
+
+    def _map_own(self) -> None:
+        """Note where the memories and windows of cores lie."""
+        for core in self.device.order:
+            for row in core.table.memories:
+                pages: Pages = getattr(self.state, f"{row.name}{core.number}")
+                self.own[core.number, row.name] = pages
+                start = row.start(core.number - core.table.number)
+                self.regions.append(
+                    Region(start, start + pages.size, f"{row.name} of {core.name}", pages)
+                )
+            for item in core.table.windows:
+                window = Window(item, core)
+                self.regions.append(Region(window.start, window.end, window.name, None, window))
+        self.regions.sort(key=lambda region: region.start)
+        for one, other in pairwise(self.regions):
+            if other.start < one.end:
+                raise ValueError(f"{one.name} and {other.name} overlap in the memory map")
+        self.starts = [region.start for region in self.regions]
+        windows = (region for region in self.regions if region.window is not None)
+        self.windowed = frozenset(region.start >> REGION_SHIFT for region in windows)
 
     # State
 
@@ -156,7 +211,31 @@ class Memory:
             offset = address & (1 << HALF_SHIFT) - 1
             if index < len(self.halves) and offset + length <= self.half_bytes:
                 return self.halves[index], offset
+        else:
+            region = self.region(address)
+            if region is not None and region.pages and address + length <= region.end:
+                return region.pages, address - region.start
         raise self._outside(address, length, what)
+
+    def region(self, address: int) -> Region | None:
+        """The memory or window of a core's own in which an address lies."""
+        place = bisect_right(self.starts, address) - 1
+        if place < 0 or address >= self.regions[place].end:
+            return None
+        return self.regions[place]
+
+    def window(self, address: int, length: int) -> Window | None:
+        """The window in which the bytes lie; None if they are not all in one."""
+        region = self.region(address)
+        return None if region is None or address + length > region.end else region.window
+
+    def extent(self, address: int, length: int, what: str) -> tuple[int, int]:
+        """As `locate`, of windows too: (offset in what lies there, its size)."""
+        window = self.window(address, length)
+        if window is not None:
+            return address - window.start, window.end - window.start
+        pages, offset = self.locate(address, length, what)
+        return offset, pages.size
 
     def locate_half(self, address: int, length: int, what: str = "access") -> tuple[int, int]:
         """As `locate`, of on-chip memory only: (index of the half: 2 * unit + half, offset)."""
@@ -190,6 +269,12 @@ class Memory:
             return f"half {half} of unit {unit} is {start:#010x} to {end:#010x}"
         if address >> REGION_SHIFT == MAPPED:
             return "registers of the cores are there, no memory"
+        region = (
+            self.regions[max(0, bisect_right(self.starts, address) - 1)] if self.regions else None
+        )
+        if region is not None and region.start >> REGION_SHIFT == address >> REGION_SHIFT:
+            text = f"{region.name} is {region.start:#010x} to {region.end - 1:#010x}"
+            return f"{text}, a window" if region.window is not None else text
         return "the device has no memory there"
 
     def _units(self) -> str:
@@ -233,8 +318,10 @@ class Memory:
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.device.by_number.get(number)
         row = _REGISTERS.get(offset)
-        if core is None or row is None or size != 4:
+        if core is None or size != 4:
             raise self._no_register("load", address, size)
+        if row is None:
+            return core.read_register(self._own_register("load", address).name, time)
         if row.name == "id":
             return core.number
         if row.name == "status":
@@ -244,22 +331,41 @@ class Memory:
         cycles = time // core.divider
         return cycles >> (32 if row.name == "cyclesh" else 0) & 0xFFFF_FFFF
 
-    def write_register(self, address: int) -> None:
-        """Raises `Fault`: no register can be written yet."""
-        raise self._no_register("store", address, 4)
+    def write_register(self, address: int, size: int, value: int, time: int) -> None:
+        """Set the register of a core's own at `address` at cycle `time`. Raises `Fault`."""
+        core = self.device.by_number.get(address - REGISTERS >> CORE_SHIFT)
+        if core is None or size != 4 or address & (1 << CORE_SHIFT) - 1 in _REGISTERS:
+            raise self._no_register("store", address, size)
+        row = self._own_register("store", address)
+        if row.access != "rw":
+            raise self._no_register("store", address, size)
+        core.write_register(row.name, value, time)
+
+    def _own_register(self, what: str, address: int) -> SpecialRegister:
+        """The row of a register that only its core has. Raises `Fault`."""
+        core = self.device.by_number[address - REGISTERS >> CORE_SHIFT]
+        offset = address & (1 << CORE_SHIFT) - 1
+        for row in core.table.registers:
+            if row.address == offset:
+                return row
+        raise self._no_register(what, address, 4)
 
     def _no_register(self, what: str, address: int, size: int) -> Fault:
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.device.by_number.get(number)
         row = _REGISTERS.get(offset & ~3)
+        if row is None and core is not None:
+            own = (x for x in core.table.registers if x.address == offset & ~3)
+            row = next(own, None)
         if core is None:
             reason = f"there is no core {number}"
         elif row is None:
             reason = f"{core.name} has no register at offset {offset:#x}"
-        elif what == "store":
+        elif what == "store" and row.access != "rw":
             reason = f"the register {row.name} of {core.name} is read-only"
         else:
-            reason = f"the register {row.name} of {core.name} is read as a whole word of 4 bytes"
+            done = "written" if what == "store" else "read"
+            reason = f"the register {row.name} of {core.name} is {done} as a whole word of 4 bytes"
         return Fault(
             "out-of-range access",
             f"{what} of {size} bytes at {address:#010x}: {reason}",

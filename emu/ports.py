@@ -12,6 +12,7 @@ from isa.memory_map import REGISTERS, UNITS
 if TYPE_CHECKING:
     from emu.core import Core
     from emu.memory import Memory
+    from emu.windows import Window
 
 Range = tuple[int, int]  # address, bytes
 REGION_SHIFT = 28  # the bits of an address above tell these two regions
@@ -33,7 +34,8 @@ class Port:
     | on-chip | grant + mem.onchip_latency | grant + 1 |
     | local | time + mem.onchip_latency | time + 1 |
     | external | start + mem.external_latency + beats | the same |
-    | registers | time + mem.onchip_latency | fault |
+    | a core's own | time + mem.onchip_latency | time + 1 |
+    | registers, windows | time + mem.onchip_latency | time + 1 |
 
     Of on-chip memory the arbiter grants at the end of a cycle at the earliest, which is
     the cycle of the request if no bank is lost. External memory starts when
@@ -82,7 +84,8 @@ class Port:
         """Read `size` (1, 2, 4, 8) bytes as an unsigned number: (value, ready).
 
         None if the address is on-chip: then a beat was posted, and `core.granted`
-        gets the bytes. Raises `Fault`: misaligned or out-of-range access.
+        gets the bytes. Raises `Fault`: misaligned or out-of-range access; `Later` if a window
+        has fewer bytes.
         """
         self._check_alignment("load", address, size)
         if address >> REGION_SHIFT == ONCHIP:
@@ -91,18 +94,28 @@ class Port:
         if address >> REGION_SHIFT == MAPPED:
             value = self.memory.read_register(address, size, time)
             return value, time + self.memory.onchip_latency
+        window = self.window(address, size)
+        if window is not None:
+            window.whole(time, address, size, "load")
+            data, ready = self.pull(window, time, address, size)
+            return int.from_bytes(data, "little"), ready
         data, ready = self.read(time, address, size, "load")
         return int.from_bytes(data, "little"), ready
 
     def store(self, time: int, address: int, size: int, value: int) -> int | None:
-        """Write the low `size` bytes of `value`: ready, or None as `load`. Raises `Fault`."""
+        """Write the low `size` bytes of `value`: ready, or None as `load`. Raises as `load`."""
         self._check_alignment("store", address, size)
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
         if address >> REGION_SHIFT == ONCHIP:
             self.beat(time, ((address, size),), data)
             return None
         if address >> REGION_SHIFT == MAPPED:
-            self.memory.write_register(address)
+            self.memory.write_register(address, size, value & (1 << 8 * size) - 1, time)
+            return time + 1
+        window = self.window(address, size)
+        if window is not None:
+            window.whole(time, address, size, "store")
+            return self.push(window, time, address, data)
         return self.write(time, address, data, "store")
 
     def _check_alignment(self, what: str, address: int, size: int) -> None:
@@ -125,6 +138,26 @@ class Port:
         The port must be free. Raises `Fault`: out-of-range access.
         """
         self.memory.banks.post(self, time, ranges, data)
+
+    def window(self, address: int, length: int) -> Window | None:
+        """The window in which all these bytes lie. Others may act earlier after an access to it."""
+        if address >> REGION_SHIFT not in self.memory.windowed:
+            return None
+        return self.memory.window(address, length)
+
+    def pull(self, window: Window, time: int, address: int, length: int) -> tuple[bytes, int]:
+        """Take bytes that the window has (`Window.room`): (bytes, ready)."""
+        if self.core.listeners:
+            self.core.announce("read", address=address, size=length)
+        data = window.core.pull(window.row.name, length, time)
+        return data, time + self.memory.onchip_latency
+
+    def push(self, window: Window, time: int, address: int, data: bytes) -> int:
+        """Give the window bytes for which it has room (`Window.room`): ready."""
+        if self.core.listeners:
+            self.core.announce("write", address=address, size=len(data))
+        window.core.push(window.row.name, data, time)
+        return time + 1
 
     def read(self, time: int, address: int, length: int, what: str = "read") -> tuple[bytes, int]:
         """Read local or external memory: (bytes, ready). Raises `Fault`."""

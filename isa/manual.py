@@ -99,6 +99,9 @@ def summary(core: Core) -> str:
         ((f"{file.names[0][0]} to {file.names[-1][0]}", file.meaning) for file in core.files),
     )
     lines += _list("special register", ((item.name, item.meaning) for item in core.specials))
+    lines += _list("memory-mapped register", ((x.name, x.meaning) for x in core.registers))
+    lines += _list("memory", ((item.name, item.meaning) for item in core.memories))
+    lines += _list("window", ((item.name, item.meaning) for item in core.windows))
     lines += _list("queue", ((item.name, item.meaning) for item in core.queues))
     lines += _list("counter", ((item.name, item.meaning) for item in core.counters))
     lines += _list("fault", ((item.name, item.meaning) for item in core.faults))

@@ -14,8 +14,8 @@ from isa.model import Core
 from isa.pages import Page
 
 MADE = "<!-- Made from the tables by `make docs`; what is changed here is lost. -->"
-_IN_TABLES = ("word", "register", "special register", "memory-mapped register", "queue", "counter",
-              "fault", "how a run ends", "setting")  # fmt: skip
+_IN_TABLES = ("word", "register", "special register", "memory-mapped register", "memory", "window", "queue",
+              "counter", "fault", "how a run ends", "setting")  # fmt: skip
 _SETTINGS = "Settings"
 
 

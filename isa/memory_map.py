@@ -6,10 +6,12 @@ LOCAL = 0x0000_0000  # cp's local memory
 TEXT = 0x0001_0000  # in it, where cp's program begins
 UNITS = 0x1000_0000  # on-chip memory: + unit << 20 + half << 19
 REGISTERS = 0x2000_0000  # memory-mapped registers: + core number << 12
-INSTRUCTIONS = 0x3000_0000  # instruction memories of nnp and the fim islands: + core number << 20
+INSTRUCTIONS = 0x3000_0000  # instruction memories and windows of cores: + core number << 20
 ISLANDS = 0x4000_0000  # fim islands: + island << 26
 EXTERNAL = 0x8000_0000
 
 UNIT_SHIFT = 20
+SPACE_SHIFT = 20  # of a core in INSTRUCTIONS
+ISLAND_SHIFT = 26
 HALF_SHIFT = 19
 CORE_SHIFT = 12

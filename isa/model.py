@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 from isa.kinds import Immediate, Kind
 
@@ -401,6 +402,56 @@ class SpecialRegister:
 
 
 @dataclass(frozen=True)
+class Memory:
+    """A memory of a core's own: that of instance i begins at `base + (i << shift)`.
+
+    `capacity` names the setting that says how many units of `unit` bytes it has; `{}` in it
+    stands for the instance. With `instructions`, the core's parts lie there, where the loader puts them.
+    """
+
+    name: str
+    base: int
+    shift: int
+    capacity: str
+    meaning: str
+    instructions: bool = False
+    unit: int = 1
+
+    def start(self, instance: int = 0) -> int:
+        """Its first address."""
+        return self.base + (instance << self.shift)
+
+    def setting(self, instance: int = 0) -> str:
+        """The setting that says how many units it has."""
+        return self.capacity.format(instance)
+
+    def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
+        """Its size on a device."""
+        return int(config[self.setting(instance)]) * self.unit
+
+
+@dataclass(frozen=True)
+class Window:
+    """A run of addresses behind which a core takes bytes (`in`) or gives them (`out`).
+
+    They pass in the order of the accesses; which of its addresses one names is all the same.
+    Who comes when the core can not take or give any waits. Tensors may be declared there
+    (`at=NAME`). That of instance i begins at `base + (i << shift)`.
+    """
+
+    name: str
+    base: int
+    shift: int
+    size: int  # bytes
+    direction: str  # "in", "out"
+    meaning: str
+
+    def start(self, instance: int = 0) -> int:
+        """Its first address."""
+        return self.base + (instance << self.shift)
+
+
+@dataclass(frozen=True)
 class Queue:
     """A bounded queue; `capacity` names the configuration field that bounds it."""
 
@@ -471,6 +522,9 @@ class Core:
     directives: tuple[Directive, ...] = ()
     files: tuple[RegisterFile, ...] = ()
     specials: tuple[SpecialRegister, ...] = ()
+    registers: tuple[SpecialRegister, ...] = ()  # memory-mapped, beside those that all cores have
+    memories: tuple[Memory, ...] = ()
+    windows: tuple[Window, ...] = ()
     queues: tuple[Queue, ...] = ()
     counters: tuple[Counter, ...] = ()
     faults: tuple[Fault, ...] = ()
@@ -492,6 +546,11 @@ class Core:
         for row in everything:
             found.setdefault(row.mnemonic, []).append(row)
         return {mnemonic: tuple(rows) for mnemonic, rows in found.items()}
+
+    @property
+    def instruction_memory(self) -> Memory | None:
+        """The memory in which the core's parts lie; None: in memory that all share."""
+        return next((item for item in self.memories if item.instructions), None)
 
     def structure(self, name: str) -> Structure:
         """The structure of that name; KeyError if there is none."""
@@ -534,6 +593,12 @@ def checked(core: Core) -> Core:
     unique("fault", (row.name for row in core.faults))
     unique("setting", (row.name for row in core.settings))
     unique("special register", (row.name for row in core.specials))
+    unique("memory or window", [x.name for x in core.memories] + [x.name for x in core.windows])
+    unique("memory-mapped register", (row.name for row in core.registers))
+    unique("memory-mapped register at", (f"{row.address:#x}" for row in core.registers))
+    for window in core.windows:
+        if window.direction not in ("in", "out"):
+            raise TableError(f"{core.name}: the window {window.name} is neither in nor out")
     unique(
         "register",
         (name for file in core.files for names in file.names for name in names),
@@ -556,8 +621,8 @@ def checked(core: Core) -> Core:
         common = first.mask & second.mask
         if first.format.width == second.format.width and not (first.match ^ second.match) & common:
             raise TableError(f"{core.name}: {first.mnemonic} and {second.mnemonic} overlap")
-    declared: tuple[Queue | Counter | Fault | Setting, ...] = (
-        core.queues + core.counters + core.faults + core.settings
+    declared: tuple[Memory | Window | Queue | Counter | Fault | Setting, ...] = (
+        core.memories + core.windows + core.queues + core.counters + core.faults + core.settings
     )
     for counted in declared:
         if not counted.meaning:

@@ -21,6 +21,7 @@ from isa.model import (
     Core,
     Counter,
     Fault,
+    Memory,
     Operand,
     Pseudo,
     PseudoOperand,
@@ -30,6 +31,7 @@ from isa.model import (
     Setting,
     SpecialRegister,
     Structure,
+    Window,
 )
 
 
@@ -208,17 +210,40 @@ def special(owner: str, item: SpecialRegister) -> Page:
     )
 
 
-def mapped(item: SpecialRegister) -> Page:
-    """The page of a memory-mapped register that every core has."""
-    where = f"{REGISTERS_BASE + item.address:#x} + (core number << {CORE_SHIFT}); can be read"
+def mapped(owner: str, item: SpecialRegister) -> Page:
+    """The page of a memory-mapped register."""
+    access = {"ro": "can be read", "rw": "can be read and written"}[item.access]
+    where = f"{REGISTERS_BASE + item.address:#x} + (core number << {CORE_SHIFT}); {access}"
     return Page(
         item.name,
         item.name,
-        "every core",
+        owner,
         "memory-mapped register",
         _sentence(item.meaning),
         entries=_entries(Address=where, Width=f"{item.width} bits"),
     )
+
+
+def _place(core: Core, item: Memory | Window) -> str:
+    """Where a memory or window of a core begins."""
+    step = f" + ({core.index} << {item.shift})" if core.index else ""
+    return f"{item.base:#x}{step}"
+
+
+def memory(core: Core, item: Memory) -> Page:
+    """The page of a memory of a core's own."""
+    size = f"{item.setting()} ({config.settings()[item.setting()].default})"
+    entries = _entries(Address=_place(core, item), Size=size)
+    return Page(item.name, item.name, core.name, "memory", _sentence(item.meaning), entries=entries)
+
+
+def window(core: Core, item: Window) -> Page:
+    """The page of a window of a core."""
+    way = {"in": "takes what is written", "out": "gives what is read"}[item.direction]
+    where = f"{_place(core, item)}, {item.size:#x} bytes; {way}"
+    meaning = _sentence(item.meaning)
+    entries = _entries(Address=where)
+    return Page(item.name, item.name, core.name, "window", meaning, entries=entries)
 
 
 def queue(core: Core, item: Queue) -> Page:
@@ -329,6 +354,9 @@ def of_core(core: Core) -> Iterator[Page]:
     for file in core.files:
         yield from registers(core, file)
     yield from (special(core.name, item) for item in core.specials)
+    yield from (mapped(core.name, item) for item in core.registers)
+    yield from (memory(core, item) for item in core.memories)
+    yield from (window(core, item) for item in core.windows)
     yield from (queue(core, item) for item in core.queues)
     yield from (counter(core.name, item) for item in core.counters)
     yield from (fault(core.name, item) for item in core.faults)
@@ -337,7 +365,7 @@ def of_core(core: Core) -> Iterator[Page]:
 
 def of_device() -> Iterator[Page]:
     """Every page of what belongs to no core alone."""
-    yield from (mapped(item) for item in common.REGISTERS)
+    yield from (mapped("every core", item) for item in common.REGISTERS)
     yield from (counter("every core", item) for item in common.TRAFFIC)
     yield from (stop(item) for item in common.STOPS)
     yield from (setting(item) for item in config.COMMON)

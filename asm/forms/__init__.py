@@ -6,7 +6,7 @@ directives, and at the end what the default program has to do to run it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from asm.directives import Directive
 from asm.instructions import place
-from asm.layout import EXTERNAL, Area, Plan
+from asm.layout import EXTERNAL, IMAGE_ALIGN, OWN, Area, Plan
 from asm.operands import without_brackets
 from asm.output import entry_of
+from asm.program import tensor_section
 from asm.source import LogicalLine, Source
 from asm.symbols import Definition
 from asm.syntax import Named, Number, Statement
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from asm.assembler import Assembly
     from asm.site import Site
     from isa.config import Configuration
-    from isa.model import Core, Row
+    from isa.model import Core, Row, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class Startup:
     starts: Sequence[tuple[int, int]] = ()  # core number, entry
     waits: int = 0  # mask of cores
     stores: Sequence[Transfer] = ()
+    drains: Sequence[Transfer] = ()  # out of windows, while the cores run
+    feeds: Sequence[Transfer] = ()  # into windows, meanwhile
 
 
 @dataclass
@@ -82,7 +85,14 @@ class Form:
         name = self.core.section.format(self.index)
         align = max((row.format.size for row in self.core.instructions), default=1)
         area = Area(name, align=align if self.core.executable else 1)
-        return Plan(name, EXTERNAL, flags, [area], self.core.name, self.index)
+        memory = self.core.instruction_memory
+        if memory is None:
+            return Plan(name, EXTERNAL, flags, [area], self.core.name, self.index)
+        instance = self.index or 0
+        bound = memory.setting(instance)
+        limit = memory.bytes(self.assembly.config, instance)
+        start = memory.start(instance)
+        return Plan(name, OWN, flags, [area], self.core.name, self.index, start, limit, bound=bound)
 
     def section(self, name: str) -> Area | None:
         """The area of a section of this part; None if it has none of that name."""
@@ -141,8 +151,28 @@ class Form:
 
     @classmethod
     def homes(cls, core: Core, config: Configuration) -> Mapping[str, Plan]:
-        """What `at=` of a tensor may say of this core's memories, and the section there."""
-        return {}
+        """What `at=` of a tensor may say of this core, and the section there: its windows.
+
+        Their tensors lie in external memory; the default program moves them through the windows.
+        """
+        step = cls.window_step(core, config)
+        return {
+            name: Plan(
+                tensor_section(name),
+                EXTERNAL,
+                "aw",
+                [Area(tensor_section(name), zeros=True)],
+                step=step,
+                align=IMAGE_ALIGN,
+                behind=core.section.format(instance),
+            )
+            for instance, name, _ in _windows(core, config)
+        }
+
+    @classmethod
+    def window_step(cls, core: Core, config: Configuration) -> int:
+        """Bytes of which all that passes through a window of this core is a multiple."""
+        return 1
 
     def slot(self, definition: Definition) -> int | None:
         """The address of the place that a tensor has in this part; None: it has none."""
@@ -158,7 +188,29 @@ class Form:
         if entry is None:
             return Startup()
         number = self.core.number + (self.index or 0)
-        return Startup(starts=[(number, entry)], waits=1 << number)
+        return Startup(
+            starts=[(number, entry)],
+            feeds=self._streams("in"),
+            drains=self._streams("out"),
+            waits=1 << number,
+        )
+
+    def _streams(self, direction: str) -> list[Transfer]:
+        """The copies between the tensors at this part's windows and these."""
+        found = []
+        config = self.assembly.config
+        for instance, name, window in _windows(self.core, config):
+            plan = self.assembly.layout.plans.get(tensor_section(name))
+            if instance != (self.index or 0) or window.direction != direction or plan is None:
+                continue
+            base = plan.areas[0].base
+            assert base is not None
+            rows = plan.size // plan.step
+            ends = (window.start(instance), base)
+            dst, src = ends if direction == "in" else ends[::-1]
+            strides = (0, plan.step) if direction == "in" else (plan.step, 0)
+            found.append(Transfer(dst, src, plan.step, rows, *strides))
+        return found
 
     def default_source(self) -> Source | None:
         """The program of this core if a source has none; only the control core has one."""
@@ -166,6 +218,13 @@ class Form:
 
     def fill_default(self, parts: Sequence[Startup]) -> None:
         """Give the default program its commands, everything being laid out."""
+
+
+def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Window]]:
+    """Each window of each instance of a core: instance, name for `at=`, row."""
+    for instance in range(config[f"{core.name}.{core.index}s"] if core.index else 1):
+        for window in core.windows:
+            yield instance, f"{window.name}{instance if core.index else ''}", window
 
 
 def _begins(row: Row) -> bool:

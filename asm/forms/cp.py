@@ -81,6 +81,8 @@ def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
 
     loads = [command for part in parts for command in copies(part.loads)]
     stores = [command for part in parts for command in copies(part.stores)]
+    drains = [command for part in parts for command in copies(part.drains)]
+    feeds = [command for part in parts for command in copies(part.feeds)]
     swap, waits = 0, 0
     for part in parts:
         swap, waits = swap | part.swap, waits | part.waits
@@ -96,8 +98,11 @@ def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
     for part in parts:
         for start in part.starts:
             yield Command.START, *start
+    yield from drains
+    yield from feeds
     if waits:
         yield Command.WAIT, waits
-    if stores:
-        yield from (*stores, (Command.COPIED,))
+    yield from stores
+    if drains or feeds or stores:
+        yield (Command.COPIED,)
     yield (Command.END,)

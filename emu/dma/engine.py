@@ -8,17 +8,23 @@ side follows when the channel of external memory has taken the last one, or when
 its banks were granted. The transfer ends in the cycle in which the last
 write is granted, or, to other memory, in the last cycle before it is ready;
 whoever waits for it goes on in the cycle after.
+
+A window (`isa.model.Window`) may take or give less than a beat, or nothing yet. A transfer that
+can do nothing but wait for one lets the first other that can do something go on in the next cycle,
+but none that goes through the same window.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from emu.core import CONTRACT, NEVER, Core
+from emu.core import CONTRACT, NEVER, Core, Waiting
 from emu.dma.state import FIELDS, DmaState
 from emu.dma.transfer import DESCRIPTION, Transfer
 from emu.faults import Fault, Stop
 from emu.ports import ONCHIP, REGION_SHIFT
+from emu.windows import Later
 from isa.codec import unpack
 from isa.dma import CORE, TRANSFER
 from isa.memory_map import EXTERNAL
@@ -71,6 +77,9 @@ class Dma(Core):
         if len(state.transfers) == 1:
             # A core that acts after this one in a cycle comes too late for that cycle.
             self._begin(time if by.number < self.number else time + 1)
+        elif self.waiting is not None:  # for windows, of which this one may know nothing
+            at = time if by.number < self.number else time + 1
+            self.time = min(self.time, self.aligned(at))
         return transfer.ticket
 
     def finished(self, ticket: int) -> bool:
@@ -81,7 +90,7 @@ class Dma(Core):
         if ticket > issued:
             given = f"the last one started was {issued}" if issued else "none was started yet"
             raise Fault("bad mask", f"there is no transfer {ticket}, {given}", {"ticket": ticket})
-        return ticket <= issued - len(self.state.transfers)
+        return all(item[0] != ticket for item in self.state.transfers)
 
     # The engine
 
@@ -91,14 +100,20 @@ class Dma(Core):
         return None
 
     def _begin(self, time: int) -> None:
-        """Begin the first transfer of the queue at `time`."""
+        """Begin the first transfer of the queue at `time`, or go on with it."""
         state = self.state
         self.running = True
-        state.began = state.ready = self.aligned(time)
+        self._prepare()
+        state.began = self.aligned(time)
+        held = state.held.pop(self.transfer.ticket, None)
+        if held is not None:
+            state.row, state.position, state.buffer, state.ready = held
+            self.time = state.read_free = state.write_free = state.began
+            return
+        state.ready = state.began
         state.row = state.position = 0
         self.time = state.began + self.setup * self.divider
         state.read_free = state.write_free = self.time
-        self._prepare()
         if self.listeners:
             self.announce("begin", **self.transfer.values())
 
@@ -113,14 +128,28 @@ class Dma(Core):
         """One cycle: a write and a read, or the end of the transfer."""
         state, time = self.state, self.time
         buffer = state.buffer
+        if self.waiting is not None:  # a window that kept it waiting is tried again
+            state.read_free = min(state.read_free, time)
+            state.write_free = min(state.write_free, time)
+        later: list[Later] = []
         try:
             if buffer and buffer[0][0] <= time and state.write_free <= time and not state.writing:
-                self._write(time)
+                try:
+                    self._write(time)
+                except Later as wait:
+                    later.append(wait)
+                    state.write_free = NEVER
             if state.read_free <= time and self._can_read():
-                self._read(time)
+                try:
+                    self._read(time)
+                except Later as wait:
+                    later.append(wait)
+                    state.read_free = NEVER
         except Fault as fault:
             raise self._explained(fault) from None
-        self._plan(time, time + self.divider)
+        if not later:
+            self._went_on(time)
+        self._plan(time, time + self.divider, later)
         return None
 
     def _can_read(self) -> bool:
@@ -134,7 +163,14 @@ class Dma(Core):
     def _read(self, time: int) -> None:
         state, transfer = self.state, self.transfer
         src, dst, length, position = transfer.beat(state.row, state.position, self.width)
-        if src >> REGION_SHIFT == ONCHIP:
+        window = self.reader.window(src, length)
+        if window is not None:
+            length = min(length, window.room(time, src, "read"))
+            position = state.position + length
+            data, ready = self.reader.pull(window, time, src, length)
+            state.buffer.append((ready, dst, data))
+            state.read_free = time + 1
+        elif src >> REGION_SHIFT == ONCHIP:
             self._check_holder("read", src)
             self.reader.beat(time, ((src, length),))
             state.reading = dst
@@ -149,7 +185,18 @@ class Dma(Core):
 
     def _write(self, time: int) -> None:
         state = self.state
-        _ready, dst, data = state.buffer.pop(0)
+        read, dst, data = state.buffer[0]
+        window = self.writer.window(dst, len(data))
+        if window is not None:
+            room = window.room(time, dst, "write")
+            self._wrote(len(data[:room]), self.writer.push(window, time, dst, data[:room]))
+            state.write_free = time + 1
+            if room < len(data):
+                state.buffer[0] = (read, dst + room, data[room:])
+                return
+        state.buffer.pop(0)
+        if window is not None:
+            return
         if dst >> REGION_SHIFT == ONCHIP:
             self._check_holder("write", dst)
             self.writer.beat(time, ((dst, len(data)),), data)
@@ -181,8 +228,11 @@ class Dma(Core):
             state.writing = 0
         self._plan(time, time + 1)
 
-    def _plan(self, time: int, earliest: int) -> None:
-        """Set the time of the next act, after what was done in cycle `time`."""
+    def _plan(self, time: int, earliest: int, later: Sequence[Later] = ()) -> None:
+        """Set the time of the next act, after what was done in cycle `time`.
+
+        `later` is what kept a side waiting just now.
+        """
         state = self.state
         buffer, writing = state.buffer, state.writing
         if state.row >= self.rows and not (buffer or writing or state.reading >= 0):
@@ -192,10 +242,78 @@ class Dma(Core):
                 self.time = state.ready - 1
             return
         self.time = NEVER  # unless something can be done before the next answer of memory
-        if buffer and not writing:
+        if buffer and not writing and state.write_free < NEVER:
             self.time = self.aligned(max(earliest, buffer[0][0], state.write_free))
-        if self._can_read():
+        if self._can_read() and state.read_free < NEVER:
             self.time = min(self.time, self.aligned(max(earliest, state.read_free)))
+        if later:
+            self._keep_waiting(time, later)
+        elif self.waiting is not None:
+            self.time = min(self.time, self.aligned(earliest))  # the window is tried again then
+
+    def _keep_waiting(self, time: int, later: Sequence[Later]) -> None:
+        """A window keeps a side waiting: let another transfer go on if nothing else can be done."""
+        state = self.state
+        if self.time < NEVER or state.writing or state.reading >= 0:
+            self._await(time, later, self.time)
+            return
+        found = self._runnable(time, 1)
+        if isinstance(found, int):
+            self._went_on(time)
+            first = state.transfers[0]
+            state.held[first[0]] = (state.row, state.position, state.buffer, state.ready)
+            state.busy += time + 1 - state.began
+            state.buffer = []
+            self._go_on(found, time + 1)
+        else:
+            self._await(time, [*later, *found], NEVER)
+
+    def _await(self, time: int, later: Sequence[Later], until: int) -> None:
+        """Wait for windows, at most to cycle `until`."""
+        cores = 0
+        for item in later:
+            cores |= item.cores
+            until = min(until, self.aligned(item.time) if item.time < NEVER else NEVER)
+        on = " and ".join(dict.fromkeys(item.on for item in later))
+        since = time if self.waiting is None else self.waiting.since
+        self.waiting = Waiting(on, since, cores)
+        self.time = until
+
+    def _went_on(self, time: int) -> None:
+        if self.waiting is not None:
+            self.waited += time - self.waiting.since
+            self.waiting = None
+
+    def _runnable(self, time: int, behind: int = 0) -> int | list[Later]:
+        """The place of the first transfer that can do something, the first `behind` left out.
+
+        If there is none: what they wait for.
+        """
+        memory = self.device.memory
+        passed = list(self.transfer.windows(memory)) if behind else []
+        waits: list[Later] = []
+        for place in sorted(range(behind, len(self.state.transfers)), key=self._ticket):
+            transfer = Transfer(*self.state.transfers[place])
+            windows = transfer.windows(memory)
+            if not any(window in passed for window in windows):
+                try:
+                    for window, what, address in windows.values():
+                        window.room(time, address, what)
+                except Later as wait:
+                    waits.append(wait)
+                else:
+                    return place
+            passed += windows
+        return waits
+
+    def _ticket(self, place: int) -> int:
+        return int(self.state.transfers[place][0])
+
+    def _go_on(self, place: int, time: int) -> None:
+        """Let the transfer at that place of the queue be the running one."""
+        transfers = self.state.transfers
+        transfers.insert(0, transfers.pop(place))
+        self._begin(time)
 
     def _end(self, time: int) -> None:
         """The running transfer ended in cycle `time`; the next one begins."""
@@ -206,7 +324,8 @@ class Dma(Core):
         if self.listeners:
             self.announce("end", ticket=self.transfer.ticket)
         if state.transfers:
-            self._begin(time + 1)
+            found = self._runnable(time)
+            self._go_on(found if isinstance(found, int) else 0, time + 1)
         else:
             self.running = False
             self.time = NEVER

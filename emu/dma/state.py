@@ -9,6 +9,7 @@ from emu.state import State, StateField
 # fmt: off
 FIELDS = (
     StateField("transfers",  "object", meaning="transfers that run (the first) or wait, as tuples",              initial=[]),
+    StateField("held",       "object", meaning="by ticket, of those that let others pass: row, position, beats, ready", initial={}),
     StateField("issued",     "int",    meaning="ticket of the last transfer that was queued"),
     StateField("began",      "int",    meaning="cycle in which the running transfer began"),
     StateField("row",        "int",    meaning="row from which the next beat is read"),
@@ -30,6 +31,7 @@ class DmaState(State):
     """`FIELDS` for the type checker."""
 
     transfers: list[tuple[Any, ...]]
+    held: dict[int, tuple[int, int, list[tuple[int, int, bytes]], int]]
     issued: int
     began: int
     row: int

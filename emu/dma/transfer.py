@@ -10,6 +10,7 @@ from isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
     from emu.memory import Memory
+    from emu.windows import Window
 
 DESCRIPTION = TRANSFER.size  # bytes
 
@@ -69,17 +70,26 @@ class Transfer(NamedTuple):
         while row < self.rows:
             address = first + row * stride
             try:
-                pages, offset = memory.locate(address, self.row_bytes, f"{side} of row {row},")
+                offset, size = memory.extent(address, self.row_bytes, f"{side} of row {row},")
             except Fault as fault:
                 message = f"{fault.message}; {self.text()}"
                 raise Fault(fault.kind, message, self.values() | {"row": row}) from None
             # All rows up to the edge of this memory are good: go on behind them.
             if stride > 0:
-                row += (pages.size - self.row_bytes - offset) // stride + 1
+                row += (size - self.row_bytes - offset) // stride + 1
             elif stride < 0:
                 row += offset // -stride + 1
             else:
                 break
+
+    def windows(self, memory: Memory) -> dict[Window, tuple[Window, str, int]]:
+        """The windows that bytes go through: window, "read" or "write", address."""
+        found = {}
+        for what, address in (("read", self.src), ("write", self.dst)) if self.size else ():
+            window = memory.window(address, self.row_bytes)
+            if window is not None:
+                found[window] = (window, what, address)
+        return found
 
     def beat(self, row: int, position: int, width: int) -> tuple[int, int, int, int]:
         """The beat that follows `position` moved bytes of a row: (src, dst, length, new position).

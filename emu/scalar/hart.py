@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from emu.core import NEVER, Core
 from emu.engines import ENGINES
 from emu.faults import Fault, Stop
+from emu.ports import REGION_SHIFT
 from emu.scalar import semantics
 from emu.scalar.code import ACTS, ENDS, Code
 from emu.scalar.csrs import Csrs
@@ -23,6 +24,7 @@ from emu.scalar.state import FIELDS
 from emu.scalar.timing import Timing
 from emu.scalar.translation import Translator
 from emu.state import StateField
+from emu.windows import Later
 from isa.codec import Decoded
 from isa.model import Core as Table
 from isa.model import Instruction
@@ -191,10 +193,11 @@ class Hart(Core):
         if self.listeners and self.waiting is None:
             self.announce("instruction", address=self.pc)
         row = found.row
-        if row.mnemonic in LOADS:
-            self._load(found)
-        elif row.mnemonic in STORES:
-            self._store(found)
+        if row.mnemonic in LOADS or row.mnemonic in STORES:
+            try:
+                (self._load if row.mnemonic in LOADS else self._store)(found)
+            except Later as later:
+                self.put_off(later)
         elif row.family in ACTS | ENDS:
             self._step(found)
         else:
@@ -231,6 +234,7 @@ class Hart(Core):
         place = found.values["rd"] or SINK
         address = self.x[found.values["rs1"]] + found.values["imm"] & MASK
         answer = self.port.load(self.time, address, size)
+        self.note(address)
         if answer is None:
             self._pending = (place, size, is_signed)
             self._await(f"a load of {address:#010x}")
@@ -244,6 +248,7 @@ class Hart(Core):
         size = STORES[found.row.mnemonic]
         address = self.x[found.values["rs1"]] + found.values["imm"] & MASK
         ready = self.port.store(self.time, address, size, self.x[found.values["rs2"]])
+        self.note(address)
         if ready is None:
             self._pending = (None, 0, False)
             self._await(f"a store to {address:#010x}")
@@ -271,8 +276,20 @@ class Hart(Core):
             self.time = NEVER
         return stop
 
+    def note(self, address: int) -> None:
+        """Return to the clock after an access to a window: its core may go on now."""
+        if address >> REGION_SHIFT in self.device.memory.windowed:
+            self.ask()
+
+    def put_off(self, later: Later) -> None:
+        """Try the instruction again when a window may be ready."""
+        self.ask()
+        self.postpone(later)
+
     def _retire(self, time: int) -> None:
         """The instruction is done; the next one begins at cycle `time`."""
+        if self.waiting is not None:
+            self.proceed()
         self.pc = self.pc + 4 & MASK
         self.retired += 1
         self.time = time

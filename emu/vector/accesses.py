@@ -55,6 +55,7 @@ class Accesses:
         core, port = self.core, self.core.port
         before = port.external_blocked
         answer = port.load(core.time, address, size)
+        core.note(address)
         if answer is None:
             core.await_port(f"a load of {address:#010x}", place, size, is_signed)
             return
@@ -71,6 +72,7 @@ class Accesses:
         core, port = self.core, self.core.port
         before = port.external_blocked
         ready = port.store(core.time, address, size, value)
+        core.note(address)
         if ready is None:
             core.await_port(f"a store to {address:#010x}", None)
         else:

@@ -22,6 +22,7 @@ from emu.vector.scoreboard import SERIAL, Timing, waits, writes
 from emu.vector.state import FIELDS, FIRST_VECTOR, PLACES
 from emu.vector.state import STORES as LAST_STORE
 from emu.vector.translation import VectorTranslator, translates
+from emu.windows import Later
 from isa.codec import Decoded
 from isa.memory_map import EXTERNAL
 from isa.model import Instruction
@@ -160,7 +161,10 @@ class Processor(Hart):
             return None
         if bound.found.row.family in SERIAL:
             return self._serve(bound.found)
-        self.accesses.do(bound.found)
+        try:
+            self.accesses.do(bound.found)
+        except Later as later:
+            self.put_off(later)
         return None
 
     def _fetched(self) -> Bound:

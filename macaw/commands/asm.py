@@ -57,7 +57,7 @@ def _definitions(
 )
 @click.option(
     "--memory",
-    type=click.Choice(["local", "external"]),
+    type=click.Choice(["local", "cores", "external"]),
     help="Put what is loaded into this memory alone into the image (bin and hex).",
 )
 @click.option(

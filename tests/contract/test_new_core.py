@@ -261,3 +261,59 @@ def test_a_core_of_several_instances(tree: Tree):
         listing = tree.macaw("dis", "lanes.elf")
         assert "tally, lane=0" in listing
         assert "tally, lane=1" in listing
+
+
+MEMORIES = """
+            memories=(Memory("code", 0x3040_0000, 20, "mem.bank_width", "code", True, 16),),
+            windows=(Window("numbers", 0x3048_0000, 20, 64, "in", "bytes for sum0"),),
+"""
+WINDOW = """
+    def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
+        return 3, NEVER
+
+    def push(self, window: str, data: bytes, time: int) -> None:
+        self.state.sums[0] += sum(data)
+"""
+
+
+def test_a_core_with_a_memory_and_a_window(tree: Tree):
+    """Its words are loaded where the table says; a tensor at its window is fed by the dma."""
+    order = '        order=("tally",),\n'
+    with (
+        changed(
+            tree,
+            "isa/tally.py",
+            (order, textwrap.indent(textwrap.dedent(MEMORIES), "        ") + order),
+            ("Instruction, RegisterFile, ", "Instruction, Memory, RegisterFile, Window, "),
+        ),
+        changed(
+            tree, "emu/tally/processor.py", ("    def _fetched", f"{WINDOW}\n    def _fetched")
+        ),
+    ):
+        tree.write("fed.s", "\t.input q, uint8, 10, at=numbers\n" + tree.read("tally.s"))
+        tree.macaw("asm", "fed.s", "-o", "fed.elf")
+        assert "q, uint8, 10, at=numbers" in tree.macaw("dis", "fed.elf")
+        found = json.loads(
+            tree.python("""
+                import json
+                import numpy as np
+                import macaw
+                from macaw.running import registers
+
+                program = macaw.load("fed.elf")
+                section = next(x for x in program.sections if x.core == "tally")
+                run = macaw.run(program, q=np.arange(10, dtype=np.uint8))
+                sums = registers(run.device)["tally"]
+                print(json.dumps([section.address, section.load_address, sums]))
+            """)
+        )
+        assert found[:2] == [0x3040_0000, 0x3040_0000]
+        assert found[2] == {"sum0": 45 - 2 & 0xFFFF_FFFF, "sum1": 0, "sum2": 0, "sum3": 40}
+        tree.write("long.s", "\t.core tally\n\t.rept 65\n\tcount sum0, 1\n\t.endr\n")
+        done = tree.run("-m", "macaw", "asm", "long.s")
+        assert done.returncode == 2
+        assert ".text.tally takes 260 bytes, its memory has 128 (mem.bank_width)" in done.stderr
+        tree.write("at.s", "\t.input q, uint8, 10, at=nowhere\n" + tree.read("tally.s"))
+        done = tree.run("-m", "macaw", "asm", "at.s")
+        assert "the device has no memory 'nowhere' for tensors" in done.stderr
+        assert "numbers" in done.stderr

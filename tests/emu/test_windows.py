@@ -1,0 +1,278 @@
+"""Windows that wait, memories and registers of a core's own: a toy that has them, the dma, cp."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+import emu.cp
+import emu.dma
+from asm.assembler import assemble
+from asm.source import Source
+from emu.core import NEVER, Core
+from emu.device import Builder, Device
+from emu.faults import Stop
+from emu.state import StateField
+from isa import common, config
+from isa.memory_map import EXTERNAL, INSTRUCTIONS, REGISTERS
+from isa.model import Core as Table
+from isa.model import Memory, SpecialRegister, Window, checked
+from tests.emu.toys import describe, make, times, toy
+
+NUMBER = 5
+BASE = INSTRUCTIONS + (NUMBER << 20)
+INBOX, OUTBOX, OWN = BASE + 0x8_0000, BASE + 0xC_0000, BASE
+TABLE = checked(
+    Table(
+        name="pipe",
+        title="takes bytes, gives them back one higher",
+        number=NUMBER,
+        section="",
+        executable=False,
+        instructions=(),
+        faults=common.FAULTS,
+        registers=(SpecialRegister("step", 0x100, "rw", "cycles a byte takes"),),
+        memories=(Memory("pages", BASE, 20, "mem.bank_width", "a few bytes"),),
+        windows=(
+            Window("inbox", BASE + 0x8_0000, 20, 0x1000, "in", "bytes to the pipe"),
+            Window("outbox", BASE + 0xC_0000, 20, 0x1000, "out", "bytes from the pipe"),
+        ),
+    )
+)
+FIELDS = (
+    StateField("step", "int", initial=1),
+    StateField("taken", "object", initial=[]),
+    StateField("given", "object", meaning="cycle from which it may be seen, byte", initial=[]),
+)
+DEEP = 4  # bytes of either side
+
+
+class Pipe(Core):
+    """Takes a byte each `step` cycles while it has one and room for it."""
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device, TABLE, "pipe", NUMBER, FIELDS)
+
+    next_address = None
+
+    def reset(self) -> None:
+        super().reset()
+        self.running = True
+        self.time = 0
+
+    def advance(self, limit: int) -> Stop | None:
+        state, time = self.state, self.time
+        if not state.taken:
+            self.wait("a byte")
+        elif len(state.given) >= DEEP:
+            self.wait("room for a byte")
+        else:
+            self.proceed()
+            state.given.append((time + 3, state.taken.pop(0) + 1 & 0xFF))
+            self.time = time + state.step
+            self.device.changed(self, time)
+        return None
+
+    def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
+        if window == "inbox":
+            return DEEP - len(self.state.taken), NEVER
+        given = self.state.given
+        again = given[wanted - 1][0] if len(given) >= wanted else NEVER
+        return sum(at <= time for at, _ in given), again
+
+    def push(self, window: str, data: bytes, time: int) -> None:
+        self.state.taken += data
+        if self.time == NEVER:
+            self.time = time + 1
+
+    def pull(self, window: str, length: int, time: int) -> bytes:
+        data = bytes(value for _, value in self.state.given[:length])
+        del self.state.given[:length]
+        if self.time == NEVER:
+            self.time = time + 1
+        return data
+
+
+def pipe(device: Device) -> list[Core]:
+    return [Pipe(device)]
+
+
+def piped(*script: tuple[Any, ...], **changes: Any) -> Device:
+    return make(toy(0, script), pipe, units=0, **changes)
+
+
+def copies(device: Device, *descriptions: bytes) -> None:
+    for place, data in enumerate(descriptions):
+        device.memory.poke(0x8000 + 32 * place, data)
+
+
+@pytest.mark.parametrize("width", [1, 3, 32])
+@pytest.mark.parametrize("divider", [1, 3])
+def test_a_transfer_that_waits_lets_another_pass(width: int, divider: int) -> None:
+    """100 bytes through 4 places: neither copy could end without the other one."""
+    data = bytes(range(100))
+    script = (("copy", 0x8000), ("copy", 0x8020), ("await", 0), ("exit", 0))
+    device = piped(*script, dma__width=width, dma__divider=divider)
+    copies(
+        device,
+        describe(EXTERNAL + 4096, OUTBOX, 20, 5, 20, 0),
+        describe(INBOX, EXTERNAL, 100),
+    )
+    device.memory.poke(EXTERNAL, data)
+    assert device.run(100_000).reason == "exit"
+    assert device.memory.peek(EXTERNAL + 4096, 100) == bytes(x + 1 & 0xFF for x in data)
+    counters = device.counters()["dma"]
+    assert (counters["transfers"], counters["bytes"]) == (2, 200)
+
+
+def test_two_through_one_window_keep_their_order() -> None:
+    script = (*(("copy", 0x8000 + 32 * place) for place in range(4)), ("await", 0), ("exit", 0))
+    device = piped(*script)
+    copies(
+        device,
+        describe(INBOX, EXTERNAL, 10),
+        describe(INBOX, EXTERNAL + 10, 10),
+        describe(EXTERNAL + 100, OUTBOX, 12),
+        describe(EXTERNAL + 112, OUTBOX, 8),
+    )
+    device.memory.poke(EXTERNAL, bytes(range(20)))
+    assert device.run(100_000).reason == "exit"
+    assert device.memory.peek(EXTERNAL + 100, 20) == bytes(range(1, 21))
+
+
+def test_a_slow_reader_by_hand() -> None:
+    """dma.copy at 0, first read at 4; the byte was pushed at 40, is given at 41, seen from 44 on.
+
+    The store of the toy at 40 wakes the pipe at 41; it announces the change, so the dma tries
+    at 42, is told of 44, reads there (ready 46), writes at 46, which is there at 46 + 21.
+    """
+    script = (("copy", 0x8000), ("work", 40), ("store", INBOX, 1, 7), ("await", 0), ("exit", 0))
+    device = piped(*script)
+    copies(device, describe(EXTERNAL, OUTBOX, 1))
+    assert device.run(1000).reason == "exit"
+    log = [time for time, result in times(device) if result == "done"]
+    (stored,) = [time for time, result in times(device) if isinstance(result, tuple)]
+    assert log[0] - stored == 67 - 40
+    assert device.memory.peek(EXTERNAL, 1) == b"\x08"
+
+
+def test_runs_cut_anywhere_are_the_same() -> None:
+    def made() -> Device:
+        device = piped(("copy", 0x8000), ("copy", 0x8020), ("await", 0), ("exit", 0))
+        copies(device, describe(EXTERNAL + 64, OUTBOX, 30), describe(INBOX, EXTERNAL, 30))
+        device.memory.poke(EXTERNAL, bytes(range(30)))
+        return device
+
+    whole = made()
+    end = whole.run().cycle
+    for cut in range(0, end, 3):
+        device, other = made(), made()
+        device.run(until=cut)
+        other.restore(device.snapshot())
+        assert other.run().cycle == end
+        assert other.hash() == whole.hash()
+
+
+def test_deadlocks_say_who_waits_for_what() -> None:
+    device = piped(("copy", 0x8000), ("await", 0), ("exit", 0))
+    copies(device, describe(EXTERNAL, OUTBOX, 1))
+    stop = device.run()
+    assert stop.reason == "deadlock"
+    assert "dma waits for bytes of outbox of pipe since cycle 4 (pipe waits too)" in stop.message
+    assert "pipe waits for a byte since cycle" in stop.message
+    device = piped(("copy", 0x8000), ("await", 0), ("exit", 0))
+    copies(device, describe(INBOX, EXTERNAL, 20))
+    assert "dma waits for room in inbox of pipe" in device.run().message
+
+
+CP = """
+        .core   cp
+_start: li      s0, 0x30580000          # inbox
+        li      s1, 0x305c0000          # outbox
+        li      s2, 0x20005000          # registers
+        li      a0, {step}
+        sw      a0, 0x100(s2)
+        lw      s3, 0x100(s2)
+        li      a0, 0x40302010
+        sw      a0, 0(s0)
+        sw      a0, 8(s0)
+        lw      a1, 4(s1)
+        lbu     a2, 0(s1)
+        li      t0, 0x30500000
+        lw      a3, 0(t0)
+        addi    a3, a3, 1
+        sw      a3, 0(t0)
+        lw      a4, 0(t0)
+        {more}
+        li      a0, 0
+        li      a7, 93
+        ecall
+"""
+
+
+def with_cp(step: int = 1, more: str = "", engine: str = "fast") -> Device:
+    builders: list[Builder] = [emu.cp.build, emu.dma.build, pipe]
+    device = Device(config.load("tiny"), builders, engine)
+    device.load(assemble([Source(CP.format(step=step, more=more), "t.s")]))
+    device.cores["pipe"].running = True
+    return device
+
+
+@pytest.mark.parametrize("step", [1, 50])
+def test_loads_and_stores_wait(step: int) -> None:
+    ends = []
+    for engine in ("fast", "reference"):
+        device = with_cp(step, engine=engine)
+        device.memory.poke(OWN, struct.pack("<I", 41))
+        stop = device.run(10_000)
+        assert stop.reason == "exit", stop
+        device.sync()
+        x = device.cores["cp"].state.x
+        assert int(x[11]) == 0x41312111
+        assert int(x[12]) == 0x11
+        assert int(x[14]) == 42
+        assert int(x[19]) == step
+        ends.append((stop.cycle, device.hash()))
+    assert ends[0] == ends[1]
+    assert (ends[0][0] > 200) == (step == 50)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("lw a0, 0(s0)", "load at 0x30580000: inbox of pipe only takes bytes"),
+        ("sw a0, 0(s1)", "store at 0x305c0000: outbox of pipe only gives bytes"),
+        ("lw a0, 0x104(s2)", "pipe has no register at offset 0x104"),
+        ("sw a0, 0x104(s2)", "pipe has no register at offset 0x104"),
+        ("sb a0, 0x100(s2)", "the register step of pipe is written as a whole word of 4 bytes"),
+        ("lb a0, 0x100(s2)", "the register step of pipe is read as a whole word of 4 bytes"),
+        ("sw a0, 4(s2)", "the register status of pipe is read-only"),
+        ("lw a0, 8(t0)", "pages of pipe is 0x30500000 to 0x30500007"),
+        ("li t0, 0x30581000\n lw a0, 0(t0)", "inbox of pipe is 0x30580000 to 0x30580fff, a window"),
+    ],
+)
+def test_what_cannot_be_accessed(more: str, message: str) -> None:
+    stop = with_cp(more=more).run(10_000)
+    assert stop.reason == "fault"
+    assert message in stop.message
+
+
+def test_a_load_that_nothing_answers_is_a_deadlock() -> None:
+    device = with_cp(more="lw a0, 0(s1)")  # only 3 bytes are left
+    message = device.run(10_000).message
+    assert "cp at" in message
+    assert "waits for 4 bytes in outbox of pipe" in message
+
+
+def test_the_loader_reaches_a_memory_of_a_core() -> None:
+    device = with_cp()
+    device.memory.poke(OWN + 4, b"abcd")
+    before = device.snapshot()
+    assert device.memory.peek(OWN, 8) == bytes(4) + b"abcd"
+    device.memory.poke(OWN, b"wxyz")
+    assert [(name, change.field) for name, change in device.diff(before)] == [("memory", "pages5")]
+    device.restore(before)
+    assert device.memory.peek(OWN, 8) == bytes(4) + b"abcd"
+    assert device.memory.describe(REGISTERS) == "registers of the cores are there, no memory"
