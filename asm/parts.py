@@ -88,13 +88,14 @@ class Parts:
     def home(self, word: Name) -> Plan:
         """The section of the tensors in the memory of that name. Raises `Mistake`."""
         known: dict[str, Plan] = {}
+        shown: list[str] = []
         for core in registry.cores():
-            known |= form_class(core.name).homes(core, self._assembly.config)
+            homes = form_class(core.name).homes(core, self._assembly.config)
+            names = list(homes)
+            shown += [*names[:2], "...", names[-1]] if len(names) > 3 else names
+            known |= homes
         if word.text not in known:
-            names = list(known)
-            if len(names) > 3:
-                names[2:-1] = ["..."]
-            hint = "there are " + ", ".join(names)
+            hint = "there are " + ", ".join(shown)
             raise Mistake(f"the device has no memory '{word.text}' for tensors", word, hint)
         return self._layout.plan(known[word.text])
 

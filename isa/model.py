@@ -436,7 +436,8 @@ class Window:
 
     They pass in the order of the accesses; which of its addresses one names is all the same.
     Who comes when the core can not take or give any waits. Tensors may be declared there
-    (`at=NAME`). That of instance i begins at `base + (i << shift)`.
+    (`at=NAME`), of whole multiples of `step(configuration)` bytes. That of instance i begins
+    at `base + (i << shift)`.
     """
 
     name: str
@@ -445,6 +446,7 @@ class Window:
     size: int  # bytes
     direction: str  # "in", "out"
     meaning: str
+    step: Callable[[Mapping[str, Any]], int] = lambda config: 1
 
     def start(self, instance: int = 0) -> int:
         """Its first address."""

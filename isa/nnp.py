@@ -8,10 +8,11 @@ were lost) names, numbers and packing are ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from isa import common
+from isa import common, memory_map
 from isa.kinds import Immediate, OperandError, Register
 from isa.model import (
     Alternative,
@@ -25,8 +26,11 @@ from isa.model import (
     Queue,
     RegisterFile,
     Setting,
+    SpecialRegister,
+    Window,
     checked,
 )
+from isa.model import Memory as ModelMemory
 from isa.nnp_layouts import (
     MARKER,
     PLAIN,
@@ -275,6 +279,29 @@ PSEUDOS = (
     ),
 )  # fmt: skip
 
+HOST_BYTES = {"fp16": 2, "fp32": 4}  # of a number, by nnp.host_format
+
+
+def vector_bytes(config: Mapping[str, Any]) -> int:
+    """Bytes of a native vector in the host format."""
+    return int(config["nnp.native"]) * HOST_BYTES[config["nnp.host_format"]]
+
+
+NUMBER = 3
+_SPACE = memory_map.INSTRUCTIONS + (NUMBER << memory_map.SPACE_SHIFT)
+# fmt: off
+REGISTERS = (
+    SpecialRegister("base", 0x100, "rw", "where Dram begins, after reset the begin of external memory"),
+)
+MEMORY = (
+    ModelMemory("program", _SPACE, memory_map.SPACE_SHIFT, "nnp.instructions", "instructions", True, 4),
+)
+WINDOWS = (
+    Window("netin",  _SPACE + 0x8_0000, memory_map.SPACE_SHIFT, 0x4_0000, "in",  "NetInQ: each native vector that is whole is pushed", vector_bytes),
+    Window("netout", _SPACE + 0xC_0000, memory_map.SPACE_SHIFT, 0x4_0000, "out", "NetOutQ: the vectors pop in the order of their writes", vector_bytes),
+)
+# fmt: on
+
 QUEUES = (
     Queue("NetInQ", "nnp.net_in", "vectors of messages that came"),
     Queue("NetOutQ", "nnp.net_out", "vectors of messages that leave"),
@@ -338,12 +365,15 @@ CORE = checked(
     Core(
         name="nnp",
         title="block-floating-point matrix-vector processor",
-        number=3,
+        number=NUMBER,
         section=".nnp",
         executable=True,
         instructions=INSTRUCTIONS,
         pseudos=PSEUDOS,
         files=(FILE,),
+        registers=REGISTERS,
+        memories=MEMORY,
+        windows=WINDOWS,
         queues=QUEUES,
         counters=COUNTERS,
         faults=FAULTS,

@@ -155,24 +155,18 @@ class Form:
 
         Their tensors lie in external memory; the default program moves them through the windows.
         """
-        step = cls.window_step(core, config)
         return {
             name: Plan(
                 tensor_section(name),
                 EXTERNAL,
                 "aw",
                 [Area(tensor_section(name), zeros=True)],
-                step=step,
+                step=window.step(config),
                 align=IMAGE_ALIGN,
                 behind=core.section.format(instance),
             )
-            for instance, name, _ in _windows(core, config)
+            for instance, name, window in _windows(core, config)
         }
-
-    @classmethod
-    def window_step(cls, core: Core, config: Configuration) -> int:
-        """Bytes of which all that passes through a window of this core is a multiple."""
-        return 1
 
     def slot(self, definition: Definition) -> int | None:
         """The address of the place that a tensor has in this part; None: it has none."""
