@@ -70,7 +70,7 @@ def _loop(out: Listing, plan: Plan) -> None:
     out.block(
         f"""
 _start: la a0, fill_ping # packets and sequences to both halves of all units
-        dma.copy zero, a0
+        dma.copy s10, a0 # the ticket; load writes into ping's packets
         la a0, fill_pong
         dma.copy zero, a0
         li s0, ALL_ROWS

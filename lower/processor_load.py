@@ -192,6 +192,7 @@ def _load_weights(out: Listing, plan: Plan) -> None:
         add a4, a4, s11
         li a5, UNIT
         li a1, {transfers}
+        dma.wait s10 # the packets have come
 7:      lw t0, 0(a3)
         sw t0, SRC(a0)
         lw t1, 4(a3)

@@ -16,7 +16,7 @@ from lower.operation import Product
 from lower.plan import Tile
 from tests.lower.running import run
 
-BASE = config.load("base")
+BASE, TINY = config.load("base"), config.load("tiny")
 RNG = np.random.default_rng(7)
 M, N, K = 64, 64, 128  # split d: 16 outputs a row, 16 rows of activations a cluster
 W, X = (RNG.integers(1, 10, shape).astype(np.int8) for shape in ((N, K), (M, K)))
@@ -71,3 +71,12 @@ def test_what_does_not_fit(tile: Tile, m: int, message: str) -> None:
     with pytest.raises(LowerError) as error:
         make_product_plan(product, BASE, WEIGHT, "b", tile)
     assert str(error.value) == message
+
+
+def test_packets_of_many_rows_have_come_before_cp_writes_into_them() -> None:
+    """56 segments an exe: the transfer of the lists to both rows takes longer than cp's first load."""
+    m, n, k = 112, 5, 81
+    weights = RNG.integers(-9, 10, (n, k)).astype(np.int8)
+    x = RNG.integers(-9, 10, (m, k)).astype(np.int8)
+    _, done = run(Product(m, weights), TINY, "weight", "g", Tile(56, 1, 3, 41), x)
+    np.testing.assert_array_equal(done.outputs["y"], x.astype(int) @ weights.T.astype(int))

@@ -119,7 +119,7 @@ last_product0:
         .equ    RESULTS, 2
 
 _start: la      a0, fill_ping           # packets and sequences to both halves of all units
-        dma.copy zero, a0
+        dma.copy s10, a0                # the ticket; load writes into ping's packets
         la      a0, fill_pong
         dma.copy zero, a0
         li      s0, ALL_ROWS
@@ -234,6 +234,7 @@ load:
         add     a4, a4, s11
         li      a5, UNIT
         li      a1, 1
+        dma.wait s10                    # the packets have come
 7:      lw      t0, 0(a3)
         sw      t0, SRC(a0)
         lw      t1, 4(a3)
