@@ -14,6 +14,7 @@ ALL = (
     "scalar",
     "array",
     "engines",
+    "nnp",
     "protection",
     "editing",
     "startup",

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from emu.nnp.host import Host, to_host
+from emu.nnp.host import Host, to_host, widened
 from emu.numerics import signed_range
 
 Kind = Literal["bfp", "int", "log", "float"]
@@ -98,8 +98,7 @@ def power_of_two(exponents: NDArray[Any] | int, dtype: DTypeLike) -> NDArray[Any
 
 def quantise(values: Host, quantiser: Quantiser) -> Quantised:
     """Host values to codes. Infinities saturate; raises `NotANumber`."""
-    with np.errstate(invalid="ignore"):
-        wide = np.asarray(values).astype(np.float32, copy=False)
+    wide = widened(values)
     largest = np.max(np.abs(wide), axis=-1, initial=0)
     if np.isnan(largest).any():
         raise NotANumber(tuple(int(x) for x in np.argwhere(np.isnan(wide))[0]))
