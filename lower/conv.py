@@ -131,6 +131,11 @@ class ImagePlan(Plan):
         return self.tile.outputs
 
     @property
+    def starts(self) -> int:
+        """Output positions whose sums begin with something of their own; a bias is one for all."""
+        return self.tile.outputs if self.returns else 1
+
+    @property
     def pads(self) -> bool:
         """x is copied into a frame of zeros first."""
         return max(self.product.padding) > 0
@@ -176,6 +181,11 @@ class ImagePlan(Plan):
     def partial_bytes(self) -> int:
         """Bytes of a row's sums of an iteration."""
         return self.tile.outputs * self.bias_bytes
+
+    @property
+    def start_bytes(self) -> int:
+        """Bytes of what a row's sums begin with."""
+        return self.starts * self.bias_bytes
 
     # Weights
 
@@ -227,7 +237,7 @@ class ImagePlan(Plan):
         queue = config["pe.output_queue"] // BLOCKS * (BLOCKS - 1 if self.begins_here else BLOCKS)
         if tile.outputs > queue:
             raise LowerError(f"{tile.outputs} outputs a PE")
-        segments = max(tile.outputs if self.begins_here else 0, most_parts(self))
+        segments = max(self.starts if self.begins_here else 0, most_parts(self))
         if segments > MOST_SEGMENTS:
             raise LowerError(f"{tile.outputs} outputs a PE, an exe has too few segments")
 

@@ -43,11 +43,18 @@ def _arrays(plan: ImagePlan) -> list[Array]:
         Array("w_tile", "uint8", (int(plan.weight_bytes.max()),), "index + value"),
     ]
     if plan.begins:
-        what = "what sums begin with: (output position, PE)"
-        found.append(Array("start", types.sum, sums, what))
+        found.append(start_array(plan))
     if plan.returns or plan.joins_rows:
         found.append(Array("partial", types.sum, sums, "raw sums: (output position, PE)"))
     return [*found, *join_arrays(plan), result_array(plan)]
+
+
+def start_array(plan: ImagePlan) -> Array:
+    """What the sums of a tile begin with."""
+    what = "what sums begin with: (output position, PE)"
+    if plan.starts == 1:
+        what = "what the sums of all output positions begin with: (1, PE)"
+    return Array("start", plan.types.sum, (plan.starts, plan.summing * plan.pes), what)
 
 
 def result_array(plan: ImagePlan) -> Array:
@@ -66,7 +73,8 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
     body = [] if plan.holds else ["ld activations"]
     body.append("ld weights")
     if plan.begins_here:
-        body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
+        # Results fill the blocks before; what one segment has brought stays for all positions.
+        body.append(f"ld psums, base={BLOCKS - 1}")
     body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
     inner, outer = plan.steps_of_base
     options = (
@@ -122,7 +130,7 @@ def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
         label = f"{name}_again: {label}"
     data = [weights] if plan.holds else [slab, weights]
     if plan.begins_here:
-        data += [f"psums start[{place}] sliced" for place in range(plan.tile.outputs)]
+        data += [f"psums start[{place}] sliced" for place in range(plan.starts)]
     target = "chain" if plan.joins_clusters else "partial" if raw else "result"
     flag = "last" if target == "result" else "shift"
     found.append(Exe(PRODUCT, tuple(data), out_words(plan, target), to, flag, label))
@@ -250,13 +258,13 @@ def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 @sums_in.register
 def _sums_in(plan: ImagePlan) -> list[Transfer]:
-    """A row's bias to each output position."""
+    """A row's bias; if others come back with partial sums, to each output position."""
     return [
         Transfer(
             f"start + {p * UNIT:#x}",
             f"start_sums + {p * plan.bias_bytes}",
             plan.bias_bytes,
-            plan.tile.outputs,
+            plan.starts,
             plan.bias_bytes,
             0,
             f"row {p}: what sums begin with",

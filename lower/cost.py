@@ -36,6 +36,7 @@ CP_STORE = 40  # from the dispatch to the first transfer of the load
 CP_TRANSFER = 11  # a turn of a loop over transfers
 CP_PATCH = 7  # the bytes of weights in one packet
 IMAGE_TURN = 5  # of an output position: fill, move out, write back, fetch
+QUEUE_SUMS = 3  # of an output position: what its sum begins with, from the output queue
 HELD_TURN = 3  # of a row of activations: move out, write back, fetch
 CP_TURN = 22  # from the end of an iteration's work to the next one's dispatch
 CP_START = 50  # before the first load, and behind the last store
@@ -129,7 +130,7 @@ def traffic(plan: Plan) -> Traffic:
     weights = int(plan.weight_bytes.sum()) * (rows if plan.rows_share_weights else 1)
     weights *= min(m, 2) if plan.mapping is WEIGHT else m
     sums = rows * plan.partial_bytes
-    begins = m * n * sums if plan.begins else 0
+    begins = m * n * rows * plan.start_bytes if plan.begins else 0
     returned = m * n * (k - 1) * sums if plan.returns else 0
     results = _bytes(moves.results) * m * n
     away = 0 if plan.carries else returned
@@ -200,7 +201,7 @@ def _step_loads(plan: Plan, moves: _Moves, entering: bool, first: bool) -> Itera
     """The transfers that an iteration's load starts; `first`: of its sums."""
     rows = plan.partition.rows
     if plan.begins and (first or (plan.returns and not plan.carries)):
-        yield Shape(1, rows, plan.partial_bytes)
+        yield Shape(1, rows, plan.start_bytes)
     if entering or not plan.holds:
         yield from moves.activations
     loads = weighing(plan)
@@ -313,8 +314,10 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
     if entering or not plan.holds:
         loading += slab / width
     each = loads + IMAGE_TURN
-    if plan.begins_here:
+    if plan.begins_here and plan.starts > 1:
         each = max(each, plan.bias_bytes / width) + 3
+    elif plan.begins_here:
+        each += QUEUE_SUMS
     kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
     special = kinds * finished * ceil(outputs * plan.pes / config["sfu.rate"])
     spread = config["mem.banks"] * config["mem.bank_width"]

@@ -52,7 +52,7 @@ def join_sequences(plan: Plan, header: str, final: list[str]) -> list[Sequence]:
 def join_exes(plan: Plan, raw: bool) -> Iterator[Exe]:
     """Cluster 0 adds the sums of all clusters; they leave `raw` or as results."""
     for place in range(plan.positions):
-        start = [f"psums start[{place}] sliced"] if plan.begins else []
+        start = [f"psums start[{min(place, plan.starts - 1)}] sliced"] if plan.begins else []
         clusters = range(plan.partition.clusters)
         parts = [f"psums chain[{place}, {q}] sliced" for q in clusters]
         yield Exe(JOIN, (*start, *parts), to=to_clusters(plan, range(1)))

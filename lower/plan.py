@@ -214,6 +214,16 @@ class Plan:
         return self.tile.groups * self.summing * self.pes * self.lanes * self.sum_size
 
     @property
+    def starts(self) -> int:
+        """Positions whose sums begin with something of their own."""
+        return self.positions
+
+    @property
+    def start_bytes(self) -> int:
+        """Bytes of what a row's sums of an iteration begin with."""
+        return self.partial_bytes
+
+    @property
     def lanes(self) -> int:
         """Sums of a PE that lie side by side: its accumulators."""
         return ACCUMULATORS

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from isa.pe import BLOCKS
 from lower.conv import ImagePlan
-from lower.conv_rows import final_sequences, out_words, result_array, results_words
+from lower.conv_rows import (
+    final_sequences,
+    out_words,
+    result_array,
+    results_words,
+    start_array,
+)
 from lower.errors import LowerError
 from lower.operation import Types
 from lower.plan import MOST_SEGMENTS
@@ -97,7 +103,7 @@ class StripPlan(ImagePlan):
             raise LowerError(f"a kernel of {self.window} weights")
         if self.tile.groups * self.strip > self.config["pe.weight_queue"]:
             raise LowerError(f"{self.tile.groups} strips of {self.strip} activations")
-        if 1 + self.tile.groups + self.tile.outputs * self.begins > MOST_SEGMENTS:
+        if 1 + self.tile.groups + self.begins > MOST_SEGMENTS:
             raise LowerError(f"{self.tile.groups} strips, an exe has too few segments")
 
 
@@ -111,8 +117,7 @@ def _arrays(plan: StripPlan) -> list[Array]:
         Array("w_tile", types.operand, rounds, "kernels, column after column"),
     ]
     if plan.begins:
-        what = "what sums begin with: (output position, PE)"
-        found.append(Array("start", types.sum, (tile.outputs, plan.slots), what))
+        found.append(start_array(plan))
     return [*found, result_array(plan)]
 
 
@@ -120,7 +125,8 @@ def _arrays(plan: StripPlan) -> list[Array]:
 def _sequences(plan: StripPlan) -> list[Sequence]:
     body = ["ld activations", "ld weights"]
     if plan.begins:
-        body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
+        # Results fill the blocks before; what one segment has brought stays for all positions.
+        body.append(f"ld psums, base={BLOCKS - 1}")
     body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
     inner, outer = plan.loops
     options = (f".loop inner={inner}, outer={outer}", ".step spu.dst, inner=1", f".then ib={FINAL}")
@@ -134,11 +140,10 @@ def _sequences(plan: StripPlan) -> list[Sequence]:
 def _lists(plan: StripPlan) -> list[Packets]:
     tile = plan.tile
     data = [f"activations w_tile {'by_pe' if plan.shares_weights else 'sliced'}"]
-    for place in range(tile.outputs):  # an iteration takes one of each
-        if place < tile.groups:
-            data.append(f"weights x_tile[{place}] sliced")
-        if plan.begins:
-            data.append(f"psums start[{place}] sliced")
+    data.append("weights x_tile[0] sliced")
+    if plan.begins:
+        data.append("psums start[0] sliced")
+    data += [f"weights x_tile[{place}] sliced" for place in range(1, tile.groups)]
     to = to_clusters(plan, range(plan.partition.clusters))
     exe = Exe(PRODUCT, tuple(data), out_words(plan, "result"), to, "last", "last_product0")
     return [Packets("last", [exe], "an iteration")]
