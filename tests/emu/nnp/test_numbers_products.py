@@ -308,3 +308,36 @@ def test_tiles_too_large_for_two_halves_are_refused() -> None:
     exponents = np.zeros((1, 1, 1 << 14), np.int8)
     with pytest.raises(ValueError, match=r"N = 16384 is too large for 80 bits a product"):
         Tiles(Quantised(huge, exponents), quantiser, quantiser)
+
+
+@pytest.mark.parametrize(
+    ("pair", "native", "cols", "column_type"),
+    [
+        (bfp(8, 8), 1024, 1, np.float32),  # a dot product of just 2**24
+        (bfp(8, 8), 64, 16, np.float32),  # a sum of just 2**24
+        (bfp(8, 8), 64, 17, np.float32),
+        (bfp(9, 8), 1024, 1, np.float64),
+        (bfp(16, 16), 64, 130, np.float64),
+        (logs(6, 5), 64, 4, np.float64),
+    ],
+)
+def test_ends_of_the_range_of_a_type(pair: Pair, native: int, cols: int, column_type: type) -> None:
+    # All codes are as large as they can be; one odd product is what a sum would lose first.
+    random = np.random.default_rng(8)
+    low = -most(pair[0]) - (pair[0].kind == "bfp"), -most(pair[1]) - (pair[1].kind == "bfp")
+    codes = np.full((1, cols, native, native), low[0], np.int16)
+    codes[0, cols - 1, :, native - 1] = random.integers(-3, 4, native)
+    x = np.full((2, cols, native), low[1], np.int16)
+    x[1, 0, 0] = 1
+    tiles = Tiles(Quantised(codes, np.zeros((1, cols, native), np.int8)), *pair)
+    assert tiles._type == column_type
+    vectors = Quantised(x, np.zeros((2, cols), np.int8))
+    some = slice(0, 16)  # rows
+    whole = integers(codes[:, :, some], pair[0]).astype(np.int64).transpose(0, 2, 1, 3)
+    flat = whole.reshape(-1, cols * native)
+    exact = (integers(x, pair[1]).astype(np.int64).reshape(2, -1) @ flat.T).reshape(-1).tolist()
+    unit = pair[0].unit + pair[1].unit
+    sums = np.ldexp(tiles._sums(vectors, 0)[:, some].astype(np.float64), -unit)
+    assert sums.reshape(-1).tolist() == exact
+    found = tiles.times(vectors, np.float32)[:, 0, some]
+    assert bits_of(found.copy()) == [rounded_long(v, unit + 40, SINGLE) for v in exact]
