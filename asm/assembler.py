@@ -193,7 +193,8 @@ class Assembly:
                 self.parts.form.failed()
             return
         with self.reporting(line):
-            self._take(self.site(line, statement.head.start), statement, statement.head)
+            first = min(x.start for x in (statement.head, *statement.operands[:1]))
+            self._take(self.site(line, first), statement, statement.head)
         if self.report.has_failed(line):
             self._failed(statement.head, labels)
 

@@ -74,7 +74,9 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
         own = labels[section.name]
         if table is not None and section.flags == "ax" and not section.nobits:
             lines += [directive(f".balign {section.align}")] if section.align > code.WORD else []
-            lines += code.section_lines(section, table, own, exact, near)
+            meant = form(table.name)
+            meant.open(program, section)
+            lines += code.section_lines(section, table, own, exact, near, meant)
         else:
             lines += _contents(program, section, table, own)
     if core is None:

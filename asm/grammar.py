@@ -95,11 +95,13 @@ class _Builder(Transformer[Token, Node]):
         return Statement(name.start, end, (), name, tuple(operands))
 
     def assignment(self, children: list[_Child]) -> Node:
-        name, equals, value = children
+        name, sign, value = children
         assert isinstance(value, Node)
-        symbol = Name(*_place(name), str(name))
-        head = Name(*_place(equals), "=")
-        return Statement(symbol.start, value.end, (), head, (symbol, value))
+        target = name if isinstance(name, Node) else Name(*_place(name), str(name))
+        head = Name(*_place(sign), str(sign))
+        return Statement(target.start, value.end, (), head, (target, value))
+
+    move = assignment
 
     def operands(self, children: list[_Child]) -> list[Node]:
         return list(self._nodes(children))

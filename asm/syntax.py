@@ -150,7 +150,7 @@ class Inside(Node):
 class Statement(Node):
     """A logical line: labels, then a mnemonic or directive with its operands.
 
-    `symbol = value` has the head `=` and two operands.
+    `symbol = value` has the head `=` and two operands, `to <- from` the head `<-`.
     """
 
     labels: tuple[Name | Number, ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
@@ -105,7 +105,7 @@ class Configuration(Mapping[str, Any]):
                 lines += ["", f"[{head}]"]
                 table = head
             line = f"{key} = {shown(self[field])}"
-            lines.append(f"{line:<32}# {describe(setting)}" if comments else line)
+            lines.append(f"{line:<31} # {describe(setting)}" if comments else line)
         return "\n".join(lines) + "\n"
 
 
@@ -211,7 +211,9 @@ def _check(setting: Setting, value: object) -> None:
         return _check(setting, float(value)) if abs(value) < 1 << 1000 else _refuse(setting, value)
     if type(value) is not kind:
         raise ConfigError(f"{setting.name}: {_text(value)} is not {_TYPES[kind]}; {legal(setting)}")
-    if isinstance(value, str):
+    if isinstance(value, str) and setting.several:
+        _check_words(setting, value.split(" ") if value else ())
+    elif isinstance(value, str):
         if value not in setting.choices:
             raise ConfigError(
                 f"{setting.name}: {_text(value)} is not {legal(setting)}"
@@ -226,12 +228,26 @@ def _check(setting: Setting, value: object) -> None:
     return None
 
 
+def _check_words(setting: Setting, words: Sequence[str]) -> None:
+    """Raise `ConfigError` unless each word is one of the field's, and stands once."""
+    for place, word in enumerate(words):
+        if word in words[:place]:
+            raise ConfigError(f"{setting.name}: {_text(word)} stands twice")
+        if word not in setting.choices:
+            raise ConfigError(
+                f"{setting.name}: {_text(word)} is not one of {', '.join(setting.choices)}"
+                f"{_near(word, setting.choices)}"
+            )
+
+
 def _refuse(setting: Setting, value: object) -> None:
     raise ConfigError(f"{setting.name}: {_text(value)} is out of range, {legal(setting)}")
 
 
 def legal(setting: Setting) -> str:
     """The legal values of a field in words."""
+    if setting.several:
+        return "words, with blanks between, of " + ", ".join(setting.choices)
     if setting.choices:
         return "one of " + ", ".join(setting.choices)
     if isinstance(setting.default, bool):

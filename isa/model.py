@@ -485,7 +485,8 @@ class Setting:
     """A field of a device configuration: dotted name, default, unit, legal range.
 
     `default` gives the type: bool, int, float or str. `low` and `high` bound a
-    number, which is a multiple of `step`; `choices` are the words of a str.
+    number, which is a multiple of `step`; `choices` are the words of a str, or, with `several`,
+    of a set of them, blanks between.
     """
 
     name: str
@@ -496,6 +497,7 @@ class Setting:
     high: float | None = None
     choices: tuple[str, ...] = ()
     step: int = 1
+    several: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from asm.columns import commented, statement
 from asm.disassembly.data import chunk
-from asm.disassembly.forms import Naming, form
+from asm.disassembly.forms import Form, Naming
 from asm.disassembly.labels import INDENT, Labels
 from asm.program import Section
 from isa import codec
@@ -82,13 +82,13 @@ def make_targets(section: Section, core: Core, labels: Labels) -> None:
 
 
 def section_lines(
-    section: Section, core: Core, labels: Labels, exact: Naming, near: Naming
+    section: Section, core: Core, labels: Labels, exact: Naming, near: Naming, meant: Form
 ) -> list[str]:
     """A section of instructions; words that are none are data that say why.
 
-    `exact` names jump targets; `near` names other addresses that code means, in a comment.
+    `exact` names jump targets; `near` names other addresses that code means, in a comment;
+    `meant` is the core's form, open for the section.
     """
-    meant = form(core.name)
     lines = labels.first()
     start = section.address
     named = {start + (place - start) // WORD * WORD for place in labels.addresses()}
@@ -97,7 +97,8 @@ def section_lines(
             lines += labels.lines(address, WORD)
             if labels.at(address) is not None:
                 meant.forget()
-        line = INDENT + (found.text or found.text_at(core, address, exact))
+        own = meant.line(found.found, address) if found.found is not None else None
+        line = own or INDENT + (found.text or found.text_at(core, address, exact))
         if found.found is None:
             lines.append(commented(line, f"# {found.reason}"))
             meant.forget()

@@ -152,7 +152,17 @@ def test_an_example_of_a_directive_or_function(name: str, frame: str, example: s
     assert built(f"{frame}{example}\n")
 
 
-GNU_KNOWS_NOT = (".core", ".device", ".input", ".output", ".hint", ".array", ".npy", ".sparse")
+GNU_KNOWS_NOT = (
+    ".core",
+    ".device",
+    ".input",
+    ".output",
+    ".hint",
+    ".array",
+    ".npy",
+    ".sparse",
+    ".tiles",
+)
 
 
 @pytest.mark.skipif(tools_missing(), reason="GNU as is missing")

@@ -76,6 +76,8 @@ def _statement(statement: Statement, core: Core | None) -> Iterator[tuple[int, i
         for node in rest:
             yield from _plain(node)
         return
+    if head.text == "<-":
+        return  # the colours do not look so far
     rows = core.rows.get(head.text, ()) if core else ()
     own = {row.name for row in core.directives} if core else set()
     known = (

@@ -162,6 +162,10 @@ def test_changed_gives_a_copy():
         ('pe.design = "5c"', "pe.design: '5c' is not one of 5a, 5b; did you mean '5b'?"),
         ('pe.overflow = "rap"', "pe.overflow: 'rap' is not one of fault, wrap, saturate; did you mean 'wrap'?"),
         ("pe.design = 5", "pe.design: 5 is not a word; one of 5a, 5b"),
+        ('fim.island.0.formats = "fp16 fp8"', "fim.island.0.formats: 'fp8' is not one of fp16, fp32"),
+        ('fim.island.0.formats = "fp16 fp16"', "fim.island.0.formats: 'fp16' stands twice"),
+        ('fim.island.0.formats = "fp16  fp32"', "fim.island.0.formats: '' is not one of fp16, fp32"),
+        ("fim.island.0.formats = 16", "fim.island.0.formats: 16 is not a word; words, with blanks between, of fp16, fp32"),
         ("name = 3", "name: 3 is not a word"),
         ('name = ""', "name: '' is not letters, digits and . _ + -, 64 at most"),
         ('name = "a b"', "name: 'a b' is not letters, digits and . _ + -, 64 at most"),
@@ -283,6 +287,9 @@ def test_any_edit_of_a_real_file(data):
 def is_legal(setting, value):
     if setting is None or type(value) is not type(setting.default):
         return False
+    if isinstance(value, str) and setting.several:
+        words = value.split(" ") if value else []
+        return len(set(words)) == len(words) and set(words) <= set(setting.choices)
     if isinstance(value, str):
         return value in setting.choices
     if isinstance(value, bool):

@@ -159,7 +159,7 @@ def test_every_word_read_or_written_is_an_operand_or_known_state():
     """`reads` and `writes` name operands, registers, queues, or one of these parts."""
     parts = {"pc", "memory", "csr", "unit", "dma", "core", "pe", "trace", "payload", "register-file",
              "accumulators", "weights", "activations", "segment", "destination", "output-queue",
-             "scalars", "chain", "MatrixRf", "MulVrf"}  # fmt: skip
+             "scalars", "chain", "MatrixRf", "MulVrf", "row-buffer", "rz", "registers", "buffer", "loops"}  # fmt: skip
     for core, row in ROWS:
         if isinstance(row, Instruction):
             registers = {name for file in core.files for names in file.names for name in names}

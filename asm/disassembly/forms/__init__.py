@@ -39,6 +39,13 @@ class Form:
         """What the bytes of such a part are, ascending; what lies between is data."""
         return iter(())
 
+    def open(self, program: Program, section: Section) -> None:
+        """A section of instructions begins."""
+
+    def line(self, found: Decoded, address: int) -> str | None:
+        """The whole line of an instruction that the source writes otherwise than its row says."""
+        return None
+
     def see(self, found: Decoded, address: int) -> int | None:
         """The address that an instruction means without naming it. Asked in the code's order."""
         return None

@@ -10,15 +10,15 @@ syntax match macawAssigned /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\z
 syntax match macawLabel /\%(\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\|[0-9]\+\)\s*:/
 syntax region macawOperands start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained contains=@macawOperand,macawComment
 syntax keyword macawDirective contained .2byte .4byte .8byte .align .array .ascii .asciz .balign
-syntax keyword macawDirective contained .bss .byte .core .data .device .double .dword .else .elseif
-syntax keyword macawDirective contained .endif .endlist .endm .endr .endseq .equ .equiv .err .error
-syntax keyword macawDirective contained .exitm .fill .float .float16 .global .globl .half .hint .if
-syntax keyword macawDirective contained .ifb .ifc .ifdef .ifeq .ifeqs .ifge .ifgt .ifle .iflt .ifnb
-syntax keyword macawDirective contained .ifnc .ifndef .ifne .ifnes .ifnotdef .incbin .include .input
-syntax keyword macawDirective contained .irp .irpc .list .long .loop .macro .npy .output .p2align
-syntax keyword macawDirective contained .purgem .quad .rept .section .seq .set .short .size .skip
-syntax keyword macawDirective contained .space .sparse .step .string .text .then .type .warning
-syntax keyword macawDirective contained .word .zero
+syntax keyword macawDirective contained .block .bss .byte .core .data .device .double .dword .else
+syntax keyword macawDirective contained .elseif .endif .endlist .endm .endr .endseq .equ .equiv .err
+syntax keyword macawDirective contained .error .exitm .fill .float .float16 .global .globl .half
+syntax keyword macawDirective contained .hint .if .ifb .ifc .ifdef .ifeq .ifeqs .ifge .ifgt .ifle
+syntax keyword macawDirective contained .iflt .ifnb .ifnc .ifndef .ifne .ifnes .ifnotdef .incbin
+syntax keyword macawDirective contained .include .input .irp .irpc .list .long .loop .macro .npy
+syntax keyword macawDirective contained .output .p2align .purgem .quad .rept .section .seq .set
+syntax keyword macawDirective contained .short .size .skip .space .sparse .step .string .text .then
+syntax keyword macawDirective contained .tiles .type .warning .word .zero
 syntax keyword macawMnemonic contained add addi and andi auipc beq beqz bge bgeu bgez bgt bgtu bgtz
 syntax keyword macawMnemonic contained ble bleu blez blt bltu bltz bne bnez call core.start
 syntax keyword macawMnemonic contained core.wait csrc csrci csrr csrrc csrrci csrrs csrrsi csrrw
@@ -67,6 +67,8 @@ syntax keyword macawMnemonic contained trace_begin trace_end v_add_inc v_rd v_rd
 syntax keyword macawMnemonic contained v_softmax v_tanh v_wr v_wr_inc vv_a_sub_b vv_a_sub_b_inc
 syntax keyword macawMnemonic contained vv_add vv_add_inc vv_b_sub_a vv_b_sub_a_inc vv_max vv_max_inc
 syntax keyword macawMnemonic contained vv_mul vv_mul_inc
+syntax keyword macawMnemonic contained act block end endall endloop fim lock loop mmr pre pull push
+syntax keyword macawMnemonic contained trace_begin trace_end unlock
 syntax keyword macawMnemonic contained config exe ld mac spu st trace_begin trace_end
 
 syntax cluster macawOperand contains=macawSymbol,macawNamed,macawFunction,macawNumber,macawFloat,macawLocal,macawString,macawCharacter,macawArgument,macawOperator
@@ -82,23 +84,29 @@ syntax match macawArgument /\\\%([A-Za-z_.$][A-Za-z0-9_.$]*\|@\|()\|+\)/ contain
 syntax match macawCharacter /'\%(\\\%(x\x\+\|[0-7]\{1,3}\|.\)\|[^\\]\)'\?/ contained
 syntax match macawString /"\%(\\.\|[^"\\]\)*"\?/ contained contains=macawEscape
 syntax match macawEscape /\\\%(x\x\+\|[0-7]\{1,3}\|.\)/ contained
-syntax keyword macawRegister contained a0 a1 a2 a3 a4 a5 a6 a7 cols cycle cycleh depth fp gp gr0 gr1
-syntax keyword macawRegister contained gr10 gr11 gr12 gr13 gr14 gr15 gr16 gr17 gr18 gr19 gr2 gr20
-syntax keyword macawRegister contained gr21 gr22 gr23 gr24 gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31
-syntax keyword macawRegister contained gr4 gr5 gr6 gr7 gr8 gr9 height instret instreth iterations
-syntax keyword macawRegister contained kernel mhartid pad ra rows s0 s1 s10 s11 s2 s3 s4 s5 s6 s7 s8
-syntax keyword macawRegister contained s9 sp stride t0 t1 t2 t3 t4 t5 t6 time timeh tp valid vr0 vr1
-syntax keyword macawRegister contained vr10 vr11 vr12 vr13 vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9
-syntax keyword macawRegister contained width x0 x1 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20
-syntax keyword macawRegister contained x21 x22 x23 x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8
-syntax keyword macawRegister contained x9 zero
+syntax keyword macawRegister contained a0 a1 a2 a3 a4 a5 a6 a7 accumulate arrange b0_end b0_high
+syntax keyword macawRegister contained b0_low b0_start b1_end b1_high b1_low b1_start b2_end b2_high
+syntax keyword macawRegister contained b2_low b2_start b3_end b3_high b3_low b3_start b4_end b4_high
+syntax keyword macawRegister contained b4_low b4_start b5_end b5_high b5_low b5_start b6_end b6_high
+syntax keyword macawRegister contained b6_low b6_start b7_end b7_high b7_low b7_start cols cycle
+syntax keyword macawRegister contained cycleh depth format fp gio gp gr0 gr1 gr10 gr11 gr12 gr13
+syntax keyword macawRegister contained gr14 gr15 gr16 gr17 gr18 gr19 gr2 gr20 gr21 gr22 gr23 gr24
+syntax keyword macawRegister contained gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31 gr4 gr5 gr6 gr7 gr8
+syntax keyword macawRegister contained gr9 height instret instreth iterations kernel mhartid op pad
+syntax keyword macawRegister contained ra rop rows rz rz_slot rz_step s0 s1 s10 s11 s2 s3 s4 s5 s6
+syntax keyword macawRegister contained s7 s8 s9 sp stride t0 t1 t2 t3 t4 t5 t6 time timeh tp
+syntax keyword macawRegister contained transpose valid vr0 vr1 vr10 vr11 vr12 vr13 vr14 vr15 vr2 vr3
+syntax keyword macawRegister contained vr4 vr5 vr6 vr7 vr8 vr9 width x0 x1 x10 x11 x12 x13 x14 x15
+syntax keyword macawRegister contained x16 x17 x18 x19 x2 x20 x21 x22 x23 x24 x25 x26 x27 x28 x29 x3
+syntax keyword macawRegister contained x30 x31 x4 x5 x6 x7 x8 x9 zero
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
 syntax keyword macawWord contained NetOutQ acc activation activations add all balance base both
 syntax keyword macawWord contained broadcast bw_a10 bw_s10 bw_s5 by_cluster by_pe compress cp dma
-syntax keyword macawWord contained float16 float32 float64 fp16 fp32 func function int16 int32 int64
-syntax keyword macawWord contained int8 large last max nnp none nonsf notype object pe psums reduce
-syntax keyword macawWord contained relu requantise rq scalar_add scalar_max sequence sfu shift
-syntax keyword macawWord contained sigmoid sliced sq sw tanh tiny uint16 uint32 uint8 vc weights
+syntax keyword macawWord contained fim float16 float32 float64 fp16 fp32 func function int16 int32
+syntax keyword macawWord contained int64 int8 large last max nnp none nonsf notype object pe psums
+syntax keyword macawWord contained reduce relu requantise rq scalar_add scalar_max sequence sfu
+syntax keyword macawWord contained shift sigmoid sliced sq sw tanh tiny uint16 uint32 uint8 vc
+syntax keyword macawWord contained weights
 
 syntax match macawComment +\%(#\|//\).*+
 syntax region macawComment start=+/\*+ end=+\*/+

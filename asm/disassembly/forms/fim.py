@@ -1,0 +1,149 @@
+"""Source of a fim part: blocks by their banks, operations by what they move, named values.
+
+A word that breaks a rule of `isa.fim_check`, which source cannot, is a number; where blocks or
+loops are not what they must be, all words are.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from asm.disassembly.forms import Form
+from asm.disassembly.labels import directive, in_body
+from asm.program import Program, Section
+from isa import codec, config, memory_map
+from isa.codec import Decoded, DecodeError
+from isa.fim import CORE
+from isa.fim_check import Check, CheckError
+from isa.fim_circuit import COLUMN_BYTES, REGISTERS
+from isa.fim_islands import GeometryError, abilities, geometry
+from isa.fim_moves import spelt
+
+_WORD = 4
+_ALONE = ("act", "fim", "mmr")  # what is wrong with these is wrong with no other word
+
+
+class CoreForm(Form):
+    """A part of an island."""
+
+    def __init__(self) -> None:
+        self._broken = False  # blocks or loops
+        self._numbers: set[int] = set()  # addresses of words that break another rule
+        self._inside = False  # of a block
+        self._functions: dict[int, int] = {}  # what an operation computes, by its address
+
+    def open(self, program: Program, section: Section) -> None:
+        self._broken = self._inside = False
+        self._functions, self._numbers = {}, set()
+        try:
+            check = _check(program, section.index or 0)
+            for found, address in _decoded(section):
+                function = check.registers.get("op")
+                try:
+                    check.take(found.row, found.values, address)
+                except CheckError as error:
+                    if found.row.mnemonic not in _ALONE or error.mark not in (None, address):
+                        raise
+                    self._numbers.add(address)
+                if found.row.mnemonic == "fim" and function is not None:
+                    self._functions[address] = function
+            check.finish()
+        except (CheckError, GeometryError, config.ConfigError):
+            self._broken = True
+        for address in _ambiguous(section):
+            self._functions.pop(address, None)
+
+    def line(self, found: Decoded, address: int) -> str | None:
+        if self._broken or address in self._numbers:
+            word = codec.encode(found.row, found.values)
+            return directive(f".word {word:#010x}")
+        name, values = found.row.mnemonic, found.values
+        put = in_body if self._inside else directive
+        match name:
+            case "block":
+                self._inside = True
+                return directive(f".block banks={_ranges(values['banks'])}")
+            case "end":
+                self._inside = False
+                return directive(name)
+            case "mmr":
+                return put(_register(found))
+            case "fim":
+                move = self._move(values, address)
+                return put(move or codec.describe(found))
+        return put(codec.describe(found)) if self._inside else None
+
+    def _move(self, values: Mapping[str, int], address: int) -> str:
+        """The operation as what it moves; empty if that cannot be written."""
+        column, step, count = values["col"], values["inc"], values["repeat"]
+        if count == 1 and step == 0:
+            columns = str(column)
+        elif count > 1 and step == 1:
+            columns = f"{column}:{column + count}"
+        else:
+            return ""
+        move = spelt(values["n"], columns, self._functions.get(address))
+        return move if "[" in move or count == 1 else ""
+
+
+def _check(program: Program, island: int) -> Check:
+    """The rules for the program's device. Raises `ConfigError`, `GeometryError`."""
+    device = config.parse(program.config_toml)
+    memory = geometry(device)
+    return Check(memory.banks, memory.rows, abilities(device, island))
+
+
+def _decoded(section: Section) -> Iterator[tuple[Decoded, int]]:
+    """The instructions of a section with their addresses; other words are left out."""
+    whole = len(section.data) // _WORD * _WORD
+    address = section.address
+    for (word,) in struct.iter_unpack("<I", section.data[:whole]):
+        with suppress(DecodeError):
+            yield codec.decode(CORE, word), address
+        address += _WORD
+
+
+def _ambiguous(section: Section) -> Iterator[int]:
+    """Operations before the first `mmr op` of a loop's body: its end speaks of them, too."""
+    loops: list[tuple[int, list[int], bool]] = []  # passes, operations, whether op has been set
+    for found, address in _decoded(section):
+        match found.row.mnemonic:
+            case "loop":
+                loops.append((found.values["n"], [], False))
+            case "fim":
+                for _, operations, is_set in loops:
+                    if not is_set:
+                        operations.append(address)
+            case "mmr" if found.values["register"] == 0:
+                loops = [(count, operations, True) for count, operations, _ in loops]
+            case "endloop" if loops:
+                count, operations, is_set = loops.pop()
+                if is_set and count > 1:
+                    yield from operations
+
+
+def _ranges(mask: int) -> str:
+    """The banks of a mask as `.block` takes them."""
+    found, bank = [], 0
+    while mask >> bank:
+        if mask >> bank & 1:
+            first = bank
+            while mask >> bank + 1 & 1:
+                bank += 1
+            found.append(f"{first}-{bank}" if bank > first else f"{bank}")
+        bank += 1
+    return found[0] if len(found) == 1 else f"({', '.join(found)})"
+
+
+def _register(found: Decoded) -> str:
+    """An `mmr` with the name of its value, or the address of its column."""
+    row = REGISTERS[found.values["register"]]
+    value = found.values["value"]
+    text = str(value)
+    if row.words:
+        text = row.words[value]
+    elif row.address:
+        text = hex(memory_map.ISLANDS + value * COLUMN_BYTES)
+    return f"{found.row.mnemonic} {row.name}, {text}"

@@ -1,0 +1,189 @@
+"""fim: blocks of words for the banks of an island, operations by what they move, tiles.
+
+Beyond the rows: `.block banks=0-3`; `rop <- iosa[3]` and `rz <- rop * iosa[4]`, each one word,
+`iosa[4:8]` a run of columns; names of values and addresses of columns in `mmr`. What a program may
+be is said by `isa.fim_check`, which also follows the last `mmr op`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from asm.diagnostics import did_you_mean
+from asm.directives import Directive, table, wrong_operands
+from asm.forms import Form
+from asm.forms.fim.moves import Move, move_of
+from asm.forms.fim.tiling import SHARED as SHARED
+from asm.instructions import known_values, place_word
+from asm.operands import Bound, bind
+from asm.site import Site
+from asm.syntax import Binary, Checked, Group, Mistake, Name, Node, Number, Statement
+from isa import memory_map
+from isa.codec import encode
+from isa.fim import CORE
+from isa.fim_check import Check, CheckError
+from isa.fim_circuit import COLUMN_BYTES, ISLANDS, REGISTER_NAMES, REGISTERS
+from isa.fim_islands import GeometryError, abilities, geometry
+from isa.fim_moves import ARROW
+from isa.model import Instruction, Row
+
+_MAP_END = memory_map.ISLANDS + (ISLANDS << memory_map.ISLAND_SHIFT)
+_ROWS = CORE.by_mnemonic
+
+
+class CoreForm(Form):
+    """A part of an island."""
+
+    def __post_init__(self) -> None:
+        config = self.assembly.config
+        assert self.index is not None
+        try:
+            self.geometry = geometry(config)
+        except GeometryError as error:
+            raise Mistake(str(error), (-1, -1)) from None
+        able = abilities(config, self.index)
+        self.check = Check(self.geometry.banks, self.geometry.rows, able)
+        block = next(row for row in CORE.directives if row.name == ".block")
+        moved = "An operation by what it moves, or computes, into a register or a column."
+        self.directives = table(
+            [
+                Directive(
+                    block.name, block.syntax, block.meaning, self._block, False, block.example
+                ),
+                Directive(ARROW, f"TO {ARROW} FROM", moved, self._move),
+            ]
+        )
+        self.last: Row | None = None  # the row of the part's last word
+
+    # --- statements ---
+
+    def instruction(self, site: Site, statement: Statement, rows: Sequence[Row]) -> None:
+        row = rows[0]
+        assert isinstance(row, Instruction)
+        bound = bind(row, statement)
+        if row.mnemonic == "mmr":
+            _name_value(site, bound)
+        self._take(site, statement, bound)
+        self.watch_groups(site, statement)
+
+    def _take(
+        self, site: Site, statement: Statement, bound: Bound, expected: int | None = None
+    ) -> None:
+        """Check a word and put it down; one that breaks a rule keeps its place."""
+        row = bound.row
+        assert isinstance(row, Instruction)
+        assert statement.head is not None
+        values, pending = known_values(site, row, bound)
+        if row.mnemonic == "mmr":
+            pending.pop("value", None)  # an address that is not known yet; no rule asks for it
+        for node in pending.values():
+            site.number(node)  # says why it is not known
+        defaults = {x.name: x.default for x in row.operands if x.default is not None}
+        place_word(site, row, bound)
+        self.last = row
+        try:
+            self.check.take(row, {"value": 0, **defaults, **values}, (site, statement), expected)
+        except CheckError as error:
+            self._refuse(error, statement, bound)
+
+    def _refuse(self, error: CheckError, statement: Statement, bound: Bound) -> None:
+        """Raise the mistake of a broken rule, or report it where another statement broke it."""
+        assert statement.head is not None
+        place: Node | tuple[int, int] = statement.head
+        if statement.head.text == ARROW:
+            place = (statement.operands[0].start, statement.end)
+        if error.operand in bound.given:
+            place = bound.given[error.operand]
+        if error.mark is None or error.mark[1] is statement:
+            raise Mistake(str(error), place, error.hint)
+        self._report(error)
+
+    def _report(self, error: CheckError) -> None:
+        """Report a broken rule at the statement that the error's mark says."""
+        site, statement = error.mark
+        first = statement.operands[0] if statement.head.text == ARROW else statement.head
+        mistake = Mistake(str(error), (first.start, statement.end), error.hint)
+        self.assembly.report.mistake(site.line, mistake)
+
+    def _block(self, site: Site, statement: Statement) -> None:
+        """`.block banks=0-3`."""
+        assert statement.head is not None
+        options = site.named(statement.operands, ["banks"], statement.head)
+        if len(options) != 1 or len(statement.operands) != 1:
+            raise wrong_operands(statement, ".block banks=RANGE, or banks=(RANGE, ...)")
+        node = options["banks"].value
+        mask = 0
+        for item in node.items if isinstance(node, Group) else (node,):
+            mask |= self._range(site, item)
+        given: dict[str, Node] = {"banks": Number(node.start, node.end, mask)}
+        self._take(site, statement, Bound(_ROWS["block"], given))
+
+    def _range(self, site: Site, node: Node) -> int:
+        """The mask of a bank, or of those from the first of two to the other."""
+        last = self.geometry.banks - 1
+        if isinstance(node, Binary) and node.operator == "-":
+            low = site.bounded(node.left, "bank", 0, last)
+            high = site.bounded(node.right, "bank", 0, last)
+            if low > high:
+                raise Mistake(f"the range {low}-{high} is empty", node)
+        else:
+            low = high = site.bounded(node, "bank", 0, last)
+        return (2 << high) - (1 << low)
+
+    def _move(self, site: Site, statement: Statement) -> None:
+        """`rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+        move = move_of(site, statement)
+        self._take(site, statement, Bound(_ROWS["fim"], _given(statement, move)), move.function)
+
+    # --- the end ---
+
+    def leave(self) -> None:
+        if self.check.opened is not None:
+            self._report(self.check.unfinished())
+
+    def finish(self) -> None:
+        endall = _ROWS["endall"]
+        if self.last is not None and self.last is not endall:
+            site = self.assembly.site(self.line).moved(self.area())
+            site.emit(encode(endall, {}).to_bytes(endall.format.size, "little"))
+
+
+def _given(statement: Statement, move: Move) -> dict[str, Node]:
+    """The operands of the word that a move stands for."""
+    place = statement.operands[1]
+    numbers = {"n": move.number, "col": move.column, "repeat": move.repeat}
+    if move.repeat > 1:
+        numbers["inc"] = 1
+    return {name: Number(place.start, place.end, value) for name, value in numbers.items()}
+
+
+def _name_value(site: Site, bound: Bound) -> None:
+    """Put a number for a word, and a column's place for its address, into the operands of `mmr`."""
+    register = bound.given["register"]
+    node = bound.given["value"]
+    if not isinstance(register, Name) or register.text not in REGISTER_NAMES:
+        return  # the kind says what is wrong
+    row = REGISTERS[REGISTER_NAMES.index(register.text)]
+    if row.words and isinstance(node, Name):
+        if node.text in row.words:
+            bound.given["value"] = Number(node.start, node.end, row.words.index(node.text))
+        elif site.scope.find(node.text) is None:
+            known = ", ".join(row.words)
+            hint = did_you_mean(node.text, row.words) or f"there are {known}"
+            raise Mistake(f"{row.name} has no value '{node.text}'", node, hint)
+    if row.address:
+        own = Checked(node.start, node.end, node, partial(_column_address, node))
+        base = Number(node.start, node.end, memory_map.ISLANDS)
+        offset = Binary(node.start, node.end, "-", own, base)
+        shift = Number(node.start, node.end, COLUMN_BYTES.bit_length() - 1)
+        bound.given["value"] = Binary(node.start, node.end, ">>", offset, shift)
+
+
+def _column_address(node: Node, value: int) -> None:
+    """Raise `Mistake` unless a column of an island begins at the address."""
+    if not memory_map.ISLANDS <= value < _MAP_END:
+        message = f"{value:#x} is out of range, {memory_map.ISLANDS:#x} to {_MAP_END - 1:#x}"
+        raise Mistake(f"value: {message}", node, "the address of a column of an island")
+    if value % COLUMN_BYTES:
+        raise Mistake(f"value: {value:#x} is not a multiple of {COLUMN_BYTES}", node)

@@ -1,0 +1,132 @@
+"""Operations as the source writes what they move: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asm.diagnostics import did_you_mean
+from asm.syntax import (
+    Binary,
+    Group,
+    Indexed,
+    Inside,
+    Mistake,
+    Name,
+    Node,
+    Slice,
+    Statement,
+    Unary,
+)
+from isa.fim_circuit import COLUMNS, FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
+from isa.fim_moves import ALONE, BY_MOVE, MOVES
+
+if TYPE_CHECKING:
+    from asm.site import Site
+
+_REGISTERS = (ROP, RZ, GIO, IOSA)
+_BINARY = {row.symbol: n for n, row in enumerate(FUNCTIONS) if row.symbol and row.operands == 2}
+_UNARY = {row.symbol: n for n, row in enumerate(FUNCTIONS) if row.symbol and row.operands == 1}
+_CALLED = {row.name: n for n, row in enumerate(FUNCTIONS) if row.operands == 1}
+
+
+@dataclass(frozen=True)
+class Move:
+    """The word that a move stands for, and the function that it says."""
+
+    number: int
+    column: int = 0
+    repeat: int = 1
+    function: int | None = None
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A register, or columns of the open row."""
+
+    register: str
+    column: int = 0
+    repeat: int = 1
+
+
+def move_of(site: Site, statement: Statement) -> Move:
+    """The operation of a statement `to <- from`. Raises `Mistake`."""
+    target, source = statement.operands
+    to = _place(site, target)
+    if isinstance(source, Group) and len(source.items) == 1:
+        source = source.items[0]
+    if isinstance(source, Binary):
+        function = _BINARY.get(source.operator)
+        if function is None:
+            there = "there are " + ", ".join(_BINARY)
+            raise Mistake(f"the ALU has no '{source.operator}'", source, there)
+        places = [_place(site, source.left), _place(site, source.right)]
+    elif isinstance(source, Unary):
+        function = _UNARY.get(source.operator)
+        if function is None:
+            raise Mistake(f"the ALU has no '{source.operator}' of one operand", source)
+        places = [_place(site, source.operand)]
+    elif isinstance(source, Inside):
+        function = _called(source.outer)
+        places = [_place(site, source.inner)]
+    else:
+        function = None
+        places = [_place(site, source)]
+    return _found(statement, to, places, function)
+
+
+def _called(node: Node) -> int:
+    """The function of `relu(...)`."""
+    if not isinstance(node, Name):
+        raise Mistake("the name of a function is needed here", node)
+    if node.text not in _CALLED:
+        hint = did_you_mean(node.text, _CALLED) or "there are " + ", ".join(_CALLED)
+        raise Mistake(f"the ALU has no function {node.text}(...)", node, hint)
+    return _CALLED[node.text]
+
+
+def _found(statement: Statement, to: _Place, places: list[_Place], function: int | None) -> Move:
+    left, right = places[0].register, places[-1].register if len(places) > 1 else ""
+    number = BY_MOVE.get((to.register, left, right))
+    if function is not None and len(places) == 1:
+        number = ALONE.get(left) if to.register == RZ else None
+    if number is None or OPERATIONS[number].computes != (function is not None):
+        raise Mistake(
+            "no operation moves this",
+            (statement.operands[0].start, statement.end),
+            "there are " + ", ".join(MOVES),
+        )
+    columns = next((x for x in (to, *places) if x.register == IOSA), _Place(IOSA))
+    return Move(number, columns.column, columns.repeat, function)
+
+
+def _place(site: Site, node: Node) -> _Place:
+    """A register by its name, `iosa` with a column or a range of columns."""
+    name = node.base if isinstance(node, Indexed) else node
+    if not isinstance(name, Name) or name.text not in _REGISTERS:
+        text = name.text if isinstance(name, Name) else ""
+        hint = did_you_mean(text, _REGISTERS) or "there are rop, rz, gio, iosa[COLUMN]"
+        raise Mistake(
+            f"'{text}' is no register" if text else "a register is needed here", node, hint
+        )
+    if name.text != IOSA:
+        if isinstance(node, Indexed):
+            raise Mistake(f"{name.text} has no columns", node)
+        return _Place(name.text)
+    if not isinstance(node, Indexed):
+        raise Mistake("iosa needs a column", node, f"write {IOSA}[0] to {IOSA}[{COLUMNS - 1}]")
+    if len(node.subscripts) != 1:
+        raise Mistake("iosa takes one column, or a range of them", node)
+    return _columns(site, node.subscripts[0])
+
+
+def _columns(site: Site, node: Node) -> _Place:
+    if not isinstance(node, Slice):
+        return _Place(IOSA, site.bounded(node, "column", 0, COLUMNS - 1))
+    if node.low is None or node.high is None:
+        raise Mistake("both ends of a range of columns are needed", node)
+    low = site.bounded(node.low, "column", 0, COLUMNS - 1)
+    high = site.bounded(node.high, "column", 0, COLUMNS)
+    if low >= high:
+        raise Mistake(f"the range {low}:{high} is empty", node)
+    return _Place(IOSA, low, high - low)

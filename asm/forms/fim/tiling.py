@@ -1,0 +1,76 @@
+"""`.tiles`: a matrix as the arrangements of fim take it; any part may hold one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asm.data_directives import one_array
+from asm.diagnostics import did_you_mean
+from asm.directives import Directive
+from asm.forms.fim.tiles import tiled
+from asm.symbols import Datum
+from asm.syntax import Mistake, Name, Named, Statement
+from isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, FORMATS, SIDES
+
+if TYPE_CHECKING:
+    from asm.site import Site
+
+_SYNTAX = '.tiles "file.npy" [[rows, ...]], layout=LAYOUT, side=a|b|c'
+_OPTIONS = ("layout", "side")
+# Bits are moved, not numbers: integers of a lane's width are for the logical functions.
+_DTYPES = {
+    dtype: form
+    for form in FORMATS
+    for dtype in (form.dtype, f"int{8 * form.size}", f"uint{8 * form.size}")
+}
+
+
+def _word(site: Site, option: Named, words: tuple[str, ...]) -> str:
+    """The word of an option. Raises `Mistake`."""
+    node, what = option.value, option.name.text
+    text = node.text if isinstance(node, Name) else ""
+    if text not in words:
+        hint = did_you_mean(text, words) or "there are " + ", ".join(words)
+        raise Mistake(
+            f"no {what} is called '{text}'" if text else f"{what}: a word is needed", node, hint
+        )
+    return text
+
+
+def _tiles(site: Site, statement: Statement) -> None:
+    array = one_array(site, statement, _OPTIONS, _SYNTAX)
+    assert statement.head is not None
+    plain = next(item for item in statement.operands if not isinstance(item, Named))
+    options = site.named(statement.operands, _OPTIONS, statement.head)
+    missing = [name for name in _OPTIONS if name not in options]
+    if missing:
+        raise Mistake(
+            f".tiles needs {missing[0]}=", (statement.head.start, statement.end), f"write {_SYNTAX}"
+        )
+    layout = _word(site, options["layout"], tuple(row.name for row in ARRANGEMENTS))
+    side = _word(site, options["side"], SIDES)
+    form = _DTYPES.get(array.dtype)
+    kind = next(row for row in ARRANGEMENTS if row.name == layout)
+    if form is None or form.name not in kind.formats:
+        known = ", ".join(name for name, x in _DTYPES.items() if x.name in kind.formats)
+        raise Mistake(f"the array holds {array.dtype}; tiles of {layout} take {known}", plain)
+    if len(array.shape) != 2 or not array.data:
+        text = " x ".join(map(str, array.shape)) or "one number"
+        raise Mistake(f"the array is {text}, tiles are made of a matrix", plain)
+    shape = array.shape[0], array.shape[1]
+    data = tiled(array.data, shape, form.size, layout, side, COLUMN_BYTES // form.size)
+    datum = Datum("tiles", len(data), array.dtype, array.shape)
+    site.assembly.names.put_datum(site, data, datum)
+
+
+SHARED = (
+    Directive(
+        ".tiles",
+        _SYNTAX,
+        "A matrix as tiles of a column of memory each, 16 of them (4 x 4) after one another, as an"
+        " arrangement of fim takes its left (a) or right (b) operand or yields a result (c)."
+        " LAYOUT is elementwise, dot, outer or tensor; zeros fill the last groups.",
+        _tiles,
+        example='w: .tiles "matrix.npy", layout=dot, side=a',
+    ),
+)

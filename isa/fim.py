@@ -1,0 +1,217 @@
+"""fim: banks with function-in-memory circuits (seed 004): the words of their programs.
+
+A program is one word after another: blocks, each from `block` to `end`, and `endall` behind the
+last. The seed's host sends the number of an operation on four spare bits of a DRAM command
+(¶46); words, registers and pointers are ours. What the circuits can do stands in
+`isa/fim_circuit.py`, what islands there are in `isa/fim_islands.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isa import common
+from isa.fim_circuit import (
+    BUFFERS,
+    COLUMN_BITS,
+    COLUMNS,
+    GIO,
+    ISLANDS,
+    OPERATIONS,
+    REGISTERS,
+    ROP,
+    RZ,
+    SLOTS,
+)
+from isa.fim_islands import MAX_BANKS, SETTINGS, WAITS
+from isa.fim_moves import MOVES
+from isa.kinds import Flag, Hexadecimal, Immediate, Named, OperandError, Register
+from isa.model import (
+    Core,
+    Counter,
+    Directive,
+    Fault,
+    Field,
+    Format,
+    Instruction,
+    RegisterFile,
+    SpecialRegister,
+    checked,
+)
+
+LOOP_DEPTH = 8  # loops inside of one another at most
+MAX_REPEAT = (1 << 11) - 1
+_BUFFER = Immediate(3, high_limit=BUFFERS - 1)
+_PUSHED = Register(((RZ,), (GIO,), (ROP,)))
+_PULLED = Register(((ROP,), (GIO,)))
+_MAPPED = tuple((row.name, number) for number, row in REGISTERS.items())
+
+
+@dataclass(frozen=True)
+class MappedNames(Named):
+    """A memory-mapped register, by its name; not each number has one."""
+
+    def check(self, value: int) -> None:
+        if value not in REGISTERS:
+            raise OperandError(f"no memory-mapped register has the number {value}")
+
+    def describe(self) -> str:
+        return f"a memory-mapped register, {self.names[0][0]} to {self.names[-1][0]}"
+
+
+def _format(name: str, *fields: Field) -> Format:
+    """A word that is no mmr: bit 31 is clear, bits 30 to 26 say which; the rest is reserved."""
+    used = sum(field.mask for field in fields)
+    assert used < 1 << 26
+    free = [bit for bit in range(25, -1, -1) if not used >> bit & 1]
+    runs: list[tuple[int, int]] = []
+    for bit in free:
+        if runs and runs[-1][1] == bit + 1:
+            runs[-1] = runs[-1][0], bit
+        else:
+            runs.append((bit, bit))
+    reserved = [
+        Field(f"reserved{number}" if number else "reserved", f"{high}:{low}")
+        for number, (high, low) in enumerate(runs)
+    ]
+    head = (Field("mmr", "31"), Field("opcode", "30:26"))
+    return Format(name, 32, (*head, *fields, *reserved), 4)
+
+
+NOTHING = _format("nothing")
+ROW = _format("row", Field("row", "11:0", Immediate(12)))
+FIM = _format(
+    "fim",
+    Field("n", "25:22", Immediate(4, high_limit=len(OPERATIONS) - 1)),
+    Field("col", "21:17", Immediate(5)),
+    Field("inc", "16:11", Immediate(6, signed=True), signed=True),
+    Field("repeat", "10:0", Immediate(11, low_limit=1)),
+)
+LOOP = _format("loop", Field("n", "15:0", Immediate(16, low_limit=1)))
+BLOCK = _format("block", Field("banks", "15:0", Hexadecimal(MAX_BANKS, low_limit=1)))
+PUSH = _format("push", Field("buffer", "2:0", _BUFFER), Field("register", "4:3", _PUSHED))
+PULL = _format(
+    "pull",
+    Field("buffer", "2:0", _BUFFER),
+    Field("register", "4:3", _PULLED),
+    Field("all", "5", Flag("all")),
+)
+LOCK = _format("lock", Field("buffer", "2:0", _BUFFER))
+MARKER = _format("marker", Field("begin", "5"), Field("g", "4:0", Immediate(5)))
+MMR = Format(
+    "mmr",
+    32,
+    (
+        Field("mmr", "31"),
+        Field("register", "30:24", MappedNames(7, names=_MAPPED)),
+        Field("value", "23:0", Immediate(24)),
+    ),
+    4,
+)
+
+# Registers with names for their values, and those that take an address.
+_VALUES = (
+    ("op=", "a function: " + ", ".join(REGISTERS[0].words)),
+    ("arrange=", "one of " + ", ".join(REGISTERS[1].words)),
+    ("transpose=", "one of " + ", ".join(REGISTERS[2].words)),
+    ("format=", "one of " + ", ".join(REGISTERS[4].words)),
+    ("b0_low=", "and the other registers of a buffer: the address of a column"),
+)
+_MOVES = tuple(
+    (move.replace("iosa", "iosa[COLUMN]"), f"operation {n}") for n, move in enumerate(MOVES)
+)
+I = Instruction
+
+# fmt: off
+INSTRUCTIONS = (
+    I("endall",      NOTHING, {"mmr": 0, "opcode": 0},               "",                            "No block follows: the program of the island ends here. A part ends with it, written or not.",                                                                                                                                                                                                                                       "",                     "",                        "block",     "none",                                                            "endall",                                                          "ours", "stop"),
+    I("block",       BLOCK,   {"mmr": 0, "opcode": 1},               "banks",                       "A block of the banks in a mask begins; their circuits do its words in lock-step, beside the other blocks. `.block` writes it.",                                                                                                                                                                                                     "",                     "",                        "block",     "none: all blocks begin when the island is started",               "block 0x000f",              "ours"),
+    I("end",         NOTHING, {"mmr": 0, "opcode": 2},               "",                            "The block ends when its last operation has; from then on the host reaches its banks.",                                                                                                                                                                                                                                              "",                     "",                        "block",     "until results and written columns are there, then 1",             "end",                       "ours", "stop"),
+    I("act",         ROW,     {"mmr": 0, "opcode": 3},               "row",                         "Open a row of each bank of the block; an open one is closed first.",                                                                                                                                                                                                                                                                "",                     "row-buffer",              "memory",    "1 from when t_rp, t_rc (an open row: t_ras, t_wr, too) allow it", "act 12",                    "seed 004 ¶47"),
+    I("pre",         NOTHING, {"mmr": 0, "opcode": 4},               "",                            "Close the open row of each bank of the block; nothing if none is open.",                                                                                                                                                                                                                                                            "",                     "row-buffer",              "memory",    "1 from when t_ras and t_wr allow it",                             "pre",                       "seed 004 ¶46"),
+    I("fim",         FIM,     {"mmr": 0, "opcode": 5},               "n, col=0, inc=0, repeat=1",   "Do one of the ten operations in each bank, repeat times; the column goes on by inc each time, and past 0 to 31 is a fault. An operation without a column takes neither col nor inc.",                                                                                                                                               "row-buffer rop gio rz registers", "row-buffer rop gio rz", "operation", "1 a time, from when t_rcdrd or t_rcdwr, t_ccdl and the ALU allow it; results come after the latency of the function, of the adder tree and of accumulating", "fim 6, col=16, inc=1, repeat=4", "seed 004 ¶46-47, Fig. 1C", carries=_MOVES),
+    I("mmr",         MMR,     {"mmr": 1},                            "register, value",             "Write a memory-mapped register of each circuit of the block, or a pointer of a buffer of the island.",                                                                                                                                                                                                                              "",                     "registers",               "operation", "1",                                                               "mmr op, mul",               "seed 004 ¶47", carries=_VALUES),
+    I("loop",        LOOP,    {"mmr": 0, "opcode": 6},               "n",                           f"Do what stands before the matching endloop n times; {LOOP_DEPTH} loops may be inside of one another.",                                                                                                                                                                                                                             "",                     "loops",                   "block",     "1",                                                               "loop 4",                    "ours"),
+    I("endloop",     NOTHING, {"mmr": 0, "opcode": 7},               "",                            "The body of the loop ends.",                                                                                                                                                                                                                                                                                                        "loops",                "loops",                   "block",     "1",                                                               "endloop",                   "ours", "branch"),
+    I("push",        PUSH,    {"mmr": 0, "opcode": 8},               "register, buffer=0",          "Store a register (of Rz the slice rz_slot) of each bank, in their order, into the buffer at its end, and move the end. Never waits; past the buffer's size is a fault.",                                                                                                                                                            "rz gio rop registers", "buffer",                  "buffer",    "1 a bank at least: column writes over the island's channel",      "push rz",                   "seed 004 ¶48-51"),
+    I("pull",        PULL,    {"mmr": 0, "opcode": 9},               "register, buffer=0, [all]",   "Take a column for each bank, in their order (all: one for all of them), from the start of the buffer into a register, and move the start; wait until it lies before the end.",                                                                                                                                                      "buffer",               "rop gio buffer",          "buffer",    "1 a column at least: column reads over the island's channel, from when it is pushed", "pull rop, all", "seed 004 ¶49-51"),
+    I("lock",        LOCK,    {"mmr": 0, "opcode": 10},              "buffer=0",                    "Take the lock of a buffer, and wait while another block has it: only its owner may push or move the end.",                                                                                                                                                                                                                          "buffer",               "buffer",                  "buffer",    "1",                                                               "lock",                      "seed 004 ¶50"),
+    I("unlock",      LOCK,    {"mmr": 0, "opcode": 11},              "buffer=0",                    "Give the lock of a buffer back.",                                                                                                                                                                                                                                                                                                   "buffer",               "buffer",                  "buffer",    "1",                                                               "unlock",                    "seed 004 ¶50"),
+    I("trace_begin", MARKER,  {"mmr": 0, "opcode": 12, "begin": 1},  "g",                           "Begin to record a register group.",                                                                                                                                                                                                                                                                                                 "",                     "trace",                   "block",     "1",                                                               "trace_begin 0",             "seed 001"),
+    I("trace_end",   MARKER,  {"mmr": 0, "opcode": 12, "begin": 0},  "g",                           "End the recording of a register group.",                                                                                                                                                                                                                                                                                            "",                     "trace",                   "block",     "1",                                                               "trace_end 0",               "seed 001"),
+)
+# fmt: on
+
+DIRECTIVES = (
+    Directive(
+        ".block",
+        ".block banks=RANGE, or banks=(RANGE, ...)",
+        "Begin a block for banks, each a number or a range `0-3`; its words go up to `end`.",
+        ".block banks=0-3\n  mmr op, mul\n  act 12\n  rop <- iosa[0]\n  rz <- rop * iosa[16]\nend",
+        end="end",
+    ),
+)
+
+FILES = (
+    RegisterFile(
+        "rop", COLUMN_BITS, ((ROP,),), "The left operand of operations 6 and 7, of each bank."
+    ),
+    RegisterFile("gio", COLUMN_BITS, ((GIO,),), "The global I/O register of each bank."),
+    RegisterFile(
+        "rz",
+        SLOTS * COLUMN_BITS,
+        ((RZ,),),
+        "Rz of each bank: slices of a column, rz_slices of them.",
+    ),
+)
+
+# fmt: off
+COUNTERS = (
+    Counter("instructions",     "words done, of all blocks",                                        "words"),
+    Counter("operations",       "operations of circuits: a fim counts repeat times in each bank",   "operations"),
+    Counter("activations",      "rows that were opened, in each bank",                              "rows"),
+    Counter("reopened",         "of these, rows that a buffer in the same bank had closed",         "rows"),
+    Counter("column_reads",     "columns that circuits and channel read, in each bank",             "columns"),
+    Counter("column_writes",    "columns that circuits and channel wrote, in each bank",            "columns"),
+    Counter("pushed",           "columns pushed",                                                   "columns"),
+    Counter("pulled",           "columns pulled",                                                   "columns"),
+    Counter("host_columns",     "columns that the host read or wrote",                              "columns"),
+    Counter("cycles_pull",      "cycles in which a block waited for a buffer to be filled",         "cycles"),
+    Counter("cycles_lock",      "cycles in which a block waited for a lock",                        "cycles"),
+    Counter("cycles_alu",       "cycles in which a block waited for its ALUs",                      "cycles"),
+    *WAITS,
+)
+
+FAULTS = (
+    *common.FAULTS,
+    Fault("no open row",     "An operation on a column of a bank that has no open row."),
+    Fault("buffer overflow", "A push past the buffer's size."),
+    Fault("lock violation",  "A lock taken twice, or given back or gone around by a block that does not own it; two producers of a buffer without it."),
+    Fault("not available",   "A function, arrangement, format or slice of Rz that the island does not have, or that do not go together."),
+    Fault("bad block",       "A block without an end, a bank in two blocks or in none of the island, loops that do not nest."),
+)
+# fmt: on
+
+CORE = checked(
+    Core(
+        name="fim",
+        title="function-in-memory islands",
+        number=8,
+        section=".fim.{}",
+        executable=True,
+        instructions=INSTRUCTIONS,
+        directives=DIRECTIVES,
+        files=FILES,
+        specials=tuple(
+            SpecialRegister(row.name, number, "rw", row.meaning)
+            for number, row in REGISTERS.items()
+        ),
+        counters=COUNTERS,
+        faults=FAULTS,
+        settings=SETTINGS,
+        index="island",
+        order=("block", "memory", "operation", "buffer"),
+    )
+)
+assert ISLANDS + CORE.number <= 16  # where the rows of the array begin
+assert COLUMNS == 1 << 5

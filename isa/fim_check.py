@@ -1,0 +1,212 @@
+"""What a program of fim may be beyond its words: blocks, loops, columns, abilities of the island.
+
+One set of rules over decoded rows, for the assembler (errors at the statement), the disassembler
+(whether source can say it) and the emulator (faults before anything runs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from isa.fim import LOOP_DEPTH
+from isa.fim_circuit import COLUMNS, FUNCTION_NAMES, OPERATIONS, REGISTERS
+from isa.fim_islands import Abilities
+from isa.model import Instruction
+
+_CHECKED = ("op", "arrange", "transpose", "format")  # registers that operations depend on
+# What a program of several blocks cannot be right with; the others are found where they stand.
+_OUTSIDE = ("block", "endall")
+
+
+class CheckError(ValueError):
+    """A rule is broken; `operand` is the one that is wrong, `mark` the statement if another."""
+
+    fault = "bad block"
+
+    def __init__(self, message: str, hint: str = "", operand: str = "", mark: Any = None) -> None:
+        super().__init__(message)
+        self.hint, self.operand, self.mark = hint, operand, mark
+
+
+class AbilityError(CheckError):
+    """The island cannot do it."""
+
+    fault = "not available"
+
+
+@dataclass(frozen=True)
+class _Use:
+    """An operation of the ALU in a loop: what the loop's body had set before it."""
+
+    mark: Any
+    expected: int | None  # the function that the source says it is
+    registers: Mapping[str, int]
+
+
+@dataclass
+class _Loop:
+    count: int
+    mark: Any
+    registers: dict[str, int] = field(default_factory=dict)  # set in the body so far
+    uses: list[_Use] = field(default_factory=list)
+
+
+class Check:
+    """Takes a program's rows in their order. What it refuses changes nothing, but opens and ends."""
+
+    def __init__(self, banks: int, rows: int, able: Abilities | None) -> None:
+        """For an island of so many banks and rows a bank; without abilities these are not asked."""
+        self._banks, self._rows, self._able = banks, rows, able
+        self._taken = 0  # banks of the program's blocks
+        self.opened: Any = None  # the mark of the open block
+        self.registers: dict[str, int] = {}  # of the open block, as the last mmr set them
+        self._loops: list[_Loop] = []
+
+    def take(
+        self,
+        row: Instruction,
+        values: Mapping[str, int],
+        mark: Any = True,
+        expected: int | None = None,
+    ) -> None:
+        """The next row; `mark` is given back in errors. Raises `CheckError`."""
+        name = row.mnemonic
+        if name in _OUTSIDE:
+            self._outside(name, values, mark)
+            return
+        if self.opened is None:
+            raise CheckError(
+                f"{name} stands outside of a block", "it stands between .block and end"
+            )
+        match name:
+            case "end":
+                self._end()
+            case "act":
+                if values["row"] >= self._rows:
+                    raise CheckError(
+                        f"row: {values['row']} is out of range, 0 to {self._rows - 1}",
+                        operand="row",
+                    )
+            case "fim":
+                self._operation(values, mark, expected)
+            case "mmr":
+                self._register(values)
+            case "loop":
+                if len(self._loops) == LOOP_DEPTH:
+                    raise CheckError(f"more than {LOOP_DEPTH} loops inside of one another")
+                self._loops.append(_Loop(values["n"], mark))
+            case "endloop":
+                self._endloop()
+
+    def finish(self) -> None:
+        """Nothing follows. Raises `CheckError`."""
+        if self.opened is not None:
+            raise self.unfinished()
+
+    def unfinished(self) -> CheckError:
+        """What to say of the open block if no `end` comes; it is taken as ended."""
+        mark, self.opened = self.opened, None
+        self._loops.clear()
+        return CheckError("a block without its end", mark=mark)
+
+    # --- blocks and loops ---
+
+    def _outside(self, name: str, values: Mapping[str, int], mark: Any) -> None:
+        inside = self.opened is not None
+        if inside:
+            self.unfinished()
+        if name == "endall":
+            self._taken = 0
+        else:
+            self._begin(values["banks"], mark)
+        if inside:
+            raise CheckError(f"{name} stands inside of a block", "end the block before it with end")
+
+    def _begin(self, banks: int, mark: Any) -> None:
+        self.opened, self.registers = mark, {}
+        twice, self._taken = self._taken & banks, self._taken | banks
+        if banks >> self._banks:
+            number = banks.bit_length() - 1
+            raise CheckError(
+                f"bank {number} is out of range, 0 to {self._banks - 1}", operand="banks"
+            )
+        if twice:
+            number = (twice & -twice).bit_length() - 1
+            raise CheckError(f"bank {number} is in two blocks of the program", operand="banks")
+
+    def _end(self) -> None:
+        self.opened = None
+        if self._loops:
+            mark = self._loops[-1].mark
+            self._loops.clear()
+            raise CheckError("a loop without its endloop", mark=mark)
+
+    def _endloop(self) -> None:
+        if not self._loops:
+            raise CheckError("endloop without loop")
+        loop = self._loops.pop()
+        if loop.count == 1:
+            return
+        for use in loop.uses:
+            state = {**self.registers, **use.registers}
+            self._able_to(state, use.expected, use.mark, "from the second pass of the loop on, ")
+
+    # --- operations ---
+
+    def _register(self, values: Mapping[str, int]) -> None:
+        row = REGISTERS[values["register"]]
+        if values["value"] > row.greatest:
+            raise CheckError(
+                f"value: {values['value']} is out of range, 0 to {row.greatest}", operand="value"
+            )
+        if row.name in _CHECKED:
+            self.registers[row.name] = values["value"]
+            for loop in self._loops:
+                loop.registers[row.name] = values["value"]
+
+    def _operation(self, values: Mapping[str, int], mark: Any, expected: int | None) -> None:
+        number = values["n"]
+        operation = OPERATIONS[number]
+        column, step = values["col"], values["inc"]
+        if not operation.has_column and (column or step):
+            raise CheckError(
+                f"operation {number} has no column", operand="col" if column else "inc"
+            )
+        last = column + step * (values["repeat"] - 1)
+        if not 0 <= last < COLUMNS:
+            raise CheckError(
+                f"the column goes from {column} to {last}, out of range, 0 to {COLUMNS - 1}",
+                operand="repeat",
+            )
+        if not operation.computes:
+            return
+        self._able_to(self.registers, expected, mark, "")
+        for loop in self._loops:
+            loop.uses.append(_Use(mark, expected, dict(loop.registers)))
+
+    def _able_to(
+        self, state: Mapping[str, int], expected: int | None, mark: Any, when: str
+    ) -> None:
+        function = state.get("op")
+        if expected is not None and function is None:
+            wanted = FUNCTION_NAMES[expected]
+            raise CheckError(
+                f"the block has no mmr op before it, and this is {wanted}",
+                f"write mmr op, {wanted} before it",
+                mark=mark,
+            )
+        if expected is not None and expected != function:
+            assert function is not None
+            raise CheckError(
+                f"{when}this is {FUNCTION_NAMES[expected]},"
+                f" the last mmr op says {FUNCTION_NAMES[function]}",
+                mark=mark,
+            )
+        if self._able is None:
+            return
+        arrangement, form = state.get("arrange", 0), state.get("format", 0)
+        why = self._able.lacks(function or 0, arrangement, form, state.get("transpose", 0))
+        if why:
+            raise AbilityError(f"{when}{why}", mark=mark)

@@ -1,0 +1,230 @@
+"""What a function-in-memory circuit can do, as data: operations, functions, arrangements, registers.
+
+The ten operations are those of seed 004, Fig. 1C; their numbers, the codes of functions and the
+map of memory-mapped registers are ours. `isa.fim` is the table that uses them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from isa.memory_map import ISLAND_SHIFT
+
+COLUMN_BITS = 256
+COLUMN_BYTES = COLUMN_BITS // 8
+COLUMNS = 32  # of a row
+SLOTS = 16  # of Rz for the numbers of dot; slices of COLUMN_BYTES of the largest Rz, too
+TENSOR_SIDE = 4
+
+IOSA, GIO, ROP, RZ = "iosa", "gio", "rop", "rz"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One of the ten: `to` <- `left`, or `to` <- `left` op `right` (Fig. 1C)."""
+
+    to: str
+    left: str
+    right: str = ""
+
+    @property
+    def computes(self) -> bool:
+        """Whether it goes through the ALU."""
+        return bool(self.right)
+
+    @property
+    def has_column(self) -> bool:
+        """Whether it reads or writes a column of the open row."""
+        return IOSA in (self.to, self.left, self.right)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The registers that it reads, without those of the ALU's accumulation."""
+        return tuple(filter(None, (self.left, self.right)))
+
+
+OPERATIONS = (
+    Operation(GIO, IOSA),
+    Operation(IOSA, GIO),
+    Operation(ROP, IOSA),
+    Operation(ROP, GIO),
+    Operation(IOSA, RZ),
+    Operation(GIO, RZ),
+    Operation(RZ, ROP, IOSA),
+    Operation(RZ, ROP, GIO),
+    Operation(RZ, IOSA, GIO),
+    Operation(ROP, RZ),
+)
+
+
+@dataclass(frozen=True)
+class Function:
+    """What the ALU computes (`mmr op`): of two operands, or of the left one alone."""
+
+    name: str
+    symbol: str  # between two operands, before one; empty: the name with the operand in brackets
+    cycles: int  # the default of its setting
+    meaning: str
+    operands: int = 2
+
+
+# fmt: off
+FUNCTIONS = (
+    Function("add",     "+", 2,  "left + right, rounded (IEEE 754)"),
+    Function("sub",     "-", 2,  "left - right, rounded (IEEE 754)"),
+    Function("mul",     "*", 3,  "left x right, rounded (IEEE 754); the one of dot, outer and tensor"),
+    Function("div",     "/", 12, "left / right, rounded (IEEE 754)"),
+    Function("and",     "&", 1,  "bits in both"),
+    Function("or",      "|", 1,  "bits in either"),
+    Function("xor",     "^", 1,  "bits in one of them"),
+    Function("not",     "~", 1,  "the bits of left inverted",                               1),
+    Function("relu",    "",  1,  "left where it is above 0, else +0; NaN stays",            1),
+    Function("vssqr",   "",  3,  "left x left, rounded",                                    1),
+    Function("vssqrt",  "",  12, "the square root of left, rounded; NaN below 0",           1),
+    Function("sigmoid", "",  8,  "1 / (1 + exp(-left)), rounded once",                      1),
+    Function("tanh",    "",  8,  "the hyperbolic tangent of left, rounded once",            1),
+)
+# fmt: on
+FUNCTION_NAMES = tuple(row.name for row in FUNCTIONS)
+MUL = FUNCTION_NAMES.index("mul")
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """A number type of the lanes (`mmr format`)."""
+
+    name: str
+    dtype: str  # NumPy's name
+    size: int  # bytes
+
+    @property
+    def lanes(self) -> int:
+        """Numbers of a column."""
+        return COLUMN_BYTES // self.size
+
+
+FORMATS = (NumberFormat("fp16", "float16", 2), NumberFormat("fp32", "float32", 4))
+FORMAT_NAMES = tuple(row.name for row in FORMATS)
+
+
+class Work(NamedTuple):
+    """What one operation of an arrangement takes and yields, in numbers."""
+
+    products: int
+    results: int
+    levels: int  # of the adder tree
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """How the ALU sees its operands (`mmr arrange`; seed 004 Fig. 3)."""
+
+    name: str
+    meaning: str
+    formats: tuple[str, ...] = FORMAT_NAMES
+
+    def work(self, lanes: int) -> Work:
+        """The work of an operation on columns of `lanes` numbers."""
+        match self.name:
+            case "dot":
+                return Work(lanes, 1, lanes.bit_length() - 1)
+            case "outer":
+                return Work(lanes * lanes, lanes * lanes, 0)
+            case "tensor":
+                return Work(TENSOR_SIDE**3, TENSOR_SIDE**2, TENSOR_SIDE.bit_length() - 1)
+            case _:
+                return Work(lanes, lanes, 0)
+
+
+ARRANGEMENTS = (
+    Arrangement("elementwise", "lane by lane, any function, into the slice RZ_SLOT of Rz"),
+    Arrangement("dot", "the sum of the products, one number into the slot RZ_SLOT, which advances"),
+    Arrangement("outer", "each of left times each of right, row by row into Rz from its begin"),
+    Arrangement(
+        "tensor",
+        "the product of 4x4 matrices, row by row into the slice RZ_SLOT of Rz",
+        ("fp16",),
+    ),
+)
+ARRANGEMENT_NAMES = tuple(row.name for row in ARRANGEMENTS)
+ELEMENTWISE, DOT, OUTER, TENSOR = range(4)
+TRANSPOSES = ("none", "a", "b")  # of tensor: AB, AᵀB, ABᵀ
+TRANSPOSED = "transposed"  # the word of an island's abilities for the last two
+
+BUFFERS = 8  # of an island
+BUFFER_REGISTERS = 8  # where those of buffer 0 begin among the memory-mapped registers
+BUFFER_PARTS = ("low", "high", "start", "end")
+ISLANDS = 8
+# Of the place of a column: island, bank, row, column; what lies in the memory map, in columns.
+ADDRESS_BITS = ISLAND_SHIFT + ISLANDS.bit_length() - 1 - (COLUMN_BYTES.bit_length() - 1)
+
+
+@dataclass(frozen=True)
+class MappedRegister:
+    """A register that `mmr` writes."""
+
+    name: str
+    meaning: str
+    words: tuple[str, ...] = ()  # names of its values, from 0
+    high: int = 0  # the greatest value
+    address: bool = False  # it holds the place of a column, which the source writes as an address
+
+    @property
+    def greatest(self) -> int:
+        """The greatest value that it takes."""
+        return len(self.words) - 1 if self.words else self.high
+
+
+def _buffer(number: int) -> tuple[MappedRegister, ...]:
+    meanings = {
+        "low": "first column; start and end go there, too",
+        "high": "the column behind the last one",
+        "start": "the column that pull takes next",
+        "end": "the column that push fills next",
+    }
+    top = (1 << ADDRESS_BITS) - 1
+    return tuple(
+        MappedRegister(f"b{number}_{part}", f"buffer {number}: {meaning}", high=top, address=True)
+        for part, meaning in meanings.items()
+    )
+
+
+# fmt: off
+REGISTERS = dict(
+    (
+        (0, MappedRegister("op",         "function of operations 6, 7 and 8", FUNCTION_NAMES)),
+        (1, MappedRegister("arrange",    "arrangement of operations 6, 7 and 8", ARRANGEMENT_NAMES)),
+        (2, MappedRegister("transpose",  "which operand of a tensor product is transposed", TRANSPOSES)),
+        (3, MappedRegister("accumulate", "1: results of products are added to what Rz holds", high=1)),
+        (4, MappedRegister("format",     "number type of the lanes", FORMAT_NAMES)),
+        (5, MappedRegister("rz_slot",    "slot of Rz that dot fills next; slice of Rz that elementwise and tensor fill and operations 4, 5 and 9 and push move", high=SLOTS - 1)),
+        (6, MappedRegister("rz_step",    "added to rz_slot after each operation that uses a slice of Rz, modulo 16; dot always adds 1", high=SLOTS - 1)),
+        *((BUFFER_REGISTERS + len(BUFFER_PARTS) * number + place, row)
+          for number in range(BUFFERS) for place, row in enumerate(_buffer(number))),
+    )
+)
+# fmt: on
+REGISTER_NAMES = tuple(
+    REGISTERS[place].name if place in REGISTERS else "" for place in range(max(REGISTERS) + 1)
+)
+CIRCUIT_REGISTERS = tuple(row.name for place, row in REGISTERS.items() if place < BUFFER_REGISTERS)
+
+SIDES = ("a", "b", "c")  # of a product: left, right, result
+GROUP_SIDE = 4  # tiles of a half of a row: 4 x 4 of a matrix (Fig. 3A)
+
+
+def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
+    """Rows and columns of the matrix in a tile, which an arrangement takes or yields (Fig. 3).
+
+    A tile of `a` or `b` is a column of memory; of `c` what is in Rz behind a whole tile: of dot 16
+    numbers, of outer `lanes` columns.
+    """
+    row, column, block = (1, lanes), (lanes, 1), (TENSOR_SIDE, TENSOR_SIDE)
+    shapes = {
+        "elementwise": (row, row, row),
+        "dot": (row, column, block),
+        "outer": (column, row, (lanes, lanes)),
+        "tensor": (block, block, block),
+    }
+    return shapes[layout][SIDES.index(side)]

@@ -1,0 +1,281 @@
+"""What islands there are and how their memory is made: settings, abilities, geometry, timing.
+
+Islands differ (seed 004 ¶53, ¶61): the defaults are those of `base`; a device of more islands has
+slower ones behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from isa import memory_map
+from isa.fim_circuit import (
+    ARRANGEMENT_NAMES,
+    ARRANGEMENTS,
+    COLUMN_BYTES,
+    COLUMNS,
+    FORMAT_NAMES,
+    FORMATS,
+    FUNCTION_NAMES,
+    FUNCTIONS,
+    ISLANDS,
+    OUTER,
+    SLOTS,
+    TENSOR,
+    TRANSPOSED,
+    TRANSPOSES,
+    Arrangement,
+    NumberFormat,
+)
+from isa.model import Counter, Setting
+
+MAX_BANKS = 16  # of an island; masks have as many bits
+ORGANISATIONS = {"hbm": 1, "dimm": 8}  # and the chips that give a column together
+
+
+@dataclass(frozen=True)
+class Timing:
+    """A constraint of the memory: its setting and what it stands between."""
+
+    name: str
+    default: int
+    meaning: str
+    low: int = 1
+
+
+# fmt: off
+TIMINGS = (
+    Timing("t_ccdl",  4,  "from a column command to the next one of its bank, on the channel of its bank group"),
+    Timing("t_ccds",  2,  "from a column command on the channel to the next one of another bank group"),
+    Timing("t_rcdrd", 14, "from an activation to a read of its row"),
+    Timing("t_rcdwr", 10, "from an activation to a write to its row"),
+    Timing("t_rp",    14, "from a precharge to the next activation of its bank"),
+    Timing("t_ras",   33, "from an activation to the precharge of its bank"),
+    Timing("t_rc",    47, "from an activation to the next one of its bank"),
+    Timing("rl",      20, "from a read on the channel to its data"),
+    Timing("wl",      8,  "from a write to its data"),
+    Timing("t_wr",    16, "from the last data of a write to the precharge of its bank"),
+    Timing("burst",   2,  "data of a column on the channel"),
+    Timing("t_rtrs",  2,  "between the data of two ranks on the channel", 0),
+)
+# fmt: on
+# What a command may wait for, in the order in which the longest is chosen: a counter each.
+CONSTRAINTS = ("t_ccd", "t_rcd", "t_rp", "t_ras", "t_rc", "t_wr", "channel")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The defaults of an island's settings."""
+
+    arrangements: str
+    functions: str
+    formats: str = "fp16 fp32"
+    divider: int = 1
+    lanes: int = 16
+    rz_slices: int = 16
+
+
+_DOT = Kind("elementwise dot", "add sub mul relu", rz_slices=2)
+_OUTER = Kind("elementwise outer", "add sub mul and or xor not")
+_TENSOR = Kind("elementwise tensor transposed", "add sub mul div vssqr vssqrt", "fp16", rz_slices=4)
+_GRU = Kind("elementwise dot", "add sub mul sigmoid tanh", lanes=8, rz_slices=4)
+_ALL = Kind(" ".join((*ARRANGEMENT_NAMES, TRANSPOSED)), " ".join(FUNCTION_NAMES), divider=2)
+KINDS = (
+    _DOT,
+    _OUTER,
+    _TENSOR,
+    _GRU,
+    _ALL,
+    Kind(_DOT.arrangements, _DOT.functions, divider=2, lanes=8, rz_slices=2),
+    Kind(_OUTER.arrangements, _OUTER.functions, "fp16", divider=2, lanes=16),
+    Kind(_GRU.arrangements, _GRU.functions, "fp16", divider=2, lanes=16, rz_slices=2),
+)
+
+
+def _island(number: int, kind: Kind) -> tuple[Setting, ...]:
+    prefix = f"fim.island.{number}"
+    arrangements = (*ARRANGEMENT_NAMES, TRANSPOSED)
+    words: dict[str, Any] = {"several": True}
+    # fmt: off
+    return (
+        Setting(f"{prefix}.divider",      kind.divider,      "device cycles to a cycle of the island's circuits", "cycles", 1, 64),
+        Setting(f"{prefix}.lanes",        kind.lanes,        "products, or results of another function, of a circuit's ALU", "a cycle", 1, 256),
+        Setting(f"{prefix}.rz_slices",    kind.rz_slices,    "size of the register Rz", "columns", 2, SLOTS),
+        Setting(f"{prefix}.formats",      kind.formats,      "number types of the lanes", choices=FORMAT_NAMES, **words),
+        Setting(f"{prefix}.arrangements", kind.arrangements, "what the ALU can do with its operands; transposed: AᵀB and ABᵀ of tensor", choices=arrangements, **words),
+        Setting(f"{prefix}.functions",    kind.functions,    "what the ALU can compute", choices=FUNCTION_NAMES, **words),
+    )
+    # fmt: on
+
+
+# fmt: off
+SETTINGS = (
+    Setting("fim.islands",      4,     "islands",                                                       "",        1, ISLANDS),
+    Setting("fim.organisation", "hbm", "hbm: a bank gives 256 bits; dimm: 8 chips of 32 bits, whose banks of one number are a megabank", choices=tuple(ORGANISATIONS)),
+    Setting("fim.ranks",        1,     "ranks of an island; the banks of all of them are at most 16",   "",        1, MAX_BANKS),
+    Setting("fim.bank_groups",  4,     "bank groups of a rank",                                         "",        1, MAX_BANKS),
+    Setting("fim.group_banks",  4,     "banks of a bank group",                                         "",        1, MAX_BANKS),
+    Setting("fim.rows",         4096,  "rows of a bank",                                                "",        1, 4096),
+    *(Setting(f"fim.{row.name}", row.default, row.meaning, "cycles", row.low, 1024) for row in TIMINGS),
+    *(Setting(f"fim.alu.{row.name}", row.cycles, f"from the begin of {row.name} to its result, in the island's clock", "cycles", 1, 256) for row in FUNCTIONS),
+    Setting("fim.alu.tree",     1,     "a level of the adder tree, in the island's clock",              "cycles",  1, 64),
+    *(setting for number, kind in enumerate(KINDS) for setting in _island(number, kind)),
+)
+# fmt: on
+
+WAITS = tuple(
+    Counter(f"waits_{name}", f"cycles in which a command waited for {name} longest", "cycles")
+    for name in CONSTRAINTS
+)
+
+
+class GeometryError(ValueError):
+    """Settings that cannot go together; the message names them."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A column of an island's memory."""
+
+    bank: int
+    row: int
+    column: int
+    byte: int = 0
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """How an island's memory is made; addresses are linear: bank, row, column, byte."""
+
+    ranks: int
+    groups: int  # of a rank
+    group_banks: int
+    rows: int
+    chips: int
+
+    @property
+    def banks(self) -> int:
+        """Banks of an island, those of all ranks; of a DIMM megabanks."""
+        return self.ranks * self.groups * self.group_banks
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row."""
+        return COLUMNS * COLUMN_BYTES
+
+    @property
+    def bank_bytes(self) -> int:
+        """Bytes of a bank."""
+        return self.rows * self.row_bytes
+
+    @property
+    def size(self) -> int:
+        """Bytes of an island."""
+        return self.banks * self.bank_bytes
+
+    def group(self, bank: int) -> int:
+        """The bank group of a bank, counted over all ranks."""
+        return bank // self.group_banks
+
+    def rank(self, bank: int) -> int:
+        """The rank of a bank."""
+        return bank // (self.groups * self.group_banks)
+
+    def place(self, offset: int) -> Place:
+        """Where the byte at an offset of the island lies."""
+        bank, rest = divmod(offset, self.bank_bytes)
+        row, rest = divmod(rest, self.row_bytes)
+        column, byte = divmod(rest, COLUMN_BYTES)
+        return Place(bank, row, column, byte)
+
+    def offset(self, place: Place) -> int:
+        """The offset in the island of a place."""
+        within = place.row * self.row_bytes + place.column * COLUMN_BYTES + place.byte
+        return place.bank * self.bank_bytes + within
+
+    def chip(self, byte: int) -> int:
+        """Which chip of its rank gives a byte of a column."""
+        return byte * self.chips // COLUMN_BYTES
+
+
+def geometry(config: Mapping[str, Any]) -> Geometry:
+    """The geometry of a device's islands. Raises `GeometryError`."""
+    ranks, groups, banks = (config[f"fim.{x}"] for x in ("ranks", "bank_groups", "group_banks"))
+    if ranks * groups * banks > MAX_BANKS:
+        raise GeometryError(
+            f"fim.ranks ({ranks}) x fim.bank_groups ({groups}) x fim.group_banks ({banks})"
+            f" are {ranks * groups * banks} banks, an island has at most {MAX_BANKS}"
+        )
+    return Geometry(
+        ranks, groups, banks, config["fim.rows"], ORGANISATIONS[config["fim.organisation"]]
+    )
+
+
+def island_address(island: int) -> int:
+    """The address of an island's first byte."""
+    return memory_map.ISLANDS + (island << memory_map.ISLAND_SHIFT)
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What the circuits of an island can do, from its settings."""
+
+    island: int
+    divider: int
+    lanes: int
+    rz_slices: int
+    formats: frozenset[str]
+    arrangements: frozenset[str]
+    functions: frozenset[str]
+
+    def lacks(self, function: int, arrangement: int, form: int, transpose: int = 0) -> str:
+        """Why circuits cannot do an operation; empty if they can. Numbers are those of `mmr`."""
+        kind, numbers = ARRANGEMENTS[arrangement], FORMATS[form]
+        name = FUNCTIONS[function].name
+        if name not in self.functions:
+            return f"island {self.island} has no {name}, but {self._list(FUNCTION_NAMES, self.functions)}"
+        if kind.name not in self.arrangements:
+            there = self._list(ARRANGEMENT_NAMES, self.arrangements)
+            return f"island {self.island} has no arrangement {kind.name}, but {there}"
+        if numbers.name not in self.formats:
+            return f"island {self.island} has no {numbers.name}, but {self._list(FORMAT_NAMES, self.formats)}"
+        return self._unfit(kind, numbers, name, transpose)
+
+    def _unfit(self, kind: Arrangement, numbers: NumberFormat, name: str, transpose: int) -> str:
+        if kind.name != ARRANGEMENT_NAMES[0] and name != "mul":
+            return f"the arrangement {kind.name} takes the function mul, not {name}"
+        if numbers.name not in kind.formats:
+            return (
+                f"the arrangement {kind.name} takes {' or '.join(kind.formats)}, not {numbers.name}"
+            )
+        if (
+            kind.name == ARRANGEMENT_NAMES[TENSOR]
+            and transpose
+            and TRANSPOSED not in self.arrangements
+        ):
+            return f"island {self.island} cannot transpose {TRANSPOSES[transpose]}"
+        needed = kind.work(numbers.lanes).results * numbers.size // COLUMN_BYTES
+        if kind.name == ARRANGEMENT_NAMES[OUTER] and needed > self.rz_slices:
+            return (
+                f"outer of {numbers.name} fills {needed} columns of Rz,"
+                f" island {self.island} has {self.rz_slices} (rz_slices)"
+            )
+        return ""
+
+    @staticmethod
+    def _list(names: tuple[str, ...], found: frozenset[str]) -> str:
+        return ", ".join(name for name in names if name in found) or "none"
+
+
+def abilities(config: Mapping[str, Any], island: int) -> Abilities:
+    """The abilities of an island of a device."""
+    prefix = f"fim.island.{island}"
+
+    def words(name: str) -> frozenset[str]:
+        return frozenset(config[f"{prefix}.{name}"].split())
+
+    divider, lanes, slices = (config[f"{prefix}.{x}"] for x in ("divider", "lanes", "rz_slices"))
+    kinds = words("formats"), words("arrangements"), words("functions")
+    return Abilities(island, divider, lanes, slices, *kinds)

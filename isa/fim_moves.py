@@ -1,0 +1,35 @@
+"""The ten operations as what they move: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+
+from __future__ import annotations
+
+from isa.fim_circuit import FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
+
+ARROW = "<-"
+# `op` stands for the function's symbol.
+MOVES = tuple(
+    f"{row.to} {ARROW} {row.left}" + (f" op {row.right}" if row.right else "") for row in OPERATIONS
+)
+BY_MOVE = {(row.to, row.left, row.right): number for number, row in enumerate(OPERATIONS)}
+# What a function of one operand is taken for, by that operand: of two the one without a column.
+ALONE = {ROP: BY_MOVE[RZ, ROP, GIO], IOSA: BY_MOVE[RZ, IOSA, GIO]}
+
+
+def spelt(number: int, column: str, function: int | None) -> str:
+    """An operation as a move; `column` stands in the brackets.
+
+    Empty if it cannot be written so: it computes and the function is not known, or it has a
+    second operand that the function does not take.
+    """
+    row = OPERATIONS[number]
+    names = {IOSA: f"{IOSA}[{column}]"}
+    to, left, right = (names.get(x, x) for x in (row.to, row.left, row.right))
+    if not row.computes:
+        return f"{to} {ARROW} {left}"
+    if function is None:
+        return ""
+    what = FUNCTIONS[function]
+    if what.operands == 2:
+        return f"{to} {ARROW} {left} {what.symbol} {right}"
+    if ALONE[row.left] != number:
+        return ""
+    return f"{to} {ARROW} " + (f"{what.symbol}{left}" if what.symbol else f"{what.name}({left})")

@@ -1,0 +1,5 @@
+# Settings that cannot go together.
+        .device "fim_banks.toml"
+        .core   fim, island=0             #! error 9-30: fim.ranks (2) x fim.bank_groups (4) x fim.group_banks (4) are 32 banks, an island has at most 16
+        .block  banks=0
+        end

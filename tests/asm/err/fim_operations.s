@@ -1,0 +1,59 @@
+# Operations that there are not, columns and values out of range, what the island cannot do.
+        .device base
+        .core   fim, island=0
+        .block  banks=0
+          rz <- rop * iosa[0]             #! error 11-30: the block has no mmr op before it, and this is mul | write mmr op, mul before it
+          mmr   op, mull                  #! error 21-25: op has no value 'mull' | did you mean 'mul'?
+          mmr   op, 13                    #! error 21-23: value: 13 is out of range, 0 to 12
+          mmr   opp, mul                  #! error 17-20: the value must be known here: 'opp' is not defined before
+          mmr   rz_slot, 16               #! error 26-28: value: 16 is out of range, 0 to 15
+          mmr   op, add
+          rz <- rop * iosa[0]             #! error 11-30: this is mul, the last mmr op says add
+          rz <- rop + iosa[0]
+          rz <- rop % gio                 #! error 17-26: the ALU has no '%' | there are +, -, *, /, &, |, ^
+          rz <- -rop                      #! error 17-21: the ALU has no '-' of one operand
+          rz <- tan(rop)                  #! error 17-20: the ALU has no function tan(...) | did you mean 'tanh'?
+          rz <- (1 + 2)(rop)              #! error 17-24: the name of a function is needed here
+          rz <- rop + rop                 #! error 11-26: no operation moves this | there are gio <- iosa, iosa <- gio, rop <- iosa, rop <- gio, iosa <- rz, gio <- rz, rz <- rop op iosa, rz <- rop op gio, rz <- iosa op gio, rop <- rz
+          gio <- gio                      #! error 11-21: no operation moves this | there are gio <- iosa, iosa <- gio, rop <- iosa, rop <- gio, iosa <- rz, gio <- rz, rz <- rop op iosa, rz <- rop op gio, rz <- iosa op gio, rop <- rz
+          iosa[1] <- rop + gio            #! error 11-31: no operation moves this | there are gio <- iosa, iosa <- gio, rop <- iosa, rop <- gio, iosa <- rz, gio <- rz, rz <- rop op iosa, rz <- rop op gio, rz <- iosa op gio, rop <- rz
+          rop <- ~gio                     #! error 11-22: no operation moves this | there are gio <- iosa, iosa <- gio, rop <- iosa, rop <- gio, iosa <- rz, gio <- rz, rz <- rop op iosa, rz <- rop op gio, rz <- iosa op gio, rop <- rz
+          rop <- ioza[1]                  #! error 18-25: 'ioza' is no register | did you mean 'iosa'?
+          rop <- 5                        #! error 18-19: a register is needed here | there are rop, rz, gio, iosa[COLUMN]
+          rop <- iosa                     #! error 18-22: iosa needs a column | write iosa[0] to iosa[31]
+          rop <- iosa[1, 2]               #! error 18-28: iosa takes one column, or a range of them
+          rop <- iosa[32]                 #! error 23-25: column: 32 is out of range, 0 to 31
+          rop <- iosa[3:3]                #! error 23-26: the range 3:3 is empty
+          rop <- iosa[:3]                 #! error 23-25: both ends of a range of columns are needed
+          rop <- rz[1]                    #! error 18-23: rz has no columns
+          rop <-                          #! error 17-18: the line ends where an operand should be
+          fim   10                        #! error 17-19: n: 10 is out of range, 0 to 9
+          fim   3, 1                      #! error 20-21: operation 3 has no column
+          fim   3, 0, 1                   #! error 23-24: operation 3 has no column
+          fim   2, 30, 1, 3               #! error 27-28: the column goes from 30 to 32, out of range, 0 to 31
+          fim   2, 0, 1, 0                #! error 26-27: repeat: 0 is out of range, 1 to 2047
+          act   4096                      #! error 17-21: row: 4096 is out of range, 0 to 4095
+          mmr   op, tanh
+          rz <- tanh(rop)                 #! error 11-26: island 0 has no tanh, but add, sub, mul, relu
+          mmr   op, mul
+          mmr   arrange, outer
+          rz <- rop * iosa[0]             #! error 11-30: island 0 has no arrangement outer, but elementwise, dot
+          mmr   arrange, dot
+          mmr   op, add
+          fim   6                         #! error 11-14: the arrangement dot takes the function mul, not add
+          push  iosa                      #! error 17-21: 'iosa' is no register | a register, rz to rop
+          lock  8                         #! error 17-18: buffer: 8 is out of range, 0 to 7
+          mmr   b0_low, 0x80000000        #! error 25-35: value: 0x80000000 is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
+          mmr   b0_low, 0x40000010        #! error 25-35: value: 0x40000010 is not a multiple of 32
+          mmr   b0_low, later             #! error 25-30: value: 0x8000004c is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
+later:  end
+        .core   fim, island=2
+        .block  banks=0
+          mmr   op, mul
+          mmr   format, fp32
+          rz <- rop * gio                 #! error 11-26: island 2 has no fp32, but fp16
+          mmr   arrange, tensor
+          rz <- rop * gio                 #! error 11-26: island 2 has no fp32, but fp16
+        end
+        .core   cp
+        rop <- gio                        #! error 13-15: cp has no instruction '<-'
