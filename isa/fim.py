@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from isa import common
+from isa import common, memory_map
 from isa.fim_circuit import (
     BUFFERS,
     COLUMN_BITS,
@@ -23,9 +23,9 @@ from isa.fim_circuit import (
     RZ,
     SLOTS,
 )
-from isa.fim_islands import MAX_BANKS, SETTINGS, WAITS
+from isa.fim_islands import MAX_BANKS, SETTINGS, WAITS, BankMemory
 from isa.fim_moves import MOVES
-from isa.kinds import Flag, Hexadecimal, Immediate, Named, OperandError, Register
+from isa.kinds import Flag, Hexadecimal, Immediate, Named, Register
 from isa.model import (
     Core,
     Counter,
@@ -34,11 +34,13 @@ from isa.model import (
     Field,
     Format,
     Instruction,
+    Memory,
     RegisterFile,
     SpecialRegister,
     checked,
 )
 
+NUMBER = 8  # of island 0
 LOOP_DEPTH = 8  # loops inside of one another at most
 MAX_REPEAT = (1 << 11) - 1
 _BUFFER = Immediate(3, high_limit=BUFFERS - 1)
@@ -49,11 +51,7 @@ _MAPPED = tuple((row.name, number) for number, row in REGISTERS.items())
 
 @dataclass(frozen=True)
 class MappedNames(Named):
-    """A memory-mapped register, by its name; not each number has one."""
-
-    def check(self, value: int) -> None:
-        if value not in REGISTERS:
-            raise OperandError(f"no memory-mapped register has the number {value}")
+    """A memory-mapped register, by its name."""
 
     def describe(self) -> str:
         return f"a memory-mapped register, {self.names[0][0]} to {self.names[-1][0]}"
@@ -103,7 +101,7 @@ MMR = Format(
     32,
     (
         Field("mmr", "31"),
-        Field("register", "30:24", MappedNames(7, names=_MAPPED)),
+        Field("register", "30:24", MappedNames(7, high_limit=len(_MAPPED) - 1, names=_MAPPED)),
         Field("value", "23:0", Immediate(24)),
     ),
     4,
@@ -192,11 +190,30 @@ FAULTS = (
 )
 # fmt: on
 
+MEMORIES = (
+    Memory(
+        "words",
+        memory_map.INSTRUCTIONS + (NUMBER << memory_map.SPACE_SHIFT),
+        memory_map.SPACE_SHIFT,
+        "fim.instructions",
+        "the blocks of the island's program",
+        instructions=True,
+        unit=4,
+    ),
+    BankMemory(
+        "banks",
+        memory_map.ISLANDS,
+        memory_map.ISLAND_SHIFT,
+        "fim.rows",
+        "the banks of the island, each rows of 32 columns of 32 bytes",
+    ),
+)
+
 CORE = checked(
     Core(
         name="fim",
         title="function-in-memory islands",
-        number=8,
+        number=NUMBER,
         section=".fim.{}",
         executable=True,
         instructions=INSTRUCTIONS,
@@ -209,6 +226,7 @@ CORE = checked(
         counters=COUNTERS,
         faults=FAULTS,
         settings=SETTINGS,
+        memories=MEMORIES,
         index="island",
         order=("block", "memory", "operation", "buffer"),
     )

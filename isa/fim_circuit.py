@@ -153,7 +153,7 @@ TRANSPOSES = ("none", "a", "b")  # of tensor: AB, AᵀB, ABᵀ
 TRANSPOSED = "transposed"  # the word of an island's abilities for the last two
 
 BUFFERS = 8  # of an island
-BUFFER_REGISTERS = 8  # where those of buffer 0 begin among the memory-mapped registers
+BUFFER_REGISTERS = 7  # where those of buffer 0 begin among the memory-mapped registers
 BUFFER_PARTS = ("low", "high", "start", "end")
 ISLANDS = 8
 # Of the place of a column: island, bank, row, column; what lies in the memory map, in columns.

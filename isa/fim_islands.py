@@ -29,7 +29,7 @@ from isa.fim_circuit import (
     Arrangement,
     NumberFormat,
 )
-from isa.model import Counter, Setting
+from isa.model import Counter, Memory, Setting
 
 MAX_BANKS = 16  # of an island; masks have as many bits
 ORGANISATIONS = {"hbm": 1, "dimm": 8}  # and the chips that give a column together
@@ -117,6 +117,7 @@ SETTINGS = (
     Setting("fim.ranks",        1,     "ranks of an island; the banks of all of them are at most 16",   "",        1, MAX_BANKS),
     Setting("fim.bank_groups",  4,     "bank groups of a rank",                                         "",        1, MAX_BANKS),
     Setting("fim.group_banks",  4,     "banks of a bank group",                                         "",        1, MAX_BANKS),
+    Setting("fim.instructions", 65536, "words of an island's program",                                  "words",   16, 1 << 18),
     Setting("fim.rows",         4096,  "rows of a bank",                                                "",        1, 4096),
     *(Setting(f"fim.{row.name}", row.default, row.meaning, "cycles", row.low, 1024) for row in TIMINGS),
     *(Setting(f"fim.alu.{row.name}", row.cycles, f"from the begin of {row.name} to its result, in the island's clock", "cycles", 1, 256) for row in FUNCTIONS),
@@ -211,6 +212,13 @@ def geometry(config: Mapping[str, Any]) -> Geometry:
     return Geometry(
         ranks, groups, banks, config["fim.rows"], ORGANISATIONS[config["fim.organisation"]]
     )
+
+
+class BankMemory(Memory):
+    """The memory of an island, as large as its banks are together."""
+
+    def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
+        return geometry(config).size
 
 
 def island_address(island: int) -> int:

@@ -95,6 +95,9 @@ def test_readelf_shows_every_row(samples: list[Sample]) -> None:
     assert rows > 1000  # a change of readelf's words shall not empty the test
 
 
+OTHER_WORDS = (".nnp", ".fim.")  # sections of instructions that are not RISC-V's
+
+
 def test_objdump_shows_the_line_of_every_instruction(samples: list[Sample]) -> None:
     said = output("objdump", "-dl", *(str(sample.path) for sample in samples))
     files = re.split(r"^(\S+): +file format .*$", said, flags=re.MULTILINE)[1:]
@@ -108,6 +111,8 @@ def test_objdump_shows_the_line_of_every_instruction(samples: list[Sample]) -> N
             elif match := re.match(r" *([\da-f]+):\t", text):
                 line = sample.program.line_at(int(match[1], 16))
                 assert line is not None, text
+                if line.section.startswith(OTHER_WORDS):
+                    continue  # objdump's lines are those of what RISC-V would make of the words
                 assert place == (line.file, line.line), f"{sample.source}: {text}"
                 instructions += 1
     assert instructions > 500

@@ -86,7 +86,7 @@ def test_words_are_those_of_c(row):
         (0x1680_0001, "illegal instruction"),  # fim 10
         (0x1400_0000, "illegal instruction"),  # repeat 0
         (0x0400_0000, "illegal instruction"),  # a block of no banks
-        (0x8700_0000, "illegal instruction"),  # register 7
+        (0xA700_0000, "illegal instruction"),  # register 39
         (0xFF00_0000, "illegal instruction"),  # register 127
     ],
 )

@@ -45,7 +45,7 @@
           lock  8                         #! error 17-18: buffer: 8 is out of range, 0 to 7
           mmr   b0_low, 0x80000000        #! error 25-35: value: 0x80000000 is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
           mmr   b0_low, 0x40000010        #! error 25-35: value: 0x40000010 is not a multiple of 32
-          mmr   b0_low, later             #! error 25-30: value: 0x8000004c is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
+          mmr   b0_low, later             #! error 25-30: value: 0x3080004c is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
 later:  end
         .core   fim, island=2
         .block  banks=0

@@ -14,8 +14,8 @@ first:  .block  banks=(0-1, 4, 15)        #! bytes .fim.3 13800004
         end                               #! bytes .fim.3 00000008
         endall                            #! bytes .fim.3 00000000
 second: .block  banks=0-15                #! bytes .fim.3 ffff0004
-          mmr   b0_low, BUFFER            #! bytes .fim.3 01006088
-          mmr   b0_high, BUFFER + 32 * 16 #! bytes .fim.3 11006089
+          mmr   b0_low, BUFFER            #! bytes .fim.3 01006087
+          mmr   b0_high, BUFFER + 32 * 16 #! bytes .fim.3 11006088
         end                               #! bytes .fim.3 00000008 00000000
         .set    BUFFER, 0x4c000020
         .data

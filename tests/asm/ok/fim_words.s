@@ -1,6 +1,6 @@
 # Every word of a block once, with the ends of its operands.
         .device base
-        .core   fim, island=0             #! section .fim.0 0x80000000 120 align 4
+        .core   fim, island=0             #! section .fim.0 0x30800000 120 align 4
         block   0x0001                    #! bytes .fim.0 01000004
           act   0                         #! bytes .fim.0 0000000c
           act   4095                      #! bytes .fim.0 ff0f000c
@@ -12,7 +12,7 @@
           mmr   rz_step, 1                #! bytes .fim.0 01000086
           mmr   accumulate, 1             #! bytes .fim.0 01000083
           mmr   format, fp32              #! bytes .fim.0 01000084
-          mmr   b7_end, 0x5fffffe0        #! bytes .fim.0 ffffffa7
+          mmr   b7_end, 0x5fffffe0        #! bytes .fim.0 ffffffa6
           loop  65535                     #! bytes .fim.0 ffff0018
           loop  1                         #! bytes .fim.0 01000018
           endloop                         #! bytes .fim.0 0000001c
@@ -28,6 +28,6 @@
         end                               #! bytes .fim.0 00000008
         endall                            #! bytes .fim.0 00000000
 next:   .block  banks=3                   #! bytes .fim.0 08000004
-        .word   next                      #! bytes .fim.0 68000080
+        .word   next                      #! bytes .fim.0 68008030
         end                               #! bytes .fim.0 00000008
         endall                            #! bytes .fim.0 00000000
