@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from emu.nnp.processor import Processor
+
 if TYPE_CHECKING:
     from emu.core import Core
     from emu.device import Device
 
 
 def build(device: Device) -> list[Core]:
-    """No core yet: there is its arithmetic, `emu.nnp.numbers`."""
-    return []
+    """The one nnp of a device."""
+    return [Processor(device)]

@@ -1,0 +1,93 @@
+"""A chain that is complete: what of it derives from its rows and the registers of s_wr."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.codec import Decoded
+from isa.nnp_chains import follow, step
+from isa.nnp_entries import Access, Volume, accesses, flow, volume
+from isa.nnp_layouts import TILE
+
+Addresses = NDArray[np.int64]
+PADDING = -1  # instead of an address: a vector of zeros
+
+
+class Operation:
+    """An instruction of a chain in an MFU: what it does, and from where its operand comes."""
+
+    def __init__(self, at: int, found: Decoded, unit: str, operand: Access | None) -> None:
+        self.at = at
+        self.does = step(found).does
+        self.block = step(found).block
+        self.unit = unit
+        self.operand = operand
+
+
+class Chain:
+    """A complete chain. `scalars` are the registers' values by name."""
+
+    def __init__(self, rows: Sequence[Decoded], scalars: Mapping[str, int]) -> None:
+        self.rows = rows
+        self.scalars = dict(scalars)
+        self.iterations = scalars["iterations"]
+        self.is_tiles = step(rows[0]).elements == TILE
+        self.units = follow(rows)
+        self.volume: Volume | None = None if self.is_tiles else volume(scalars)
+        found = {access.at: access for access in accesses(rows, scalars)}
+        self.source = found[0]
+        self.writes = [access for access in found.values() if access.writes]
+        self.product: Access | None = None
+        self.operations: list[Operation] = []
+        for at, (row, unit) in enumerate(zip(rows, self.units, strict=True)):
+            if step(row).block == "product":
+                self.product = found[at]
+            elif unit:
+                self.operations.append(Operation(at, row, unit, found.get(at)))
+        counts = flow(rows, scalars)
+        assert counts[0] is not None
+        assert counts[-1] is not None
+        self.taken = self.source.count if self.is_tiles else counts[0]  # vectors or tiles read
+        self.given = self.source.count if self.is_tiles else counts[-1]  # of them written
+        self.pushed = sum(self.given for access in self.writes if access.memory.queue)
+
+    @cached_property
+    def is_ordered(self) -> bool:
+        """Whether an iteration may read or write again what one before it has written.
+
+        Of registers none does so, by rule, but to write once more; of Dram nobody says.
+        """
+        places = [access.memory.name for access in (self.source, *self.writes)]
+        return len(set(places)) < len(places)
+
+    def of_unit(self, unit: str) -> list[Operation]:
+        """What happens in an MFU."""
+        return [operation for operation in self.operations if operation.unit == unit]
+
+    def addresses(self, access: Access, first: int, count: int) -> Addresses:
+        """The entries of an access in `count` iterations from `first` on: (count, vectors)."""
+        iterations = np.arange(first, first + count, dtype=np.int64)
+        if access.window and self.volume is not None:
+            return self._windows(access.base, self.volume, iterations)
+        steps = iterations
+        if access.sliding and self.volume is not None:
+            y, x = np.divmod(iterations, self.volume.across)
+            steps = (y * self.volume.width + x) * self.volume.stride
+        begins = access.base + access.inc * steps
+        return np.asarray(begins[:, None] + np.arange(access.count))
+
+    def _windows(self, base: int, volume: Volume, iterations: Addresses) -> Addresses:
+        """A window each iteration, in the order y, x, depth."""
+        down, over = np.divmod(iterations, volume.across)
+        kernel = np.arange(volume.kernel)
+        y = (down * volume.stride - volume.pad)[:, None, None] + kernel[:, None]
+        x = (over * volume.stride - volume.pad)[:, None, None] + kernel
+        inside = (y >= 0) & (y < volume.height) & (x >= 0) & (x < volume.width)
+        position = np.where(inside, (y * volume.width + x) * volume.depth, 0)
+        found = base + position[..., None] + np.arange(volume.depth)
+        found = np.where(inside[..., None], found, PADDING)
+        return np.asarray(found.reshape(len(iterations), -1))

@@ -1,0 +1,190 @@
+"""What chains read and write: register files, Dram, and the tiles prepared for products."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.faults import Fault
+from emu.nnp.numbers import HOST, Quantised, Quantiser, Tiles, dequantise, quantise, to_host
+from emu.pages import SHIFT, WRITTEN
+from isa.memory_map import EXTERNAL
+
+if TYPE_CHECKING:
+    from emu.nnp.processor import Processor
+    from isa.nnp_layouts import Memory
+
+Host = NDArray[np.floating[Any]]
+Addresses = NDArray[np.int64]
+
+BIAS = 15  # of a shared exponent as state
+_PREPARED = 1 << 30  # bytes of prepared tiles that are kept
+
+
+class Memories:
+    """The memories of one core."""
+
+    def __init__(self, core: Processor, config: Mapping[str, Any]) -> None:
+        self.core = core
+        self.native = int(config["nnp.native"])
+        self.dtype = np.dtype(HOST[config["nnp.host_format"]])
+        kind = config["nnp.quantise"]
+        sizes = config["nnp.float_exponent_bits"], config["nnp.float_mantissa_bits"]
+        self.vector = Quantiser(kind, config["nnp.vector_bits"], *sizes)
+        self.matrix = Quantiser(kind, config["nnp.matrix_bits"], *sizes)
+        self.bias = BIAS if kind == "bfp" else 0
+        self._tiles: OrderedDict[tuple[int, int, int], Tiles] = OrderedDict()
+        self._prepared = 0
+
+    # Vectors
+
+    def initial(self, addresses: Addresses) -> Quantised:
+        """Entries of InitialVrf; vectors of zeros where an address is negative."""
+        state = self.core.state
+        codes = state.initial_codes[addresses]
+        exponents = state.initial_exponents[addresses].astype(np.int8) - np.int8(self.bias)
+        padding = addresses < 0
+        if padding.any():
+            codes[padding] = 0
+            exponents[padding] = -self.bias
+        return Quantised(codes, exponents)
+
+    def host_values(self, quantised: Quantised, quantiser: Quantiser) -> Host:
+        """What quantised numbers are outside of the multiplier: rounded once."""
+        found: Host = to_host(dequantise(quantised, quantiser), self.dtype)
+        return found
+
+    def read(self, memory: Memory, addresses: Addresses) -> Host:
+        """Host values of a register file or of Dram: (..., N), zeros for negative addresses."""
+        if memory.setting:
+            values: Host = self.core.state.host_file(memory)[addresses]
+        else:
+            values = self._dram("read", addresses, self.native)[addresses]
+        padding = addresses < 0
+        if padding.any():
+            values[padding] = 0
+        return values
+
+    def write(self, memory: Memory, addresses: Addresses, values: Host) -> None:
+        """Host values to a register file of them or to Dram."""
+        if memory.setting:
+            self.core.state.host_file(memory)[addresses] = values
+        else:
+            self._dram("write", addresses, self.native)[addresses] = values
+            self._touch(addresses, self.native)
+
+    def write_initial(self, addresses: Addresses, values: Quantised) -> None:
+        """Entries of InitialVrf."""
+        state = self.core.state
+        state.initial_codes[addresses] = values.codes
+        state.initial_exponents[addresses] = values.exponents + self.bias
+
+    def check_dram(self, what: str, addresses: Addresses, elements: int) -> None:
+        """Raise `Fault` unless the elements at these addresses lie in external memory."""
+        self._dram(what, addresses, elements)
+
+    # Dram
+
+    def _dram(self, what: str, addresses: Addresses, elements: int) -> Host:
+        """External memory from the base register on, in rows of so many host values.
+
+        Raises `Fault` if one of the rows at `addresses` (of those that are not negative) is not
+        there.
+        """
+        memory = self.core.device.memory
+        size = elements * self.dtype.itemsize
+        base = self.core.state.base
+        last = max(0, int(addresses.max()))
+        start = base - EXTERNAL
+        if start < 0 or start + (last + 1) * size > memory.external_bytes:
+            address = base if start < 0 else base + last * size
+            raise Fault(
+                "out-of-range access",
+                f"{what} of {size} bytes at {address:#010x}, Dram {last} from base {base:#010x} on:"
+                f" {memory.describe(max(address, EXTERNAL))}",
+                {"address": address, "size": size, "entry": last},
+            )
+        whole = memory.external.array[start : start + (last + 1) * size]
+        return whole.view(self.dtype).reshape(last + 1, elements)
+
+    def _touch(self, addresses: Addresses, elements: int) -> None:
+        """Note which pages of external memory were written."""
+        size = elements * self.dtype.itemsize
+        starts = self.core.state.base - EXTERNAL + addresses.ravel() * size
+        first, last = starts >> SHIFT, starts + size - 1 >> SHIFT
+        pages = self.core.device.memory.external
+        for step in range(int((last - first).max()) + 1):
+            for page in np.unique(np.minimum(first + step, last)).tolist():
+                if pages.marks[page] != WRITTEN:
+                    pages.touch(page)
+
+    # Tiles
+
+    def read_tiles(self, memory: Memory, addresses: Addresses) -> Host:
+        """Native tiles as host values: (..., N, N)."""
+        native = self.native
+        if memory.setting:
+            state = self.core.state
+            exponents = state.tile_exponents[addresses].astype(np.int8) - np.int8(self.bias)
+            found = Quantised(state.tile_codes[addresses], exponents)
+            return self.host_values(found, self.matrix)
+        rows = self._dram("read", addresses, native * native)[addresses]
+        return rows.reshape(*addresses.shape, native, native)
+
+    def write_tiles(self, memory: Memory, addresses: Addresses, values: Host) -> None:
+        """Native tiles (k, N, N) to MatrixRf, quantised, or to Dram."""
+        native = self.native
+        if not memory.setting:
+            rows = self._dram("write", addresses, native * native)
+            rows[addresses] = values.reshape(len(values), -1)
+            self._touch(addresses, native * native)
+            return
+        state = self.core.state
+        found = quantise(values, self.matrix)
+        state.tile_codes[addresses] = found.codes
+        state.tile_exponents[addresses] = found.exponents + self.bias
+        sizes = ((state.matrix_codes, 2 * native * native), (state.matrix_exponents, native))
+        for pages, size in sizes:
+            for start in (addresses * size).tolist():
+                for page in range(start >> SHIFT, (start + size - 1 >> SHIFT) + 1):
+                    pages.touch(page)
+        written = set(addresses.tolist())
+        for key in [
+            key for key in self._tiles if written & set(range(key[0], key[0] + key[1] * key[2]))
+        ]:
+            self._prepared -= self._tiles.pop(key).nbytes
+
+    def prepared(self, first: int, rows: int, cols: int) -> Tiles:
+        """rows * cols tiles from an entry of MatrixRf on, prepared for products."""
+        key = first, rows, cols
+        tiles = self._tiles.get(key)
+        if tiles is None:
+            state, native = self.core.state, self.native
+            entries = slice(first, first + rows * cols)
+            codes = state.tile_codes[entries].reshape(rows, cols, native, native)
+            exponents = state.tile_exponents[entries].astype(np.int8) - np.int8(self.bias)
+            found = Quantised(codes, exponents.reshape(rows, cols, native))
+            tiles = Tiles(found, self.matrix, self.vector)
+            self._prepared += tiles.nbytes
+            while self._prepared > _PREPARED and self._tiles:
+                self._prepared -= self._tiles.popitem(last=False)[1].nbytes
+            self._tiles[key] = tiles
+        else:
+            self._tiles.move_to_end(key)
+        return tiles
+
+    def _forget(self, first: int, last: int) -> None:
+        """Entries of MatrixRf changed."""
+        for key in list(self._tiles):
+            begin, rows, cols = key
+            if begin <= last and first < begin + rows * cols:
+                self._prepared -= self._tiles.pop(key).nbytes
+
+    def forget(self) -> None:
+        """MatrixRf was replaced."""
+        self._tiles.clear()
+        self._prepared = 0

@@ -1,0 +1,130 @@
+"""The declared state of nnp, and how its register files look as arrays.
+
+Vectors of the multi-function units are host values. MatrixRf and InitialVrf hold the quantised form: a
+code of 16 bits an element, and for each block its exponent, stored + 15 (docs/numbers-nnp.md).
+`ready_*` are cycles: an entry can be read from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.core import CONTRACT
+from emu.nnp.numbers import HOST
+from emu.state import State, StateField
+from isa.memory_map import EXTERNAL
+from isa.nnp import FILE, SCALARS
+from isa.nnp_layouts import BY_NAME, Memory
+
+READ, MULTIPLY, FIRST, SECOND, WRITE, TILES = range(6)
+"""Units in the order in which a chain goes through them; tiles have a manager of their own."""
+UNITS = ("reading", "the multiplier", "MFU0", "MFU1", "writing", "the matrix memory manager")
+
+HOST_FILES = {"MulVrf": "mul_vrf", "AddSubVrf0": "add_sub_vrf0", "AddSubVrf1": "add_sub_vrf1"}
+"""The field of each register file of host values, by the memory's name."""
+READY = {**{name: f"ready_{field}" for name, field in HOST_FILES.items()},
+         "InitialVrf": "ready_initial", "MatrixRf": "ready_matrix"}  # fmt: skip
+"""The field of the cycles from which a file's entries can be read."""
+
+
+def size(config: Mapping[str, Any], memory: str) -> int:
+    """The entries of a register file or queue."""
+    return int(config[BY_NAME[memory].setting])
+
+
+def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
+    """The rows for a configuration."""
+    native = int(config["nnp.native"])
+    host = np.dtype(HOST[config["nnp.host_format"]]).name
+    tiles, vectors = size(config, "MatrixRf"), size(config, "InitialVrf")
+    scalars = [scalar.reset for scalar in SCALARS]
+    F = StateField  # noqa: N806 - a column of the table below
+    # fmt: off
+    rows = [
+        F("pc",          "int",    meaning="address of the next instruction"),
+        F(FILE.name,     "uint16", (len(SCALARS),), "what s_wr has set", np.array(scalars, np.uint16)),
+        F("base",        "int",    meaning="address at which Dram begins", initial=EXTERNAL),
+        F("chain",       "object", meaning="instructions of the chain that is open: address, word", initial=[]),
+        F("launched",    "bool",   meaning="the open chain is complete and runs"),
+        F("iteration",   "int",    meaning="its next iteration"),
+        F("popped",      "object", meaning="vectors that the next iteration has taken from NetInQ: cycle, bytes", initial=[]),
+        F("ending",      "bool",   meaning="the program is over, writes are under way"),
+        F("free",        "int64",  (len(UNITS),), "by unit: first cycle in which it can take another vector"),
+        F("done",        "int",    meaning="cycle in which all writes so far are there"),
+        F("stored",      "int",    meaning="cycle in which all writes to Dram so far are there"),
+        F("stored_before", "int",  meaning="the same of the chains before the open one"),
+        F("net_in",      "object", meaning="native vectors in NetInQ, as bytes", initial=[]),
+        F("arriving",    "object", meaning="bytes of the vector that is not whole", initial=b""),
+        F("net_out",     "object", meaning="vectors in NetOutQ: the cycle from which they are there, bytes", initial=[]),
+        F("leaving",     "int",    meaning="bytes of the first one that were read"),
+        F("chains",      "int",    meaning="chains done, each iteration for itself"),
+        F("tiles",       "int",    meaning="products of a tile and a vector"),
+        F("vectors",     "int",    meaning="vectors that chains wrote"),
+        F("initial_codes",     "int16", (vectors, native), "InitialVrf: codes"),
+        F("initial_exponents", "uint8", (vectors,),        "InitialVrf: exponents + 15"),
+        F("matrix_codes",      "memory", (2 * tiles * native * native,), "MatrixRf: codes, int16"),
+        F("matrix_exponents",  "memory", (tiles * native,), "MatrixRf: exponents + 15 of the tiles' rows"),
+        F("ready_initial", "int64", (vectors,), "entries of InitialVrf"),
+        F("ready_matrix",  "int64", (tiles,),   "entries of MatrixRf"),
+        F("used_matrix",   "int64", (tiles,),   "cycle from which a product needs the entry no more"),
+    ]
+    # fmt: on
+    for memory, field in HOST_FILES.items():
+        count = size(config, memory)
+        rows.append(F(field, host, (count, native), f"{memory}: host values"))
+        rows.append(F(f"ready_{field}", "int64", (count,), f"entries of {memory}"))
+    return tuple(rows)
+
+
+class NnpState(State):
+    """`fields` for the type checker, and views of the matrix register file."""
+
+    pc: int
+    scalars: NDArray[np.uint16]
+    base: int
+    chain: list[tuple[int, int]]
+    launched: bool
+    iteration: int
+    popped: list[tuple[int, bytes]]
+    ending: bool
+    free: NDArray[np.int64]
+    done: int
+    stored: int
+    stored_before: int
+    net_in: list[bytes]
+    arriving: bytes
+    net_out: list[tuple[int, bytes]]
+    leaving: int
+    chains: int
+    tiles: int
+    vectors: int
+    initial_codes: NDArray[np.int16]
+    initial_exponents: NDArray[np.uint8]
+    used_matrix: NDArray[np.int64]
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        super().__init__((*CONTRACT, *fields(config)))
+        native, tiles = int(config["nnp.native"]), size(config, "MatrixRf")
+        codes = self.matrix_codes.array[: 2 * tiles * native * native].view(np.int16)
+        self.tile_codes: NDArray[np.int16] = codes.reshape(tiles, native, native)
+        exponents = self.matrix_exponents.array[: tiles * native]
+        self.tile_exponents: NDArray[np.uint8] = exponents.reshape(tiles, native)
+
+    def ready(self, memory: Memory) -> NDArray[np.int64]:
+        """The cycles from which the entries of a register file can be read."""
+        found: NDArray[np.int64] = getattr(self, READY[memory.name])
+        return found
+
+    def host_file(self, memory: Memory) -> NDArray[Any]:
+        """The entries of a register file of host values."""
+        found: NDArray[Any] = getattr(self, HOST_FILES[memory.name])
+        return found
+
+    def scalar_values(self) -> dict[str, int]:
+        """What s_wr has set, by name."""
+        values = self.scalars.tolist()
+        return {scalar.name: values[place] for place, scalar in enumerate(SCALARS)}
