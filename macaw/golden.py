@@ -169,7 +169,7 @@ def execute(golden: Golden) -> Result:
     if "stdout" in golden.record:
         record["stdout"] = run.stdout
     if "registers" in golden.record:
-        record["registers"] = running.registers(run.device)
+        record["registers"] = running.registers(run.device, changed=True)
     if "counters" in golden.record:
         record["counters"] = run.counters
     return Result(record, dict(run.outputs) if "outputs" in golden.record else {})
@@ -188,7 +188,7 @@ def _failed(golden: Golden, error: RunError) -> Result:
     if "cycles" in golden.record:
         record["cycles"] = cycle
     if "registers" in golden.record:
-        record["registers"] = running.registers(error.device)
+        record["registers"] = running.registers(error.device, changed=True)
     if "counters" in golden.record:
         record["counters"] = error.device.counters()
     return Result(record)

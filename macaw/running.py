@@ -18,6 +18,7 @@ from macaw.binding import bind
 from macaw.errors import RunError
 
 if TYPE_CHECKING:
+    from emu.core import Core
     from emu.faults import Stop
     from isa.config import Configuration
     from isa.model import Counter
@@ -130,14 +131,17 @@ def configuration_of(program: Program, device: api.DeviceLike | None = None) -> 
     return api.configuration(program.device or api.DEFAULT_DEVICE)
 
 
-def registers(device: Device) -> dict[str, dict[str, int]]:
+def registers(device: Device, changed: bool = False) -> dict[str, dict[str, int]]:
     """The final registers of every core that has register files, by name.
 
-    Vector registers are one number each, lane 0 in its lowest bits.
+    Vector registers are one number each, lane 0 in its lowest bits. With `changed`, of those cores
+    alone that have one which is not as after reset.
     """
     found: dict[str, dict[str, int]] = {}
     for name, core in device.cores.items():
         core.sync()
+        if changed and not _has_changed(core):
+            continue
         for file in core.table.files:
             values = np.asarray(getattr(core.state, file.name, 0))
             names = (aliases[0] for aliases in file.names)
@@ -149,6 +153,16 @@ def registers(device: Device) -> dict[str, dict[str, int]]:
                 continue
             found.setdefault(name, {}).update(zip(names, numbers, strict=True))
     return found
+
+
+def _has_changed(core: Core) -> bool:
+    """Whether a register of a core is not as after reset."""
+    files = {file.name for file in core.table.files}
+    return any(
+        np.any(getattr(core.state, row.name) != (0 if row.initial is None else row.initial))
+        for row in core.state.fields
+        if row.name in files
+    )
 
 
 class Interrupted(KeyboardInterrupt):
