@@ -55,6 +55,8 @@ class CoreForm(Form):
             ]
         )
         self.last: Row | None = None  # the row of the part's last word
+        # A statement could not be taken: up to the next block nobody knows what the rules see.
+        self._lost = self._refused = False
 
     # --- statements ---
 
@@ -85,7 +87,13 @@ class CoreForm(Form):
         try:
             self.check.take(row, {"value": 0, **defaults, **values}, (site, statement), expected)
         except CheckError as error:
-            self._refuse(error, statement, bound)
+            if not self._lost:
+                self._refuse(error, statement, bound)
+        self._lost = self._lost and row.mnemonic != "block"
+
+    def failed(self) -> None:
+        self._lost = self._lost or not self._refused
+        self._refused = False
 
     def _refuse(self, error: CheckError, statement: Statement, bound: Bound) -> None:
         """Raise the mistake of a broken rule, or report it where another statement broke it."""
@@ -96,6 +104,7 @@ class CoreForm(Form):
         if error.operand in bound.given:
             place = bound.given[error.operand]
         if error.mark is None or error.mark[1] is statement:
+            self._refused = True
             raise Mistake(str(error), place, error.hint)
         self._report(error)
 
@@ -140,7 +149,9 @@ class CoreForm(Form):
 
     def leave(self) -> None:
         if self.check.opened is not None:
-            self._report(self.check.unfinished())
+            error = self.check.unfinished()
+            if not self._lost:
+                self._report(error)
 
     def finish(self) -> None:
         endall = _ROWS["endall"]

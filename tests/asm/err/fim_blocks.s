@@ -32,8 +32,8 @@
           endloop
           .endr
           endall                          #! error 11-17: endall stands inside of a block | end the block before it with end
-        .block  banks=8                   #! error 9-24: a block without its end
+        .block  banks=8
           loop  65536                     #! error 17-22: n: 65536 is out of range, 1 to 65535
           loop  outside                   #! error 17-24: the value must be known here: 'outside' is not defined before
-          endloop                         #! error 11-18: endloop without loop
+          endloop
           pre   1                         #! error 11-18: pre does not take 1 operand | write pre

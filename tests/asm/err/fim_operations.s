@@ -2,14 +2,9 @@
         .device base
         .core   fim, island=0
         .block  banks=0
-          rz <- rop * iosa[0]             #! error 11-30: the block has no mmr op before it, and this is mul | write mmr op, mul before it
           mmr   op, mull                  #! error 21-25: op has no value 'mull' | did you mean 'mul'?
-          mmr   op, 13                    #! error 21-23: value: 13 is out of range, 0 to 12
           mmr   opp, mul                  #! error 17-20: the value must be known here: 'opp' is not defined before
-          mmr   rz_slot, 16               #! error 26-28: value: 16 is out of range, 0 to 15
           mmr   op, add
-          rz <- rop * iosa[0]             #! error 11-30: this is mul, the last mmr op says add
-          rz <- rop + iosa[0]
           rz <- rop % gio                 #! error 17-26: the ALU has no '%' | there are +, -, *, /, &, |, ^
           rz <- -rop                      #! error 17-21: the ALU has no '-' of one operand
           rz <- tan(rop)                  #! error 17-20: the ALU has no function tan(...) | did you mean 'tanh'?
@@ -28,32 +23,15 @@
           rop <- rz[1]                    #! error 18-23: rz has no columns
           rop <-                          #! error 17-18: the line ends where an operand should be
           fim   10                        #! error 17-19: n: 10 is out of range, 0 to 9
-          fim   3, 1                      #! error 20-21: operation 3 has no column
-          fim   3, 0, 1                   #! error 23-24: operation 3 has no column
-          fim   2, 30, 1, 3               #! error 27-28: the column goes from 30 to 32, out of range, 0 to 31
           fim   2, 0, 1, 0                #! error 26-27: repeat: 0 is out of range, 1 to 2047
           act   4096                      #! error 17-21: row: 4096 is out of range, 0 to 4095
-          mmr   op, tanh
-          rz <- tanh(rop)                 #! error 11-26: island 0 has no tanh, but add, sub, mul, relu
           mmr   op, mul
-          mmr   arrange, outer
-          rz <- rop * iosa[0]             #! error 11-30: island 0 has no arrangement outer, but elementwise, dot
-          mmr   arrange, dot
           mmr   op, add
-          fim   6                         #! error 11-14: the arrangement dot takes the function mul, not add
           push  iosa                      #! error 17-21: 'iosa' is no register | a register, rz to rop
           lock  8                         #! error 17-18: buffer: 8 is out of range, 0 to 7
           mmr   b0_low, 0x80000000        #! error 25-35: value: 0x80000000 is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
           mmr   b0_low, 0x40000010        #! error 25-35: value: 0x40000010 is not a multiple of 32
-          mmr   b0_low, later             #! error 25-30: value: 0x3080004c is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
+          mmr   b0_low, later             #! error 25-30: value: 0x30800014 is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
 later:  end
-        .core   fim, island=2
-        .block  banks=0
-          mmr   op, mul
-          mmr   format, fp32
-          rz <- rop * gio                 #! error 11-26: island 2 has no fp32, but fp16
-          mmr   arrange, tensor
-          rz <- rop * gio                 #! error 11-26: island 2 has no fp32, but fp16
-        end
         .core   cp
         rop <- gio                        #! error 13-15: cp has no instruction '<-'
