@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emu.faults import Fault
-from emu.nnp.numbers import HOST, Quantised, Quantiser, Tiles, dequantise, quantise, to_host
+from emu.nnp.numbers import HOST, Quantised, Quantiser, dequantise, quantise, to_host
+from emu.nnp.prepared import PreparedTiles
 from emu.pages import SHIFT, WRITTEN
 from isa.memory_map import EXTERNAL
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 Host = NDArray[np.floating[Any]]
 Addresses = NDArray[np.int64]
 
-BIAS = 15  # of a shared exponent as state
-_PREPARED = 1 << 30  # bytes of prepared tiles that are kept
+BIAS = np.int8(15)  # of a shared exponent as state
 
 
 class Memories:
@@ -36,9 +35,9 @@ class Memories:
         sizes = config["nnp.float_exponent_bits"], config["nnp.float_mantissa_bits"]
         self.vector = Quantiser(kind, config["nnp.vector_bits"], *sizes)
         self.matrix = Quantiser(kind, config["nnp.matrix_bits"], *sizes)
-        self.bias = BIAS if kind == "bfp" else 0
-        self._tiles: OrderedDict[tuple[int, int, int], Tiles] = OrderedDict()
-        self._prepared = 0
+        self.prepared = PreparedTiles(
+            core.state.tile_codes, core.state.tile_exponents, self.matrix, self.vector
+        )
 
     # Vectors
 
@@ -46,11 +45,11 @@ class Memories:
         """Entries of InitialVrf; vectors of zeros where an address is negative."""
         state = self.core.state
         codes = state.initial_codes[addresses]
-        exponents = state.initial_exponents[addresses].astype(np.int8) - np.int8(self.bias)
+        exponents = state.initial_exponents[addresses].astype(np.int8) - BIAS
         padding = addresses < 0
         if padding.any():
             codes[padding] = 0
-            exponents[padding] = -self.bias
+            exponents[padding] = -BIAS
         return Quantised(codes, exponents)
 
     def host_values(self, quantised: Quantised, quantiser: Quantiser) -> Host:
@@ -81,7 +80,7 @@ class Memories:
         """Entries of InitialVrf."""
         state = self.core.state
         state.initial_codes[addresses] = values.codes
-        state.initial_exponents[addresses] = values.exponents + self.bias
+        state.initial_exponents[addresses] = values.exponents + BIAS
 
     def check_dram(self, what: str, addresses: Addresses, elements: int) -> None:
         """Raise `Fault` unless the elements at these addresses lie in external memory."""
@@ -129,7 +128,7 @@ class Memories:
         native = self.native
         if memory.setting:
             state = self.core.state
-            exponents = state.tile_exponents[addresses].astype(np.int8) - np.int8(self.bias)
+            exponents = state.tile_exponents[addresses].astype(np.int8) - BIAS
             found = Quantised(state.tile_codes[addresses], exponents)
             return self.host_values(found, self.matrix)
         rows = self._dram("read", addresses, native * native)[addresses]
@@ -146,45 +145,11 @@ class Memories:
         state = self.core.state
         found = quantise(values, self.matrix)
         state.tile_codes[addresses] = found.codes
-        state.tile_exponents[addresses] = found.exponents + self.bias
+        state.tile_exponents[addresses] = found.exponents + BIAS
         sizes = ((state.matrix_codes, 2 * native * native), (state.matrix_exponents, native))
         for pages, size in sizes:
             for start in (addresses * size).tolist():
                 for page in range(start >> SHIFT, (start + size - 1 >> SHIFT) + 1):
                     pages.touch(page)
-        written = set(addresses.tolist())
-        for key in [
-            key for key in self._tiles if written & set(range(key[0], key[0] + key[1] * key[2]))
-        ]:
-            self._prepared -= self._tiles.pop(key).nbytes
-
-    def prepared(self, first: int, rows: int, cols: int) -> Tiles:
-        """rows * cols tiles from an entry of MatrixRf on, prepared for products."""
-        key = first, rows, cols
-        tiles = self._tiles.get(key)
-        if tiles is None:
-            state, native = self.core.state, self.native
-            entries = slice(first, first + rows * cols)
-            codes = state.tile_codes[entries].reshape(rows, cols, native, native)
-            exponents = state.tile_exponents[entries].astype(np.int8) - np.int8(self.bias)
-            found = Quantised(codes, exponents.reshape(rows, cols, native))
-            tiles = Tiles(found, self.matrix, self.vector)
-            self._prepared += tiles.nbytes
-            while self._prepared > _PREPARED and self._tiles:
-                self._prepared -= self._tiles.popitem(last=False)[1].nbytes
-            self._tiles[key] = tiles
-        else:
-            self._tiles.move_to_end(key)
-        return tiles
-
-    def _forget(self, first: int, last: int) -> None:
-        """Entries of MatrixRf changed."""
-        for key in list(self._tiles):
-            begin, rows, cols = key
-            if begin <= last and first < begin + rows * cols:
-                self._prepared -= self._tiles.pop(key).nbytes
-
-    def forget(self) -> None:
-        """MatrixRf was replaced."""
-        self._tiles.clear()
-        self._prepared = 0
+        first = int(addresses.min())
+        self.prepared.written(first, int(addresses.max()) - first + 1)

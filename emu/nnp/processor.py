@@ -90,7 +90,7 @@ class Processor(Core):
 
     def reload(self) -> None:
         super().reload()
-        self.memories.forget()
+        self.memories.prepared.clear()
         self._single = False
         state = self.state
         self._chain = None

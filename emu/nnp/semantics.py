@@ -138,12 +138,12 @@ class Execution:
         count = len(vectors.codes)
         try:
             if not product.inc:
-                tiles = memories.prepared(product.base, rows, cols)
+                tiles = memories.prepared.tiles(product.base, rows, cols)
                 values = tiles.times(vectors, memories.dtype)
             else:
                 parts = []
                 for place in range(count):
-                    tiles = memories.prepared(product.begin(first + place, None), rows, cols)
+                    tiles = memories.prepared.tiles(product.begin(first + place, None), rows, cols)
                     one = Quantised(
                         vectors.codes[place : place + 1], vectors.exponents[place : place + 1]
                     )
