@@ -30,6 +30,8 @@ from isa.model import Instruction, Row
 
 _MAP_END = memory_map.ISLANDS + (ISLANDS << memory_map.ISLAND_SHIFT)
 _ROWS = CORE.by_mnemonic
+# Without one of these the rules do not know any more where they are.
+_RULED = ("block", "end", "endall", "loop", "endloop", "mmr")
 
 
 class CoreForm(Form):
@@ -55,7 +57,8 @@ class CoreForm(Form):
             ]
         )
         self.last: Row | None = None  # the row of the part's last word
-        # A statement could not be taken: up to the next block nobody knows what the rules see.
+        # A statement could not be taken: up to the next block nobody knows what the rules see;
+        # and whether the present one can be wrong without that.
         self._lost = self._refused = False
 
     # --- statements ---
@@ -63,11 +66,13 @@ class CoreForm(Form):
     def instruction(self, site: Site, statement: Statement, rows: Sequence[Row]) -> None:
         row = rows[0]
         assert isinstance(row, Instruction)
+        self._refused = row.mnemonic not in _RULED
         bound = bind(row, statement)
         if row.mnemonic == "mmr":
             _name_value(site, bound)
         self._take(site, statement, bound)
         self.watch_groups(site, statement)
+        self._refused = False
 
     def _take(
         self, site: Site, statement: Statement, bound: Bound, expected: int | None = None
@@ -142,8 +147,10 @@ class CoreForm(Form):
 
     def _move(self, site: Site, statement: Statement) -> None:
         """`rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+        self._refused = True
         move = move_of(site, statement)
         self._take(site, statement, Bound(_ROWS["fim"], _given(statement, move)), move.function)
+        self._refused = False
 
     # --- the end ---
 
