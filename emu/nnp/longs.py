@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from emu.nnp.host import Host
+from emu.floats import Host
 from emu.numerics import fits
 
 Ints = NDArray[np.int64]

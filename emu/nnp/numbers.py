@@ -5,8 +5,8 @@ A leaf: nothing of ours but `emu.numerics` is imported behind it.
 
 from __future__ import annotations
 
-from emu.nnp.activations import sigmoid, softmax, tanh
-from emu.nnp.host import HOST, add, maximum, multiply, relu, subtract, to_host
+from emu.curves import sigmoid, softmax, tanh
+from emu.floats import HOST, add, maximum, multiply, relu, subtract, to_host
 from emu.nnp.longs import Long, OutOfRange, round_long
 from emu.nnp.products import Tiles
 from emu.nnp.quantisers import (

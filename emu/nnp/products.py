@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from emu.nnp.host import Host, to_host
+from emu.floats import Host, to_host
 from emu.nnp.longs import FRACTION, Long, round_long, round_scaled
 from emu.nnp.quantisers import Quantised, Quantiser, integers, power_of_two, values
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from emu.nnp.host import Host, to_host, widened
+from emu.floats import Host, to_host, widened
 from emu.numerics import signed_range
 
 Kind = Literal["bfp", "int", "log", "float"]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from emu.nnp import activations
-from emu.nnp.host import round_fraction
+from emu import curves as activations
+from emu.floats import round_fraction
 from emu.nnp.numbers import (
     HOST,
     add,

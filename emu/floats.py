@@ -1,4 +1,4 @@
-"""Host values, fp16 or fp32: what the multi-function units do to two of them, rounded once.
+"""Host values, fp16 or fp32: what units of floating-point numbers do to two of them, rounded once.
 
 All functions take and return arrays of one host type, of any shape. NaN has one form: positive,
 quiet, nothing else set. (docs/numbers-nnp.md, "Host format".)
