@@ -78,20 +78,15 @@ class Long:
             raise OutOfRange(tuple(int(x) for x in np.argwhere(~inside)[0]), column)
 
 
-def _bit_length(size: Ints) -> Ints:
-    """Bits of numbers from 0 to 2**63 - 1: exact, as no half has more digits than a binary64."""
-    high, low = size >> 32, size & 0xFFFF_FFFF
-    of_high = 32 + np.frexp(high.astype(np.float64))[1]
-    return np.where(high > 0, of_high, np.frexp(low.astype(np.float64))[1]).astype(np.int64)
-
-
 def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
     """`value` · 2**`exponent`, sizes below 2**62, rounded once to the host type."""
     limits: Any = np.finfo(np.dtype(dtype))
     stored = int(limits.nmant)
     least = int(limits.minexp) - stored  # the exponent of the last place of subnormals
     size = np.abs(value)
-    place = np.maximum(_bit_length(size) + exponent - (stored + 1), least)
+    # Where binary64 rounds a size up to a power of two, the host type does so too.
+    length = np.frexp(size.astype(np.float64))[1].astype(np.int64)
+    place = np.maximum(length + exponent - (stored + 1), least)
     drop = place - exponent
     few = np.clip(drop, 0, 62)
     digits = size >> few

@@ -84,6 +84,7 @@ def test_edges_with_edges(name: str) -> None:
 
 @settings(max_examples=300)
 @example((1 << 52) + 1, -52)
+@example((1 << 25) + 1, -50)  # half of the least fp16 number, and more
 @example((1 << 52) + (1 << 41) + 1, -52)
 @given(st.integers(1, 2**53 - 1), st.integers(-80, 20))
 def test_binary64_is_rounded_once(digits: int, exponent: int) -> None:

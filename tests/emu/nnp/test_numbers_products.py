@@ -229,6 +229,7 @@ def test_bfp_long_is_rounded_once() -> None:
 def test_any_bfp_long_is_rounded_once(value: int, exponent: int) -> None:
     whole, fraction = divmod(value, 2**40)
     long = Long(*(np.array([x]) for x in (whole, fraction, exponent)))
+    assert round_scaled(np.array([2**61 + 5]), np.array([-150]), np.float16).tolist() == [0]
     for host, dtype in ((HALF, np.float16), (SINGLE, np.float32)):
         want = rounded_long(value, exponent, host)
         assert bits_of(round_long(long, dtype)) == [want]
@@ -270,13 +271,33 @@ def test_an_accumulator_that_leaves_its_range_is_named() -> None:
     with pytest.raises(OutOfRange, match=text) as caught:
         tiles.times(vectors, np.float32)
     assert (caught.value.index, caught.value.column) == ((3, 1, 1), 2)
-    # -2**73 is inside, 2**73 is not: 2**25 in units of 2**-48.
-    power = (5 + 15) << 10  # 2**5
-    codes[1, 2, 1, 0], x[3, 2, 0] = -power, (20 + 15 - 5) << 10
-    edge = Quantised(x, vectors.exponents)
-    tiles = Tiles(Quantised(codes, np.zeros((2, 3, 2), np.int8)), quantiser, quantiser)
-    assert tiles.times(Quantised(-x, edge.exponents), np.float32).max() == 2.0**20
-    assert tiles.times(edge, np.float32).min() == -(2.0**20)
+
+
+@pytest.mark.parametrize("value", [-(2**73) - 1, -(2**73), 2**73 - 1, 2**73])
+def test_the_ends_of_the_accumulator(value: int) -> None:
+    whole, fraction = divmod(value, 2**40)
+    long = Long(*(np.full((1, 1, 1), x) for x in (whole, fraction, 0)))
+    if -(2**73) <= value < 2**73:
+        long.check(0)
+    else:
+        with pytest.raises(OutOfRange):
+            long.check(0)
+
+
+def test_blocks_of_zeros_do_not_count_as_exponents_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A row and a vector that are filled up with zeros: their blocks have the smallest exponent.
+    pair = bfp(16, 16)
+    codes = np.full((1, 3, 2, 2), 1000, np.int16)
+    codes[0, 2] = 0
+    exponents = np.full((1, 3, 2), 5, np.int8)
+    exponents[0, 2] = -15
+    x = np.full((1, 3, 2), -3000, np.int16)
+    x[0, 2] = 0
+    vectors = Quantised(x, np.array([[6, 5, -15]], np.int8))
+    tiles = Tiles(Quantised(codes, exponents), *pair)
+    expected = bits_of(round_long(tiles.long(vectors), np.float32))
+    monkeypatch.delattr(Tiles, "_short")  # it would do, but slowly
+    assert bits_of(tiles.times(vectors, np.float32)) == expected
 
 
 def test_later_changes_do_not_show() -> None:
