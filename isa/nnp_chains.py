@@ -110,17 +110,20 @@ def _unit(rows: Sequence[Decoded], units: Sequence[str], at: int) -> str:
     for unit in can:
         if _PLACE[unit] >= last and (unit, this.block) not in taken:
             return unit
-    own, titles = name(rows[at]), [UNITS[_PLACE[unit]].title for unit in can]
-    if all((unit, this.block) in taken for unit in can):
-        others = " and ".join(
-            f"{title}'s by {name(taken[unit, this.block])}"
-            for unit, title in zip(can, titles, strict=True)
-        )
-        what = f"the block for {own} is taken" if len(can) == 1 else f"no block is left for {own}"
-        raise ChainError("blocks", at, f"{what}: {others}")
-    beyond = next(before for before in range(at) if units[before] and _PLACE[units[before]] == last)
-    text = f"{own} works in {titles[0]}, but {name(rows[beyond])} before it is in"
-    raise ChainError("order", at, f"{text} {UNITS[last].title}")
+    beyond = next((item for item, unit in zip(rows, units, strict=False) if _is(unit, last)), None)
+    why = []
+    for unit in can:
+        title, user = UNITS[_PLACE[unit]].title, taken.get((unit, this.block))
+        if user is not None:
+            why.append(f"{title} has one such block, which {name(user)} uses")
+        elif beyond is not None:
+            why.append(f"{title} is behind the chain since {name(beyond)}")
+    rule = "blocks" if any((unit, this.block) in taken for unit in can) else "order"
+    raise ChainError(rule, at, f"no unit is left for {name(rows[at])}: {', and '.join(why)}")
+
+
+def _is(unit: str, place: int) -> bool:
+    return bool(unit) and _PLACE[unit] == place
 
 
 def _check_sides(rows: Sequence[Decoded]) -> None:
