@@ -33,7 +33,7 @@ from asm.marks import Marks
 from asm.naming import Naming
 from asm.parser import labels_of, parse
 from asm.parts import Parts
-from asm.program import Program
+from asm.program import Hint, Program
 from asm.report import Report
 from asm.short import Later, Short
 from asm.site import Site
@@ -118,6 +118,7 @@ class Assembly:
         self.placed = False  # everything has its address
         self.files: list[str] = []
         self.marks = Marks()  # of the line table
+        self.hints: list[Hint] = []
         self.macros: list[Macro] = []  # all that were defined
         self._scope: Scope
         self._reader: Reader

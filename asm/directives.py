@@ -261,8 +261,10 @@ def _err(site: Site, statement: Statement) -> None:
     raise Mistake(".err stands here", statement.head)
 
 
-def _nothing(site: Site, statement: Statement) -> None:
-    """`.hint`: advice that may be ignored, and is."""
+def _hint(site: Site, statement: Statement) -> None:
+    """`.hint`: advice, which the form of a part may know; any other is ignored."""
+    if site.assembly.parts.form is not None:
+        site.assembly.parts.form.hint(site, statement)
 
 
 def table(*groups: Sequence[Directive]) -> Mapping[str, Directive]:
@@ -282,7 +284,7 @@ COMMON = (
     D(".device",  ".device NAME",                                     "The device to assemble for, a preset or \"file.toml\"; before everything that depends on it.",                                                      _device,         example=".device tiny"),
     D(".input",   ".input NAME, dtype, dimension, ... [, at=PLACE]",  "A tensor that the caller gives, in external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",           _tensor,         True,                                                   example=".input x, int8, 4, 64"),
     D(".output",  ".output NAME, dtype, dimension, ... [, at=PLACE]", "A tensor that the caller gets, from external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",          _tensor,         True,                                                   example=".output y, int32, 8"),
-    D(".hint",    ".hint ...",                                        "Advice to tools; no effect on bytes.",                                                                                                              _nothing,        example=".hint unroll=4"),
+    D(".hint",    ".hint ...",                                        "Advice to tools; no effect on bytes.",                                                                                                              _hint,           example=".hint unroll=4"),
     D(".error",   ".error [\"text\"]",                                "An error with that text, where a program cannot be assembled so.",                                                                                  _error,          example=".ifndef ROWS\n.equ ROWS, 4\n.endif\n.if ROWS > 8\n.error \"at most 8 rows\"\n.endif"),
     D(".err",     ".err",                                             "An error, as .error without a text.",                                                                                                               _err,            example=".ifndef ROWS\n.equ ROWS, 4\n.endif\n.if ROWS > 8\n.err\n.endif"),
     D(".warning", ".warning [\"text\"]",                              "A warning with that text.",                                                                                                                         _warning,        example=".set rows, 4\n.if rows > 8\n.warning \"more than 8 rows are not tested\"\n.endif"),

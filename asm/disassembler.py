@@ -69,6 +69,8 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
             continue
         table = tables.get(section.core) if section.core is not None else None
         lines += ["", *_about(section), *_opening(section, table, part)]
+        if table is not None and part != (section.core, section.index):
+            lines += _hints(program, table)
         if section.core is not None:
             part = section.core, section.index
         own = labels[section.name]
@@ -165,6 +167,15 @@ def _opening(
     if section.name != own or (part is not None and not lines):
         lines.append(directive(f".section {section.name}"))
     return lines
+
+
+def _hints(program: Program, table: Core) -> list[str]:
+    """What the source said of tensors in the core's memories."""
+    return [
+        directive(f".hint tensor {x.name}, {x.memory}, {x.address}, {x.rows}, {x.cols}")
+        for x in program.hints
+        if x.core == table.name
+    ]
 
 
 def _contents(program: Program, section: Section, table: Core | None, labels: Labels) -> list[str]:

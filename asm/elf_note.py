@@ -2,19 +2,20 @@
 
 The description is a UTF-8 JSON object: `version`, `device` (name), `config`
 (the complete effective configuration as TOML), `tensors` (name, direction,
-dtype, shape, address, at; in the order of the source) and `parts` (section,
-core, index; one for each section that is a core's).
+dtype, shape, address, at; in the order of the source), `parts` (section, core,
+index; one for each section that is a core's) and, if there are any, `hints`
+(core, name, memory, address, rows, cols).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from asm.elf_format import NOTE_HEADER, ElfError, whole
-from asm.program import DIRECTIONS, DTYPE_SIZES, NOTE_VERSION, Program, Tensor
+from asm.program import DIRECTIONS, DTYPE_SIZES, NOTE_VERSION, Hint, Program, Tensor
 
 SECTION = ".note.macaw"
 OWNER = b"Macaw\0"
@@ -33,6 +34,7 @@ class Note:
     config_toml: str
     tensors: tuple[Tensor, ...]
     parts: Mapping[str, tuple[str, int | None]]
+    hints: tuple[Hint, ...]
 
 
 def _padded(data: bytes) -> bytes:
@@ -41,7 +43,7 @@ def _padded(data: bytes) -> bytes:
 
 def write(program: Program) -> bytes:
     """The note section's bytes."""
-    description = {
+    description: dict[str, Any] = {
         "version": program.note_version,
         "device": program.device,
         "config": program.config_toml,
@@ -62,6 +64,8 @@ def write(program: Program) -> bytes:
             if section.core is not None
         ],
     }
+    if program.hints:
+        description["hints"] = [asdict(hint) for hint in program.hints]
     try:
         text = json.dumps(description, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
@@ -130,7 +134,18 @@ def _check(found: Any) -> Note:
         config,
         tuple(tensors.values()),
         parts,
+        tuple(map(_hint, _member(found, "the note", "hints", list) if "hints" in found else ())),
     )
+
+
+def _hint(found: Any) -> Hint:
+    words = [_member(found, "a hint", name, str) for name in ("core", "name", "memory")]
+    numbers = [_member(found, "a hint", name, int) for name in ("address", "rows", "cols")]
+    if not all(words) or not all(
+        whole(number, low, TOP) for number, low in zip(numbers, (0, 1, 1), strict=True)
+    ):
+        raise ElfError(f"{SECTION}: a hint cannot be: {words} {numbers}")
+    return Hint(*words, *numbers)
 
 
 def _member(found: Any, what: str, name: str, kind: Any) -> Any:

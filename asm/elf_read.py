@@ -81,6 +81,7 @@ def read(data: bytes) -> Program:
         sections=found,
         symbols=tuple(symbols),
         tensors=note.tensors if note else (),
+        hints=note.hints if note else (),
         config_toml=note.config_toml if note else "",
         device=note.device if note else "",
         lines=_lines(data, headers, names, found, ours=note is not None),

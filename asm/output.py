@@ -93,6 +93,7 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
         sections=assembly.layout.sections(),
         symbols=tuple(_sized(item, natural) for item in found),
         tensors=tuple(_tensors(assembly.names)),
+        hints=tuple(assembly.hints),
         lines=assembly.marks.table(),
         config_toml=assembly.config.to_toml(comments=False),
         device=assembly.config.name,

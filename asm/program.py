@@ -106,6 +106,21 @@ class Tensor:
         return self.elements * DTYPE_SIZES[self.dtype]
 
 
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a part says of a tensor in a memory of its core, for tools: `.hint tensor`.
+
+    It is no input or output, and changes no bytes of any section.
+    """
+
+    core: str
+    name: str
+    memory: str  # by the name that the core's table gives it
+    address: int  # as the core's instructions count
+    rows: int
+    cols: int
+
+
 @dataclass(frozen=True)
 class Program:
     """Everything of an executable: sections, names, tensors, its device.
@@ -117,6 +132,7 @@ class Program:
     sections: tuple[Section, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     tensors: tuple[Tensor, ...] = ()
+    hints: tuple[Hint, ...] = ()  # in the order of the source
     lines: Sequence[Line] = field(default=(), compare=False)  # becomes a `LineTable`
     config_toml: str = ""  # the complete effective configuration; empty: not known
     device: str = ""  # its name

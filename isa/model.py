@@ -481,6 +481,14 @@ class Fault:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """What instructions that follow one another have to keep."""
+
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True)
 class Setting:
     """A field of a device configuration: dotted name, default, unit, legal range.
 
@@ -532,6 +540,7 @@ class Core:
     queues: tuple[Queue, ...] = ()
     counters: tuple[Counter, ...] = ()
     faults: tuple[Fault, ...] = ()
+    rules: tuple[Rule, ...] = ()
     settings: tuple[Setting, ...] = ()
     index: str = ""  # name of the part's index: "row", "island"
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
@@ -594,6 +603,7 @@ def checked(core: Core) -> Core:
     unique("structure", (row.name for row in core.structures))
     unique("queue", (row.name for row in core.queues))
     unique("counter", (row.name for row in core.counters))
+    unique("rule", (row.name for row in core.rules))
     unique("fault", (row.name for row in core.faults))
     unique("setting", (row.name for row in core.settings))
     unique("special register", (row.name for row in core.specials))

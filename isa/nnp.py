@@ -18,6 +18,7 @@ from isa.model import (
     Alternative,
     Core,
     Counter,
+    Directive,
     Fault,
     Field,
     Format,
@@ -42,6 +43,7 @@ from isa.nnp_layouts import (
     memories,
     own,
     own_inc,
+    queue_alone,
 )
 
 
@@ -141,7 +143,7 @@ RULES = {
     "written":  "A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers stand between chains.",
     "tiles":    "m_rd is followed by one m_wr and nothing else; MatrixRf is on one of both sides.",
     "order":    "A chain goes through the matrix-vector multiplier, MFU0 and MFU1 in this order; within a unit any order is possible.",
-    "blocks":   "Each block of a unit works once a chain: one product, in MFU0 one that adds, one that multiplies and one that activates, in MFU1 one that adds and one that activates.",
+    "blocks":   "Each block of a unit works once a chain: the multiplier's one; in MFU0 one adds, one multiplies, one activates; in MFU1 one adds, one activates.",
     "queue":    "A queue has no addresses: its operands are 0.",
     "entries":  "No entry of a register file is both read and written by one chain, all of its iterations together.",
     "in place": "A chain that reads entries of InitialVrf does not write them.",
@@ -252,13 +254,13 @@ def _set_all(mnemonic: str, names: Iterable[str], meaning: str, example: str) ->
     )
 
 
-def _queued(mnemonic: str, queue: str, meaning: str) -> Pseudo:
+def _queued(mnemonic: str, kind: MemoryKind, meaning: str) -> Pseudo:
     """A queue has no addresses: the form that names none."""
-    line = f"{mnemonic} {{mem}}, 0"
-    kind = memories("which has addresses", queue)
+    queue = queue_alone(kind, f"{mnemonic} mem, a")
+    (name,) = queue.words()
     return Pseudo(
-        mnemonic, "mem", {"mem": kind}, (Alternative((line,)),), meaning,
-        example=f"{mnemonic} {queue}", overloads=True,
+        mnemonic, "mem", {"mem": queue}, (Alternative((f"{mnemonic} {{mem}}, 0",)),), meaning,
+        example=f"{mnemonic} {name}", overloads=True,
     )  # fmt: skip
 
 
@@ -268,9 +270,9 @@ PSEUDOS = (
     _set_all(
         "Set2dWindows", WINDOW, "Set the volume and its windows.", "Set2dWindows(8, 8, 3, 1, 1, 2)"
     ),
-    _queued("v_rd", "NetInQ", "Begin a chain with cols vectors of a queue."),
-    _queued("v_wr", "NetOutQ", "Write the chain's vectors into a queue."),
-    _queued("m_rd", "NetInQ", "Read rows * cols tiles of a queue."),
+    _queued("v_rd", _READ, "Begin a chain with cols vectors of a queue."),
+    _queued("v_wr", _WRITE, "Write the chain's vectors into a queue."),
+    _queued("m_rd", _TILES_IN, "Read rows * cols tiles of a queue."),
     Pseudo(
         "v_add_inc", "mem, a, inc",
         {"mem": _ADD_SUB, "a": Immediate(16), "inc": Immediate(4)},
@@ -301,6 +303,15 @@ WINDOWS = (
     Window("netout", _SPACE + 0xC_0000, memory_map.SPACE_SHIFT, 0x4_0000, "out", "NetOutQ: the vectors pop in the order of their writes", vector_bytes),
 )
 # fmt: on
+
+HINT = Directive(
+    ".hint",
+    ".hint tensor NAME, mem, addr, rows, cols",
+    "Say which tensor lies in a memory, for macaw concord: in a memory of vectors or a queue rows"
+    " vectors of cols elements, each filled up to whole native vectors, in MatrixRf a matrix, filled"
+    " up to whole tiles. No effect on what the core does.",
+    ".hint tensor bias, AddSubVrf0, 0, 1, 8",
+)
 
 QUEUES = (
     Queue("NetInQ", "nnp.net_in", "vectors of messages that came"),
@@ -374,6 +385,7 @@ CORE = checked(
         registers=REGISTERS,
         memories=MEMORY,
         windows=WINDOWS,
+        directives=(HINT,),
         queues=QUEUES,
         counters=COUNTERS,
         faults=FAULTS,

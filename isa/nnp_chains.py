@@ -39,12 +39,17 @@ def memory(found: Decoded) -> Memory | None:
     return BY_NAME[own] if own else None
 
 
-def scalar(found: Decoded) -> tuple[str, int]:
-    """The register that an s_wr sets, and its value. Raises `ChainError`."""
-    register, value = _BY_CODE[found.values["reg"]], found.values["value"]
-    if value < _LOW[register]:
-        raise ChainError("value", 0, f"{register} is at least {_LOW[register]}, not {value}")
-    return register, value
+def register(found: Decoded) -> str:
+    """The register that an s_wr sets."""
+    return _BY_CODE[found.values["reg"]]
+
+
+def scalar(found: Decoded) -> int:
+    """The value that an s_wr sets. Raises `ChainError`."""
+    own, value = register(found), found.values["value"]
+    if value < _LOW[own]:
+        raise ChainError("value", 0, f"{own} is at least {_LOW[own]}, not {value}")
+    return value
 
 
 # --- what follows what ---
@@ -115,11 +120,11 @@ def _unit(rows: Sequence[Decoded], units: Sequence[str], at: int) -> str:
     for unit in can:
         title, user = UNITS[_PLACE[unit]].title, taken.get((unit, this.block))
         if user is not None:
-            why.append(f"{title} has one such block, which {name(user)} uses")
+            why.append(f"{title} has one, which {name(user)} uses")
         elif beyond is not None:
-            why.append(f"{title} is behind the chain since {name(beyond)}")
+            why.append(f"the chain is past {title} since {name(beyond)}")
     rule = "blocks" if any((unit, this.block) in taken for unit in can) else "order"
-    raise ChainError(rule, at, f"no unit is left for {name(rows[at])}: {', and '.join(why)}")
+    raise ChainError(rule, at, f"no block is left for {name(rows[at])}: {', and '.join(why)}")
 
 
 def _is(unit: str, place: int) -> bool:

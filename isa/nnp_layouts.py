@@ -5,7 +5,7 @@ A word is `op[31:24] opd0[23:16] opd1[15:0]`; numbers and packing are ours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from isa.kinds import Choice, Immediate
 from isa.model import Field, Format
@@ -63,18 +63,28 @@ UNITS = (
 class MemoryKind(Choice):
     """A memory by its name; of those that an instruction cannot have, `hint` says why."""
 
-    use: str = ""  # of the refused: what the instruction does
+    use: str = ""  # what is not done there, of a memory that is refused
+    longer: tuple[str, ...] = ()  # memories that another form of the instruction takes
+    form: str = ""  # how that is written
 
     def hint(self, text: str) -> str:
-        if text not in BY_NAME:
-            return ""
-        return f"{text} holds {BY_NAME[text].meaning}, {self.use}"
+        if text in self.longer:
+            return f"{text} has addresses: write {self.form}"
+        return f"{text} is {BY_NAME[text].meaning}; {self.use}" if text in BY_NAME else ""
 
 
 def memories(use: str, *names: str) -> MemoryKind:
     """The kind of an operand that may be one of the memories of these names."""
     words = {BY_NAME[name].code: name for name in names}
     return MemoryKind(tuple(words.get(code, "") for code in range(max(words) + 1)), use)
+
+
+def queue_alone(kind: MemoryKind, form: str) -> MemoryKind:
+    """Of the memories of a kind those without addresses; `form` is how the others are written."""
+    queues = {name for name in kind.words() if BY_NAME[name].queue}
+    words = tuple(word if word in queues else "" for word in kind.choices)
+    others = tuple(name for name in kind.words() if name not in queues)
+    return replace(kind, choices=words, longer=others, form=form)
 
 
 _ADDRESS = Immediate(16)

@@ -121,6 +121,9 @@ class Form:
         place(site, statement, rows)
         self.watch_groups(site, statement)
 
+    def hint(self, site: Site, statement: Statement) -> None:
+        """Take advice to tools (`.hint`), if it is any that the core knows."""
+
     def failed(self) -> None:
         """A statement of this part is wrong, which has been said."""
 

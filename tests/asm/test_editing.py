@@ -131,11 +131,8 @@ def test_suggestions_of_operands() -> None:
 
 def test_suggestions_of_cores_and_devices() -> None:
     assert words(Document(".core ", "t.s").suggestions(1, 7), "core") >= {"cp", "pe"}
-    assert words(Document(".device ", "t.s").suggestions(1, 9), "device") == {
-        "tiny",
-        "base",
-        "large",
-    }
+    devices = {"tiny", "base", "large", "bw_s5", "bw_a10", "bw_s10"}
+    assert words(Document(".device ", "t.s").suggestions(1, 9), "device") == devices
     text = ".core cp\n lui a0, %"
     assert "%hi" in words(Document(text, "t.s").suggestions(2, 11), "word")
 

@@ -136,7 +136,7 @@ def _frames() -> list[tuple[str, str, str]]:
         alone = row.name in (".core", ".device", ".input", ".output")
         found.append((row.name, "" if alone else CP_PART, row.example))
     for core in registry.cores():
-        part = f".core {core.name}, {core.index}=0\n"
+        part = f".core {core.name}" + (f", {core.index}=0\n" if core.index else "\n")
         found += [(row.name, part, row.example) for row in core.directives]
     frames = {"load_address": ".core pe, row=0\n", "slot": f"{LAYER}{RUN}{CP_PART}"}
     found += [

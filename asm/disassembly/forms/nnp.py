@@ -1,0 +1,42 @@
+"""nnp: words that are no source of an assembler that holds chains to their rules."""
+
+from __future__ import annotations
+
+import struct
+
+from asm.columns import commented, statement
+from asm.disassembly.forms import Form
+from asm.disassembly.labels import INDENT
+from asm.program import Program, Section
+from isa import codec, config
+from isa.codec import Decoded
+from isa.nnp import CORE
+from isa.nnp_walk import broken
+
+_WORD = 4  # bytes of an instruction
+
+
+class CoreForm(Form):
+    """Instructions; those of a chain that breaks a rule are printed as data."""
+
+    def __init__(self) -> None:
+        self._refused: dict[int, str] = {}  # why, by address
+
+    def open(self, program: Program, section: Section) -> None:
+        try:
+            sizes = config.parse(program.config_toml)
+        except config.ConfigError:
+            sizes = config.parse("")
+        whole = section.data[: len(section.data) // _WORD * _WORD]
+        words: list[int | None] = [word for (word,) in struct.iter_unpack("<I", whole)]
+        while wrong := list(broken(words, sizes)):  # without them others may mean other things
+            for item in wrong:
+                for place in item.words:
+                    words[place] = None
+                    self._refused[section.address + _WORD * place] = str(item.error)
+
+    def line(self, found: Decoded, address: int) -> str | None:
+        if address not in self._refused:
+            return None
+        text = statement(f".word {codec.encode(found.row, found.values):#010x}")
+        return commented(INDENT + text, f"# {CORE.name}: {self._refused[address]}")

@@ -1,0 +1,80 @@
+"""`.hint tensor NAME, mem, addr, rows, cols`: which tensor lies in a memory of nnp.
+
+In a memory of vectors, or as it passes through a queue, a tensor is `rows` vectors of `cols`
+elements, each filled up to whole native vectors; in MatrixRf it is a matrix, filled up to whole
+tiles. In external memory it may be either, so nobody knows there where it ends.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from asm.diagnostics import did_you_mean
+from asm.directives import wrong_operands
+from asm.program import Hint
+from asm.syntax import Mistake, Name, Node, Phrase, Statement
+from isa.nnp import CORE, HINT
+from isa.nnp_layouts import BY_NAME, TILE, VECTOR, Memory
+
+if TYPE_CHECKING:
+    from asm.site import Site
+
+_KIND = HINT.syntax.split()[1]
+_MOST = 1 << 20  # rows or columns
+_TOP = (1 << 32) - 1
+_REGISTERS = (1 << 16) - 1  # the last address that an instruction can name
+
+
+def take(site: Site, statement: Statement) -> None:
+    """Keep a hint about a tensor; any other is ignored. Raises `Mistake`."""
+    first = statement.operands[0] if statement.operands else None
+    words = first.words if isinstance(first, Phrase) else (first,)
+    if not isinstance(words[0], Name) or words[0].text != _KIND:
+        return
+    match words, statement.operands[1:]:
+        case (_, Name() as name), (Name() as memory, address, rows, cols):
+            if not name.text.isidentifier():
+                raise Mistake(f"'{name.text}' is no name of letters, digits and _", name)
+            if memory.text not in BY_NAME:
+                hint = did_you_mean(memory.text, BY_NAME) or f"there are {', '.join(BY_NAME)}"
+                raise Mistake(f"{CORE.name} has no memory '{memory.text}'", memory, hint)
+            numbers = (address, rows, cols)
+            site.assembly.fix(site, 0, 0, partial(_keep, site, name, memory, numbers))
+        case _:
+            raise wrong_operands(statement, HINT.syntax)
+
+
+def _keep(site: Site, name: Name, memory: Name, numbers: tuple[Node, Node, Node]) -> bytes:
+    place = BY_NAME[memory.text]
+    last = _REGISTERS if place.setting and not place.queue else _TOP
+    address = site.bounded(numbers[0], "addr", 0, last)
+    rows = site.bounded(numbers[1], "rows", 1, _MOST)
+    cols = site.bounded(numbers[2], "cols", 1, _MOST)
+    hint = Hint(CORE.name, name.text, place.name, address, rows, cols)
+    native = site.assembly.config["nnp.native"]
+    end = address + _entries(hint, place, native)
+    if place.setting and not place.queue and end > site.assembly.config[place.setting]:
+        size = site.assembly.config[place.setting]
+        text = f"{name.text} needs entry {end - 1} of {place.name}, which has {size}"
+        raise Mistake(f"{text} ({place.setting})", numbers[0])
+    for other in site.assembly.hints:
+        if other.core != hint.core:
+            continue
+        if other.name == hint.name:
+            raise Mistake(f"a tensor {name.text} is hinted at already", name)
+        begin, ending = other.address, other.address + _entries(other, place, native)
+        shared = place.setting and other.memory == hint.memory
+        if shared and address < ending and begin < end:
+            text = f"{name.text} overlaps {other.name} in entry {max(address, begin)} of"
+            raise Mistake(f"{text} {place.name}", numbers[0])
+    site.assembly.hints.append(hint)
+    return b""
+
+
+def _entries(hint: Hint, place: Memory, native: int) -> int:
+    """Native vectors or tiles that a tensor takes; of a queue as vectors, which are the least."""
+    across = -(-hint.cols // native)
+    if TILE in place.elements and VECTOR not in place.elements:
+        return -(-hint.rows // native) * across
+    return hint.rows * across

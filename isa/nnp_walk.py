@@ -1,0 +1,112 @@
+"""nnp: the words of a program in their order, and what of them breaks a rule.
+
+What s_wr sets is followed from the begin, where the registers are as after reset. Behind the
+end of a program, a word 0, nobody knows them: another entry is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from isa.codec import Decoded, DecodeError, decode
+from isa.nnp import BEGIN, CORE, FINISH, RESET
+from isa.nnp_chains import ChainError, complete, follow, goes_on, register, scalar, step
+from isa.nnp_entries import check
+
+
+@dataclass(frozen=True)
+class Broken:
+    """What breaks a rule: the error, the place of its word, and the words that it is about."""
+
+    error: ChainError
+    at: int
+    words: range
+
+
+def broken(words: Sequence[int | None], sizes: Mapping[str, int]) -> Iterator[Broken]:
+    """What breaks a rule in the words of a part, once a chain.
+
+    None is a word that is not known; nothing is said of its chain. `sizes` are fields of the
+    configuration by their names.
+    """
+    return _Walk(words, sizes).run()
+
+
+class _Walk:
+    def __init__(self, words: Sequence[int | None], sizes: Mapping[str, int]) -> None:
+        self._words, self._sizes = words, sizes
+        self._scalars: dict[str, int] = dict(RESET)
+        self._chain: list[Decoded] = []
+        self._begin = 0  # place of the chain's first word
+        self._lost = False  # in a chain of which a word is not known
+        self._good: set[tuple[object, ...]] = set()  # chains that keep the rules
+        self._decoded: dict[int, Decoded | None] = {}
+
+    def run(self) -> Iterator[Broken]:
+        ended = True  # nothing stands behind the last end of a program
+        for place, word in enumerate(self._words):
+            found = None if word is None else self._decode(word)
+            if found is not None:
+                yield from self._take(found, place)
+                ended = step(found).role == FINISH
+            elif word == 0:
+                yield from self._stop(place, ended)
+                ended = True
+            else:  # it may belong to the chain, or set a register
+                self._chain, self._lost, ended = [], True, True
+                self._scalars.clear()
+        yield from self._stop(len(self._words), ended)
+
+    def _decode(self, word: int) -> Decoded | None:
+        if word not in self._decoded:
+            try:
+                self._decoded[word] = decode(CORE, word)
+            except DecodeError:
+                self._decoded[word] = None
+        return self._decoded[word]
+
+    def _take(self, found: Decoded, place: int) -> Iterator[Broken]:
+        if goes_on(found):
+            if not self._chain:
+                self._begin = place
+            self._chain.append(found)
+            return
+        yield from self._close(found.row.mnemonic)
+        if step(found).role == BEGIN:
+            self._chain, self._begin = [found], place
+        elif "reg" in found.values:
+            name = register(found)
+            try:
+                self._scalars[name] = scalar(found)
+            except ChainError as error:
+                self._scalars.pop(name, None)
+                yield Broken(error, place, range(place, place + 1))
+
+    def _stop(self, place: int, ended: bool) -> Iterator[Broken]:
+        """The program ends before a place."""
+        yield from self._close("")
+        self._scalars.clear()
+        if not ended:
+            error = ChainError("end", 0, "end_chain is missing behind the last instruction")
+            yield Broken(error, place - 1, range(place - 1, place))
+
+    def _close(self, ender: str) -> Iterator[Broken]:
+        """Judge the chain, if there is one."""
+        chain, self._chain = self._chain, []
+        lost, self._lost = self._lost, False
+        if lost or not chain:
+            return
+        words = range(self._begin, self._begin + len(chain))
+        key = (*self._words[words.start : words.stop], ender, *self._scalars.items())
+        if key in self._good:
+            return
+        try:
+            follow(chain)
+            complete(chain, ender)
+            check(chain, self._scalars, self._sizes)
+        except ChainError as error:
+            last = len(chain) if ender else len(chain) - 1
+            yield Broken(error, self._begin + min(error.at, last), words)
+        else:
+            self._good.add(key)

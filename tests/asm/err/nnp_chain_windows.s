@@ -1,0 +1,28 @@
+# Windows: each iteration has one, and a product takes all of its vectors.
+        .core   nnp
+        Set2dWindows(6, 4, 3, 1, 0, 2)
+        SetIterations(8)
+        SetCols(18)
+        v_rd    InitialVrf, 0
+        mv_mul  0
+        v_wr    NetOutQ
+        SetIterations(9)
+        v_rd    InitialVrf, 0             #! error 9-30: the volume has 8 windows, iterations is 9 | rule windows: Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth.
+        mv_mul  0
+        v_wr    NetOutQ
+        SetIterations(1)
+        SetCols(9)
+        v_rd    InitialVrf, 0
+        mv_mul  0                         #! error 9-18: cols is 9, a window has 18 vectors (kernel * kernel * depth) | rule windows: Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth.
+        v_wr    NetOutQ
+        v_rd_inc InitialVrf, 0, 1       # reads cols vectors
+        mv_mul  0
+        v_wr    NetOutQ
+        v_rd    NetInQ                    #! error 9-23: NetInQ holds no volume: while windows are set, v_rd_inc reads cols vectors | rule windows: Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth.
+        v_wr    NetOutQ
+        SetKernel(7)
+        v_rd    InitialVrf, 0             #! error 9-30: the volume has 0 windows, iterations is 1 | rule windows: Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth.
+        v_wr    NetOutQ
+        v_rd    InitialVrf, 0             #! error 9-30: the volume has 0 windows, iterations is 1 | rule windows: Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth.
+        v_wr    NetOutQ
+        end_chain
