@@ -141,9 +141,8 @@ def _check(found: Any) -> Note:
 def _hint(found: Any) -> Hint:
     words = [_member(found, "a hint", name, str) for name in ("core", "name", "memory")]
     numbers = [_member(found, "a hint", name, int) for name in ("address", "rows", "cols")]
-    if not all(words) or not all(
-        whole(number, low, TOP) for number, low in zip(numbers, (0, 1, 1), strict=True)
-    ):
+    address, rows, cols = numbers
+    if not all(words) or not 0 <= address < TOP or not 0 < rows < TOP or not 0 < cols < TOP:
         raise ElfError(f"{SECTION}: a hint cannot be: {words} {numbers}")
     return Hint(*words, *numbers)
 
