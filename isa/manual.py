@@ -104,6 +104,7 @@ def summary(core: Core) -> str:
     lines += _list("window", ((item.name, item.meaning) for item in core.windows))
     lines += _list("queue", ((item.name, item.meaning) for item in core.queues))
     lines += _list("counter", ((item.name, item.meaning) for item in core.counters))
+    lines += _list("rule", ((item.name, item.meaning) for item in core.rules))
     lines += _list("fault", ((item.name, item.meaning) for item in core.faults))
     lines += _list("setting", ((item.name, describe(item)) for item in core.settings))
     return "\n".join(lines) + "\n"

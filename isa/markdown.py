@@ -15,7 +15,7 @@ from isa.pages import Page
 
 MADE = "<!-- Made from the tables by `make docs`; what is changed here is lost. -->"
 _IN_TABLES = ("word", "register", "special register", "memory-mapped register", "memory", "window", "queue",
-              "counter", "fault", "how a run ends", "setting")  # fmt: skip
+              "counter", "rule", "fault", "how a run ends", "setting")  # fmt: skip
 _SETTINGS = "Settings"
 
 

@@ -635,8 +635,14 @@ def checked(core: Core) -> Core:
         common = first.mask & second.mask
         if first.format.width == second.format.width and not (first.match ^ second.match) & common:
             raise TableError(f"{core.name}: {first.mnemonic} and {second.mnemonic} overlap")
-    declared: tuple[Memory | Window | Queue | Counter | Fault | Setting, ...] = (
-        core.memories + core.windows + core.queues + core.counters + core.faults + core.settings
+    declared: tuple[Memory | Window | Queue | Counter | Fault | Rule | Setting, ...] = (
+        core.memories
+        + core.windows
+        + core.queues
+        + core.counters
+        + core.faults
+        + core.rules
+        + core.settings
     )
     for counted in declared:
         if not counted.meaning:

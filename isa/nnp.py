@@ -26,6 +26,7 @@ from isa.model import (
     Pseudo,
     Queue,
     RegisterFile,
+    Rule,
     Setting,
     SpecialRegister,
     Window,
@@ -138,22 +139,23 @@ class Step:
 STEPS: dict[str, Step] = {}
 
 # fmt: off
-RULES = {
-    "begin":    "A chain begins with v_rd or v_rd_inc, one of tiles with m_rd.",
-    "written":  "A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers stand between chains.",
-    "tiles":    "m_rd is followed by one m_wr and nothing else; MatrixRf is on one of both sides.",
-    "order":    "A chain goes through the matrix-vector multiplier, MFU0 and MFU1 in this order; within a unit any order is possible.",
-    "blocks":   "Each block of a unit works once a chain: the multiplier's one; in MFU0 one adds, one multiplies, one activates; in MFU1 one adds, one activates.",
-    "queue":    "A queue has no addresses: its operands are 0.",
-    "entries":  "No entry of a register file is both read and written by one chain, all of its iterations together.",
-    "in place": "A chain that reads entries of InitialVrf does not write them.",
-    "range":    "Every entry that a chain needs is in its register file.",
-    "windows":  "Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth.",
-    "valid":    "v_softmax is over elements that the chain has.",
-    "value":    "What s_wr sets is 1 at least, pad 0.",
-    "end":      "A part ends with end_chain.",
-}
+_RULES = (
+    Rule("begin",    "A chain begins with v_rd or v_rd_inc, one of tiles with m_rd."),
+    Rule("written",  "A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers stand between chains."),
+    Rule("tiles",    "m_rd is followed by one m_wr and nothing else; MatrixRf is on one of both sides."),
+    Rule("order",    "A chain goes through the matrix-vector multiplier, MFU0 and MFU1 in this order; within a unit any order is possible."),
+    Rule("blocks",   "Each block of a unit works once a chain: the multiplier's one; in MFU0 one adds, one multiplies, one activates; in MFU1 one adds, one activates."),
+    Rule("queue",    "A queue has no addresses: its operands are 0."),
+    Rule("entries",  "No entry of a register file is both read and written by one chain, all of its iterations together."),
+    Rule("in place", "A chain that reads entries of InitialVrf does not write them."),
+    Rule("range",    "Every entry that a chain needs is in its register file."),
+    Rule("windows",  "Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth."),
+    Rule("valid",    "v_softmax is over elements that the chain has."),
+    Rule("value",    "What s_wr sets is 1 at least, pad 0."),
+    Rule("end",      "A part ends with end_chain."),
+)
 # fmt: on
+RULES = {rule.name: rule.meaning for rule in _RULES}
 _MOVED = "The address advances by inc an iteration."
 _STEPPED = (
     "The address advances by inc an iteration, with windows set by inc * stride a window and"
@@ -389,6 +391,7 @@ CORE = checked(
         queues=QUEUES,
         counters=COUNTERS,
         faults=FAULTS,
+        rules=_RULES,
         settings=SETTINGS,
         called=True,
         order=("scalar", "matrix", "vector", "product", "function", "marker"),

@@ -44,12 +44,12 @@ def register(found: Decoded) -> str:
     return _BY_CODE[found.values["reg"]]
 
 
-def scalar(found: Decoded) -> int:
-    """The value that an s_wr sets. Raises `ChainError`."""
+def scalar(found: Decoded) -> tuple[str, int]:
+    """The register that an s_wr sets, and its value. Raises `ChainError`."""
     own, value = register(found), found.values["value"]
     if value < _LOW[own]:
         raise ChainError("value", 0, f"{own} is at least {_LOW[own]}, not {value}")
-    return value
+    return own, value
 
 
 # --- what follows what ---

@@ -78,7 +78,7 @@ class _Walk:
         elif "reg" in found.values:
             name = register(found)
             try:
-                self._scalars[name] = scalar(found)
+                self._scalars.update([scalar(found)])
             except ChainError as error:
                 self._scalars.pop(name, None)
                 yield Broken(error, place, range(place, place + 1))

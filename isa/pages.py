@@ -28,6 +28,7 @@ from isa.model import (
     Queue,
     RegisterFile,
     Row,
+    Rule,
     Setting,
     SpecialRegister,
     Structure,
@@ -267,6 +268,11 @@ def counter(owner: str, item: Counter) -> Page:
     )
 
 
+def rule(owner: str, item: Rule) -> Page:
+    """The page of a rule."""
+    return Page(item.name, item.name, owner, "rule", item.meaning)
+
+
 def fault(owner: str, item: Fault) -> Page:
     """The page of a fault."""
     return Page(item.name, item.name, owner, "fault", item.meaning)
@@ -359,6 +365,7 @@ def of_core(core: Core) -> Iterator[Page]:
     yield from (window(core, item) for item in core.windows)
     yield from (queue(core, item) for item in core.queues)
     yield from (counter(core.name, item) for item in core.counters)
+    yield from (rule(core.name, item) for item in core.rules)
     yield from (fault(core.name, item) for item in core.faults)
     yield from (setting(item) for item in core.settings)
 

@@ -137,7 +137,14 @@ def test_summary_has_a_line_for_everything(core):
     for rows in core.rows.values():
         for row in rows:
             assert f"\n  {codec.syntax(row)}" in summary
-    for group in (core.structures, core.queues, core.counters, core.faults, core.settings):
+    for group in (
+        core.structures,
+        core.queues,
+        core.counters,
+        core.faults,
+        core.rules,
+        core.settings,
+    ):
         for item in group:
             assert f"\n  {item.name}" in summary
     assert max(map(len, summary.splitlines())) <= 100
@@ -205,7 +212,14 @@ def test_what_several_own_in_the_same_words_has_one_page():
 def test_everything_has_a_page_that_says_something():
     for core in CORES:
         names = {item.name for item in pages.of_core(core)}
-        for group in (core.queues, core.counters, core.faults, core.settings, core.specials):
+        for group in (
+            core.queues,
+            core.counters,
+            core.faults,
+            core.rules,
+            core.settings,
+            core.specials,
+        ):
             assert {item.name for item in group} <= names
         for item in pages.of_core(core):
             # A sentence: from a capital, a number or a word of the row to a full stop.
