@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from asm.expressions import NotYet, number
@@ -87,7 +87,7 @@ def place_config(form: CoreForm, site: Site, statement: Statement, row: Instruct
     except NotYet:
         pass
     else:
-        form.buffers[buffer] = name
+        form.configured = form.configured.put(buffer, name, everywhere="to" not in bound.extra)
 
     def make() -> bytes:
         definition, datum, _offset, length = site.part(name)
@@ -103,6 +103,19 @@ def place_config(form: CoreForm, site: Site, statement: Statement, row: Instruct
     site.later(PACKET.size + SEGMENT.size, make)
 
 
+@dataclass(frozen=True)
+class Configured:
+    """Which sequences are in the instruction buffers, by the configs up to some packet."""
+
+    names: Mapping[int, Name] = field(default_factory=dict)
+    apart: frozenset[int] = frozenset()  # buffers that some clusters alone have got
+
+    def put(self, buffer: int, name: Name, everywhere: bool) -> Configured:
+        """The same after one more config, to all clusters or to some."""
+        apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
+        return Configured({**self.names, buffer: name}, apart)
+
+
 class Exe:
     """An exe packet: its segments, and where its results go."""
 
@@ -116,7 +129,8 @@ class Exe:
         if to is not None and not isinstance(to, Name):
             self.bound.extra["to"] = site.folded(to)
         _check_now(site, self.bound)
-        self._sequence = self._configured()
+        self._before = form.configured
+        self._sequence = self._named()
         size = PACKET.size + len(self.segments) * SEGMENT.size + OUT.size
         site.later(size, self._bytes)
 
@@ -125,18 +139,22 @@ class Exe:
         part = self.site.folded(segment.part) if isinstance(segment.part, Indexed) else None
         return replace(segment, part=part) if isinstance(part, Indexed) else segment
 
-    def _configured(self) -> Name | None:
-        """The name of the sequence that will run; a warning if no config has named one."""
-        node = self.bound.given["ib"]
+    def _buffer(self) -> int | None:
+        """The instruction buffer; None before the last pass, if it is not known."""
         try:
-            buffer = value_of(self.bound.operand("ib"), node, self.site)
+            return value_of(self.bound.operand("ib"), self.bound.given["ib"], self.site)
         except NotYet:
             return None
-        if buffer not in self.form.buffers:
-            self.site.warn(
-                f"instruction buffer {buffer} is executed before a config fills it", node
-            )
-        return self.form.buffers.get(buffer)
+
+    def _named(self) -> Name | None:
+        """The name of the sequence that will run; a warning if no config has named one."""
+        buffer = self._buffer()
+        if buffer is None:
+            return None
+        if buffer not in self._before.names:
+            message = f"instruction buffer {buffer} is executed before a config fills it"
+            self.site.warn(message, self.bound.given["ib"])
+        return self._before.names.get(buffer)
 
     @property
     def target(self) -> Definition | None:
@@ -179,24 +197,42 @@ class Exe:
         return definition
 
     def _bytes(self) -> bytes:
+        self._check_chain()
         places = Places(self.form, self.site)
         mask = clusters(self.form, self.site, self.bound.extra.get("to"))
         records = [places.record(segment, mask) for segment in self.segments]
         out = codec.pack(OUT, {})
         if self.results is not None:
             weight_pes = places.weight_pes(self.segments, mask)
-            sequence = self._runs()
+            sequence = self._at(self._sequence)
             stores = (sequence.stores() or None) if sequence is not None else None
             each = sequence is None or not sequence.reduces
             out = self.results.record(places, mask, weight_pes, stores, each)
         return _packet(_command(self.site, self.row, self.bound), mask, records, out)
 
-    def _runs(self) -> OpenSequence | None:
-        """The sequence that runs; None if that is not known."""
-        if self._sequence is None:
+    def _at(self, name: Name | None) -> OpenSequence | None:
+        """The sequence of a name; None if that is not known."""
+        if name is None:
             return None
         try:
-            definition = self.site.definition(self._sequence)
+            definition = self.site.definition(name)
         except (Mistake, Again):
             return None
         return self.form.sequence_of(definition) if definition is not None else None
+
+    def _check_chain(self) -> None:
+        """Warn of buffers that trigger each other without end, which the array refuses."""
+        chain: list[int] = []
+        buffer = self._buffer()
+        while buffer is not None and buffer not in chain:
+            chain.append(buffer)
+            known = self._before.names.get(buffer) if buffer not in self._before.apart else None
+            sequence = self._at(known)
+            buffer = sequence.then() if sequence is not None else None
+        if buffer is not None:
+            where = [f"{one} ('{self._before.names[one].text}')" for one in chain]
+            what = f"buffers {', '.join(where)} trigger each other"
+            if len(chain) == 1:
+                what = f"buffer {where[0]} triggers itself"
+            message = f"the {what} without end; the array refuses that"
+            self.site.warn(message, self.bound.given["ib"])

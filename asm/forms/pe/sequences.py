@@ -46,6 +46,7 @@ _MEMBERS = {member.name: member for member in SEQUENCE.members}
 _STEP_MEMBERS = {member.name: member for member in STEP.members}
 _WINDOW = STATES.index("sw")
 _LOOP = ("inner", "outer")
+_BUFFER = Immediate((BUFFERS - 1).bit_length())
 _HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "steps", *_LOOP))
 
 
@@ -246,8 +247,7 @@ class OpenSequence:
                 values[name] = given.value(name, _MEMBERS[name].legal)
         if self._then is not None:
             with self._then.site.assembly.reporting(self._then.site.line):
-                buffer = self._then.value("ib", Immediate((BUFFERS - 1).bit_length()))
-                values["then"] = THEN + buffer
+                values["then"] = THEN + self._then.value("ib", _BUFFER)
         return codec.pack(SEQUENCE, values) + b"".join(
             self._step_bytes(step) for step in self._steps
         )
@@ -283,6 +283,15 @@ class OpenSequence:
             hint = did_you_mean(operand, names) or f"it has {', '.join(names)}"
             raise Mistake(f"{mnemonic} has no operand '{operand}' to step", step.target, hint)
         return place, ENTRY_OF[operand]
+
+    def then(self) -> int | None:
+        """The buffer that it triggers, if that is known. When everything is laid out."""
+        if self._then is None:
+            return None
+        try:
+            return self._then.value("ib", _BUFFER)
+        except Mistake:  # which is reported where it stands
+            return None
 
     @property
     def reduces(self) -> bool:
