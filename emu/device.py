@@ -103,6 +103,7 @@ class Device:
         self.copier: Copier | None = None
         self.cycle = 0
         self.stopped: Stop | None = None  # why no more can run: an exit or a fault
+        self.focus: Core | None = None  # whose instructions are counted one by one: of a step
         self._request: Stop | None = None
         self._turn = -1  # the core that has acted last in `cycle`; all of them: NEVER
         self.state = State(
@@ -230,7 +231,9 @@ class Device:
     def _run(self, limit: int, focus: Core | None) -> Stop:
         if self.stopped is not None:
             return self.stopped
-        self._request = None
+        self._request, self.focus = None, focus
+        if focus is not None:
+            focus.sync()
         cores, banks = self.order, self.memory.banks
         target = 0 if focus is None else focus.retired + 1
         while self._request is None:

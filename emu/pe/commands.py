@@ -29,8 +29,8 @@ class Command:
             message = f"{self.rule.format(packet['mnemonic'])}; the segments are: {names}"
             raise Fault("malformed packet", message, {"segments": names}, address=where)
 
-    def open(self, control: Control, packet: Packet, address: int) -> None:
-        """Reserve a cluster's buffer: the first beat is about to come. Raises `Fault`."""
+    def open(self, row: Row, packet: Packet, address: int) -> None:
+        """Reserve the clusters' buffer: the first beat is about to come. Raises `Fault`."""
 
     def accept(self, control: Control, packet: Packet, cycle: int) -> None:
         """The command byte was on the bus in `cycle`."""
@@ -59,8 +59,9 @@ class Config(Command):
             message = f"a sequence at offset {offset:#x}, which is no multiple of {SEQUENCE_ALIGN}"
             raise Fault("misaligned access", message, {"offset": offset}, address=where)
 
-    def open(self, control: Control, packet: Packet, address: int) -> None:
-        control.parser.begin(packet["buffer"], packet["segments"][0])
+    def open(self, row: Row, packet: Packet, address: int) -> None:
+        for cluster in packet["clusters"]:
+            row.controls[cluster].parser.begin(packet["buffer"], packet["segments"][0])
 
     def deliver(
         self, row: Row, packet: Packet, number: int, piece: bytes, last: bool, cycle: int
@@ -76,33 +77,32 @@ class Exe(Command):
     takes_buffer = True
     loads = True
 
-    def open(self, control: Control, packet: Packet, address: int) -> None:
-        control.open(packet, address)
+    def open(self, row: Row, packet: Packet, address: int) -> None:
+        first, *others = (row.controls[cluster] for cluster in packet["clusters"])
+        first.open(packet, address)
+        for control in others:
+            control.open(packet, address, first)
 
     def accept(self, control: Control, packet: Packet, cycle: int) -> None:
         control.accept(packet, cycle)
 
     def ready(self, row: Row, packet: Packet, number: int) -> bool:
         """Nobody has still to write them, and all clusters of the packet can take them."""
-        segment, controls = packet["segments"][number], row.controls
-        if any(control.may_still_write(packet["order"], segment) for control in controls):
+        if row.may_still_write(packet["order"], packet["segments"][number]):
             return False
-        return all(controls[cluster].ready(packet, number) for cluster in packet["clusters"])
+        return row.ready(packet, number)
 
     def deliver(
         self, row: Row, packet: Packet, number: int, piece: bytes, last: bool, cycle: int
     ) -> None:
         """Collect the bytes of a segment; the last ones bring them all to the PEs."""
-        controls = [row.controls[cluster] for cluster in packet["clusters"]]
         if not packet["sent"]:
-            for control in controls:
-                control.segment_first(packet, number, cycle)
+            row.segment_first(packet, number, cycle)
         packet["chunks"].append(piece)
         if last:
             row.loading.fill(packet, number, b"".join(packet["chunks"]))
             packet["chunks"] = []
-            for control in controls:
-                control.segment_last(packet, number, cycle)
+            row.segment_last(packet, number, cycle)
 
 
 # By the row's name, which a packet keeps in the declared state.

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from emu.pe.row import Row
 
 _PIPELINE = MEMBERS.index("pipeline")
-_AFTER = {MAC: LOADER, SFU: MAC, STORE: SFU}  # a unit waits for earlier steps of this one
+AFTER = {MAC: LOADER, SFU: MAC, STORE: SFU}  # a unit waits for earlier steps of this one
 
 
 class Control:
@@ -105,9 +105,13 @@ class Control:
                 return False
         return not any(wanted.intersection((run["buffer"], *run["chain"])) for run in self.runs)
 
-    def open(self, packet: Packet, address: int) -> None:
-        """Reserve the buffer for the run of a packet that is about to come. Raises `Fault`."""
-        self.runs.append(self.loops.open(packet, address))
+    def open(self, packet: Packet, address: int, before: Control | None = None) -> None:
+        """Reserve the buffer for the run of a packet that is about to come. Raises `Fault`.
+
+        `before` is a cluster that has just done it.
+        """
+        run = None if before is None else self.loops.open_like(before.loops, packet, address)
+        self.runs.append(run or self.loops.open(packet, address))
 
     def accept(self, packet: Packet, cycle: int) -> None:
         """The command byte of a run's packet was on the bus in `cycle`."""
@@ -284,7 +288,7 @@ class Control:
         for other in run["ops"]:
             if other is op:
                 break
-            if other["unit"] == _AFTER.get(op["unit"]) and other["state"] != DONE:
+            if other["unit"] == AFTER.get(op["unit"]) and other["state"] != DONE:
                 return False
         return op["unit"] != MAC or not run["has_weights"] or self.loops.heads_queue(run)
 

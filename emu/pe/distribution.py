@@ -153,8 +153,7 @@ class Distribution:
             return
         first = not packet["sent"] or len(beat["pieces"]) > 1
         if beat["pieces"] and first and command_of(packet).loads:
-            for cluster in packet["clusters"]:
-                self.row.controls[cluster].begin_segment(packet)
+            self.row.begin_segment(packet)
         self.state.beat = beat
         if ranges:
             self.row.read(ranges)
@@ -166,11 +165,9 @@ class Distribution:
         command = command_of(packet)
         if packet["opened"] or not command.takes_buffer:
             return True
-        controls = [self.row.controls[cluster] for cluster in packet["clusters"]]
-        if not all(control.accepts(packet) for control in controls):
+        if not self.row.accepts(packet):
             return False
-        for control in controls:
-            command.open(control, packet, self.row.address(packet["address"]))
+        command.open(self.row, packet, self.row.address(packet["address"]))
         packet["opened"] = True
         return True
 

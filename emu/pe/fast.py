@@ -5,17 +5,29 @@ is at work is not simulated. What they have done so far is written into the stat
 end, or when somebody looks: `sync` leaves exactly what the reference would. Macs in which
 something unusual happens run cycle by cycle in the reference's own data path, and all
 macs of the row with them, so that faults come in the same cycle with the same state.
+
+Clusters that do the same go on as a gang (`emu.pe.gang`), whose control units and PEs are looked at
+only when the bus wants something of them, or when their runs are over.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from emu.core import NEVER
+from emu.faults import Fault
 from emu.pe.balanced import BalancedPlan, settle
+from emu.pe.gang import Gang
+from emu.pe.gang_forming import gang_of
+from emu.pe.gang_replay import break_up
 from emu.pe.plan import Plan, Unplannable
 from emu.pe.row import Row
 from emu.pe.special_fast import FastSpecial
+from emu.pe.state import FREE, Packet, Segment
 from emu.pe.stream import Stream
 
 if TYPE_CHECKING:
@@ -32,11 +44,20 @@ class FastRow(Row):
         self._plans: dict[int, Plan] = {}  # by cluster
         self._open: list[BalancedPlan] = []  # of these, those that are not settled
         self._stream: Stream | None = None  # beats that the bus will bring with nobody else there
+        self._gang: Gang | None = None
+        self.gangs = self.broken = 0  # how many there have been, and how many broke up
         self._loose: set[int] = set()  # clusters with a mac that cannot be planned
         self._acted = 0  # the last cycle in which the row had something to do
         self._computed = 0  # the first one after it that the PEs have not had
 
     # The contract
+
+    @property
+    def next_address(self) -> int | None:
+        """The oldest run's first instruction that is not done, or the packet on the bus."""
+        if self._gang is not None:
+            self._catch_up()
+        return super().next_address
 
     def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
         """A beat was on the bus, or on the return bus; see `Row`."""
@@ -63,7 +84,8 @@ class FastRow(Row):
     def reload(self) -> None:
         """Go on from the declared state."""
         super().reload()
-        self._plans, self._open, self._loose, self._stream = {}, [], set(), None
+        self._plans, self._open, self._loose = {}, [], set()
+        self._stream = self._gang = None
         self.special.reload()
         self._acted = self.state.reached - 1
         self._computed = self.special.begun = self.state.reached
@@ -75,7 +97,27 @@ class FastRow(Row):
         if self.special.waits:
             self.special.catch_up(now, ended=True)
         self._acted = self._computed = self.special.begun = now
+        self.deciding = 0
         super()._cycle(now)
+
+    def _control(self, now: int) -> None:
+        if self._gang is not None:
+            self._gang.leave(now)
+            self._try_bus = True
+            if not self._gang.left:
+                self._gang = None
+        elif min(self.state.due) <= now and not self.listeners and self.device.focus is not self:
+            self._gang = gang_of(self, now)
+            if self._gang is not None:
+                self.gangs += 1
+                self._try_bus = True
+        if min(self.state.due) <= now:
+            super()._control(now)
+        self.deciding = self.shape.clusters
+
+    def _multiply(self, now: int) -> None:
+        super()._multiply(now)
+        self._computed = now + 1
 
     def _compute(self, now: int) -> None:
         at_work: list[int] = self.state.computing.nonzero()[0].tolist()
@@ -88,7 +130,6 @@ class FastRow(Row):
             self._loose = {cluster for cluster in self._loose if self.state.computing[cluster]}
         else:
             self._end_macs(now)
-        self._computed = now + 1
 
     def _plan(self, clusters: list[int], now: int) -> None:
         balanced = [cluster for cluster in clusters if self.state.balancing[cluster]]
@@ -130,11 +171,91 @@ class FastRow(Row):
         if self._open:
             self._open = [plan for plan in self._open if plan not in plans]
 
+    # A gang and the bus
+
+    def accepts(self, packet: Packet) -> bool:
+        """Whether the packet's buffer is free in all its clusters."""
+        if self._gang is not None and not self._gang.left.isdisjoint(packet["clusters"]):
+            if self._gang.keeps_out(packet):
+                return False
+            self._break_up()
+        return super().accepts(packet)
+
+    def may_still_write(self, order: int, segment: Segment) -> bool:
+        """Whether a run of a packet before `order` has yet to store into bytes of a segment."""
+        if self._gang is not None and order != self._gang.order:
+            self._break_up()
+        return super().may_still_write(order, segment)
+
+    def ready(self, packet: Packet, number: int) -> bool:
+        """Whether all clusters can take a segment of the packet on the bus."""
+        if self._gang is not None and self._gang.takes(packet):
+            return self._gang.opens(number) <= self._acted
+        return super().ready(packet, number)
+
+    def begin_segment(self, packet: Packet) -> None:
+        """The first bytes of a segment are on the bus."""
+        if self._gang is not None and self._gang.takes(packet):
+            self._gang.hear(self._acted, False, "begin_segment", packet)
+            return
+        super().begin_segment(packet)
+
+    def segment_first(self, packet: Packet, number: int, cycle: int) -> None:
+        """The first beat of a segment was on the bus in `cycle`."""
+        gang = self._gang
+        if gang is None or not gang.takes(packet):
+            super().segment_first(packet, number, cycle)
+            return
+        gang.hear(self._acted, True, "segment_first", packet, number, cycle)
+        self._go_on(gang.segment_first, number, cycle)
+
+    def segment_last(self, packet: Packet, number: int, cycle: int) -> None:
+        """The last beat of a segment was on the bus in `cycle`; its contents are in place."""
+        gang = self._gang
+        if gang is None or not gang.takes(packet):
+            super().segment_last(packet, number, cycle)
+            return
+        gang.hear(self._acted, True, "segment_last", packet, number, cycle)
+        self._go_on(gang.segment_last, number, cycle)
+
+    def _go_on(self, what: Callable[[int, int], None], number: int, cycle: int) -> None:
+        try:
+            what(number, cycle)
+        except (Unplannable, Fault):
+            self._break_up()
+
+    def targets(self, packet: Packet, number: int) -> NDArray[np.int32]:
+        """Where the ld of each cluster puts a dense segment, (clusters, PEs)."""
+        if self._gang is not None and self._gang.takes(packet):
+            shape = len(packet["clusters"]), self.shape.pes
+            return np.full(shape, self._gang.target(number), np.int32)
+        return super().targets(packet, number)
+
+    def _break_up(self, now: int = NEVER) -> None:
+        """End the gang: in the middle of the present cycle, or at the start of cycle `now`."""
+        gang, self._gang = self._gang, None
+        assert gang is not None  # who calls this has looked
+        self.broken += 1
+        clusters, computed = range(self.shape.clusters), min(now, self._computed)
+        at = {cluster: self._acted + (cluster < self.deciding) for cluster in clusters}
+        if now < NEVER:
+            at, computed = dict.fromkeys(clusters, now), now
+        for cluster, start in break_up(gang, at, computed):
+            self._plans[cluster] = Plan(self.datapath, [cluster], start)
+
+    def _schedule(self, now: int) -> None:
+        state, gang = self.state, self._gang
+        idle = state.beat is None and state.returning == FREE
+        if idle and gang is not None and gang.next_event(now) == NEVER:
+            self._break_up()  # it waits for something that is not foreseen
+        super()._schedule(now)
+
     # The present
 
     def _catch_up(self) -> None:
         """Bring everything to the present cycle: nothing is planned then."""
-        if not self._plans and self._stream is None and not self.special.waits:
+        nothing = self._stream is None and self._gang is None
+        if nothing and not self._plans and not self.special.waits:
             return
         device, divider = self.device, self.divider
         now = -(-device.frontier(self) // divider)
@@ -151,6 +272,11 @@ class FastRow(Row):
                 self.time = min(self.time, now * divider)
         # In the middle of a cycle, if that one faults or is looked at, some have had it, some not.
         between = now <= self._acted + 1
+        if self._gang is not None:
+            self._break_up(NEVER if between else now)
+            due = min(self.state.due)
+            if due < NEVER:
+                self.time = min(self.time, max(due, now, self._acted + 1) * divider)
         if self._plans or self.special.waits:
             present = max(now, self._acted + 1)
             self.state.reached = max(self.state.reached, present)
@@ -187,4 +313,7 @@ class FastRow(Row):
         return int(state.computing.sum()) > len(self._plans)
 
     def _next_end(self) -> int:
-        return min((plan.ends[cluster] for cluster, plan in self._plans.items()), default=NEVER)
+        ends = [plan.ends[cluster] for cluster, plan in self._plans.items()]
+        if self._gang is not None:
+            ends.append(self._gang.next_event(self._acted))
+        return min(ends, default=NEVER)

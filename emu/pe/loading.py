@@ -7,6 +7,7 @@ when the last of them has come.
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from emu.pe.sequence import (
     slices,
 )
 from emu.pe.state import Op, Packet, Run
-from isa.codec import codes, unpack
+from isa.codec import codes
 from isa.pe import ACCUMULATORS, ENTRY, WEIGHTS_RECORD
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Loading:
         layout = [(name, "<" + code) for name, code in members]
         layout.append(("value", np.dtype(self.shape.value_type).newbyteorder("<").str))
         self.entry = np.dtype(layout)  # a weight as it lies in memory
+        # Records are many; their only member is how many entries follow.
+        self._entries_at = Struct("<" + codes(WEIGHTS_RECORD)).unpack_from
 
     # Before the first beat
 
@@ -128,10 +131,12 @@ class Loading:
         little = np.dtype(dense_type).newbyteorder("<")
         values = np.frombuffer(data, little).astype(dense_type)
         values = values.reshape(self._count(packet, segment), -1)
-        for cluster in packet["clusters"]:
-            run, op = self.row.controls[cluster].taker(packet, segment)
+        starts = self.row.targets(packet, segment)
+        if kind == ACTIVATIONS_SEGMENT and (starts == starts[0, 0]).all():
+            self._fill_all(packet, segment, int(starts[0, 0]), values)
+            return
+        for cluster, start in zip(packet["clusters"], starts, strict=True):
             mine = values[self._of_cluster(cluster, packet, segment)]
-            start = self.state.registers[cluster, run["buffer"], op["place"], 0]
             if kind == ACTIVATIONS_SEGMENT:
                 self._fill_activations(cluster, start, mine)
             else:
@@ -156,13 +161,13 @@ class Loading:
     def _records(self, data: bytes, packet: Packet, segment: int) -> list[tuple[int, int]]:
         """Where each record's entries begin, and how many they are. Raises `Fault`."""
         found: list[tuple[int, int]] = []
-        at = 0
+        at, size = 0, len(data)
         wanted = self._count(packet, segment)
-        while at < len(data):
+        while at < size:
             first = at + WEIGHTS_RECORD.size
-            count = unpack(WEIGHTS_RECORD, data, at)["count"] if first <= len(data) else 0
+            count = self._entries_at(data, at)[0] if first <= size else 0
             end = first + self.entry.itemsize * count
-            if end > len(data):
+            if end > size:
                 message = f"segment {segment}: weights record {len(found)} at byte {at} is cut off"
                 raise self._fault("malformed packet", message, packet)
             if len(found) == wanted:
@@ -178,13 +183,15 @@ class Loading:
 
     def _fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
         """Append a segment to the weight queues 503; dense data if they are sliding windows."""
+        known: dict[bool, Entries] = {}
         for cluster in packet["clusters"]:
             run, op = self.row.controls[cluster].taker(packet, segment)
             mine = self._of_cluster(cluster, packet, segment)
-            if self._sliding(cluster, run):
-                starts, counts, entries = self._dense_entries(data, packet, segment)
-            else:
-                starts, counts, entries = self._sparse_entries(data, packet, segment)
+            sliding = self._sliding(cluster, run)
+            if sliding not in known:
+                find = self._dense_entries if sliding else self._sparse_entries
+                known[sliding] = find(data, packet, segment)
+            starts, counts, entries = known[sliding]
             held = self.state.weight_count[cluster] + counts[mine]
             if (held > self.shape.weight_queue).any():  # somebody changed the bytes meanwhile
                 raise self._overflow(cluster, run, op, held)
@@ -255,7 +262,7 @@ class Loading:
         """
         state, size = self.state, self.shape.input_block
         elements = values.shape[1]
-        self._check_joins(cluster, start)
+        self._check_joins(cluster, int(start[0]))
         for first in np.unique(start).tolist():  # all PEs have one base unless 604 changed it
             pes = np.flatnonzero(start == first)
             end = first + elements
@@ -266,15 +273,31 @@ class Loading:
             state.block_loaded[cluster, first // size : whole // size] = size
             state.block_loaded[cluster, whole // size - 1] -= whole - end
 
-    def _check_joins(self, cluster: int, start: NDArray[Any]) -> None:
+    def _fill_all(self, packet: Packet, segment: int, first: int, values: NDArray[Any]) -> None:
+        """The same for all clusters of the packet at once, if all PEs begin at `first`."""
+        state, size, clusters = self.state, self.shape.input_block, packet["clusters"]
+        for cluster in clusters:
+            self._check_joins(cluster, first)
+        end = first + values.shape[1]
+        whole = -(-end // size) * size
+        slices_ = np.array([self._of_cluster(cluster, packet, segment) for cluster in clusters])
+        some = slice(None) if len(clusters) == self.shape.clusters else clusters
+        bits = values != 0
+        state.activations[some, :, first:end] = values[slices_]
+        state.bitmask[some, :, first:end] = bits[slices_]
+        state.bitmask[some, :, end:whole] = False
+        state.block_loaded[some, first // size : whole // size] = size
+        state.block_loaded[some, whole // size - 1] -= whole - end
+
+    def _check_joins(self, cluster: int, start: int) -> None:
         """What begins inside of a block goes on behind what is loaded there. Raises `Fault`."""
-        block, inside = divmod(int(start[0]), self.shape.input_block)
+        block, inside = divmod(start, self.shape.input_block)
         if inside > self.state.block_loaded[cluster, block]:
             raise Fault(
                 "queue underflow",
-                f"ld activations, base={int(start[0])}: the {inside} elements of its block"
+                f"ld activations, base={start}: the {inside} elements of its block"
                 f" before it are not all loaded in cluster {cluster}",
-                {"cluster": cluster, "base": int(start[0])},
+                {"cluster": cluster, "base": start},
             )
 
     # Partial sums

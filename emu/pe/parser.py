@@ -58,12 +58,13 @@ class SequenceParser:
         """Bytes of a sequence have come."""
         self.state.parsers[self.cluster]["data"] += data
 
-    def parse(self) -> bool:
+    def parse(self, clusters: list[int]) -> bool:
         """Store the next instruction of a configuration that has come; whether it was the last.
 
-        An instruction a cycle, each in the cycle after its beat at the earliest. Raises `Fault`.
+        An instruction a cycle, each in the cycle after its beat at the earliest. `clusters` are
+        this one and others that are as far with the same one. Raises `Fault`.
         """
-        parser, c = self.state.parsers[self.cluster], self.cluster
+        parser, c = self.state.parsers[self.cluster], clusters
         data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]
         base = self.row.address(parser["address"])
         size = len(data)
@@ -87,13 +88,15 @@ class SequenceParser:
         self.state.words[c, buffer, parsed] = word
         self.state.registers[c, buffer, parsed, 0] = source
         self.state.registers[c, buffer, parsed, 1] = target
-        parser["parsed"] = parsed + 1
+        for cluster in clusters:
+            self.state.parsers[cluster]["parsed"] = parsed + 1
         if parser["parsed"] < header["count"]:
             return False
         self.state.steps[c, buffer] = parse_steps(data, header, base)
         self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
         self.state.origins[c, buffer] = parser["address"] + start
-        self.state.parsers[c] = None
+        for cluster in clusters:
+            self.state.parsers[cluster] = None
         return True
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emu.core import NEVER, Core
 from emu.faults import Fault, Stop
@@ -17,7 +18,7 @@ from emu.pe.loading import Loading
 from emu.pe.results import Results
 from emu.pe.special import Special
 from emu.pe.stages import Datapath
-from emu.pe.state import DONE, FREE, fields, shape_of
+from emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
 from isa.memory_map import UNIT_SHIFT, UNITS
 from isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
 
@@ -49,6 +50,7 @@ class Row(Core):
         self.bus = Distribution(self)
         self._read_port = device.memory.port(self)
         self._return_port = device.memory.port(self)
+        self.deciding = self.shape.clusters  # the cluster whose control unit acts; or all have
         # Only saves work: false when the bus is known to be stuck until something else changes.
         self._try_bus = True
 
@@ -117,6 +119,7 @@ class Row(Core):
         """Bring the declared state up to date."""
         super().sync()
         self._count()
+        self.datapath.clear_places()
 
     def reload(self) -> None:
         """Go on from the declared state."""
@@ -134,8 +137,7 @@ class Row(Core):
             self.bus.take_in()
             self.results.take_in()
         self._control(now)
-        if state.computing.any():
-            self._compute(now)
+        self._multiply(now)
         self.special.cycle(now)
         self.results.return_cycle()
         if self._try_bus or answered:
@@ -148,13 +150,25 @@ class Row(Core):
         for control, due in zip(self.controls, self.state.due, strict=True):
             if due <= now:
                 self.state.due[control.cluster] = NEVER
+                self.deciding = control.cluster
                 control.step(now)
                 self._try_bus = True
+        self.deciding = self.shape.clusters
 
     def _parse(self) -> None:
-        for control, parser in zip(self.controls, self.state.parsers, strict=True):
-            if parser is not None and control.parser.parse():
+        parsers = self.state.parsers
+        left = [cluster for cluster, parser in enumerate(parsers) if parser is not None]
+        while left:  # clusters that get the same do it together
+            first = parsers[left[0]]
+            alike = [cluster for cluster in left if parsers[cluster] == first]
+            left = [cluster for cluster in left if cluster not in alike]
+            if self.controls[alike[0]].parser.parse(alike):
                 self._try_bus = True
+
+    def _multiply(self, now: int) -> None:
+        """The PEs' turn in a cycle."""
+        if self.state.computing.any():
+            self._compute(now)
 
     def _compute(self, now: int) -> None:
         try:
@@ -218,6 +232,43 @@ class Row(Core):
         for control in self.controls:
             if state.doing_since[control.cluster] < state.reached:
                 control.count_to(state.reached)
+
+    # What the bus asks of the clusters of a packet, and tells them
+
+    def accepts(self, packet: Packet) -> bool:
+        """Whether the packet's buffer is free in all its clusters."""
+        return all(self.controls[cluster].accepts(packet) for cluster in packet["clusters"])
+
+    def may_still_write(self, order: int, segment: Segment) -> bool:
+        """Whether a run of a packet before `order` has yet to store into bytes of a segment."""
+        return any(control.may_still_write(order, segment) for control in self.controls)
+
+    def ready(self, packet: Packet, number: int) -> bool:
+        """Whether all clusters can take a segment of the packet on the bus."""
+        return all(self.controls[cluster].ready(packet, number) for cluster in packet["clusters"])
+
+    def begin_segment(self, packet: Packet) -> None:
+        """The first bytes of a segment are on the bus."""
+        for cluster in packet["clusters"]:
+            self.controls[cluster].begin_segment(packet)
+
+    def segment_first(self, packet: Packet, number: int, cycle: int) -> None:
+        """The first beat of a segment was on the bus in `cycle`."""
+        for cluster in packet["clusters"]:
+            self.controls[cluster].segment_first(packet, number, cycle)
+
+    def segment_last(self, packet: Packet, number: int, cycle: int) -> None:
+        """The last beat of a segment was on the bus in `cycle`; its contents are in place."""
+        for cluster in packet["clusters"]:
+            self.controls[cluster].segment_last(packet, number, cycle)
+
+    def targets(self, packet: Packet, number: int) -> NDArray[np.int32]:
+        """Where the ld of each cluster puts a dense segment, (clusters, PEs)."""
+        found = []
+        for cluster in packet["clusters"]:
+            run, op = self.controls[cluster].taker(packet, number)
+            found.append(self.state.registers[cluster, run["buffer"], op["place"], 0])
+        return np.array(found)
 
     # Memory, and addresses
 

@@ -17,7 +17,7 @@ from emu.pe import timing
 from emu.pe.buffers import Buffer, Pairs, buffer_of, entries_of, joined, uses
 from emu.pe.expansion import Expansion
 from emu.pe.sequence import LD_BOTH, LD_WEIGHTS, UNIT_OF, takes_weights
-from emu.pe.state import DONE, LOADER, MAC, STORE, WAITING, Ahead, Packet, Run
+from emu.pe.state import DONE, LOADER, MAC, NOT_WRITTEN, STORE, WAITING, Ahead, Packet, Run
 from isa.codec import Decoded
 from isa.pe import STATES
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from emu.pe.control import Control
 
 LANES = (0, 1)
+BUFFER_FIELDS = ("headers", "words", "steps", "origins", "registers")  # what a buffer holds
 FIFO, ROTATION, WINDOW = range(len(STATES))
 
 
@@ -35,6 +36,7 @@ class Runs:
         self.control, self.row = control, control.row
         self.state, self.shape = control.state, control.shape
         self.cluster = control.cluster
+        self.stores = 0  # of the exe that was opened last, only for who opens next to it
 
     def buffer(self, number: int) -> Buffer:
         """The contents of an instruction buffer of the cluster."""
@@ -88,7 +90,7 @@ class Runs:
             iterations=1,
             looped=False,
             initial=[],
-            written_back={},
+            written_back=[],
             unwritten=[],
             ahead=None,
             segments=packet["segments"],
@@ -108,10 +110,30 @@ class Runs:
         self._rewind(run)
         buffers = [self.buffer(one) for one in chain]
         run["has_weights"] = any(_takes_weights(row) for one in buffers for row in one.rows)
-        self._expand(run)
+        self.expand(run)
         run["ahead"] = self._ahead(run)
-        stores = [self._stores(run, one) for one in chain]
-        run["span"] = self.row.results.span(c, out, sum(stores), address)
+        self.stores = sum(self._stores(run, one) for one in chain)
+        run["span"] = self.row.results.span(c, out, self.stores, address)
+        return run
+
+    def open_like(self, other: Runs, packet: Packet, address: int) -> Run | None:
+        """The same, after `other`, if the buffers are the same there. Raises `Fault`."""
+        state, c = self.state, self.cluster
+        model = other.control.run_for(packet)
+        chain = [model["buffer"], *model["chain"]]
+        for name in BUFFER_FIELDS:
+            values = getattr(state, name)
+            if not np.array_equal(values[c, chain], values[other.cluster, chain]):
+                return None
+        state.segment_entries[c, chain[0]] = 0
+        self.stores = other.stores
+        run = model.copy()
+        run["chain"], run["issue_at"] = list(run["chain"]), list(run["issue_at"])
+        run["written_back"], run["unwritten"] = list(run["written_back"]), []
+        run["ops"] = [op.copy() for op in model["ops"]]
+        for op in run["ops"]:
+            op["segments"], op["beats"] = list(op["segments"]), []
+        run["span"] = self.row.results.span(c, run["out"], self.stores, address)
         return run
 
     def _rewind(self, run: Run) -> None:
@@ -119,7 +141,8 @@ class Runs:
         run["iteration"], run["looped"] = 0, False
         run["iterations"] = self.buffer(run["buffer"]).iterations
         run["initial"] = entries_of(self.state, self.cluster, run["buffer"])
-        run["written_back"], run["unwritten"], run["ops"] = {}, [], []
+        count = len(run["initial"])
+        run["written_back"], run["unwritten"], run["ops"] = [NOT_WRITTEN] * count, [], []
 
     def _expansion(
         self, run: Run, number: int, operands: Pairs, iteration: int, taken: int, last: bool
@@ -140,7 +163,7 @@ class Runs:
             last=last,
         )
 
-    def _expand(self, run: Run) -> None:
+    def expand(self, run: Run) -> None:
         """Append the steps of the run's iteration. Raises `Fault`."""
         iteration = run["iteration"]
         operands = self.buffer(run["buffer"]).operands(run["initial"], iteration)
@@ -210,7 +233,7 @@ class Runs:
                 iteration=run["iteration"],
             )
         run["ops"] = [op for op in ops if op["state"] != DONE]
-        self._expand(run)
+        self.expand(run)
 
     def _entries(self, run: Run) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
         entries: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -278,7 +301,7 @@ class Runs:
         runs[at] = follower
         if self.row.listeners:
             self.row.announce("trigger", cluster=c, buffer=number, order=run["order"])
-        self._expand(follower)
+        self.expand(follower)
         self.control.wake(follower["issue_at"][0])
 
 

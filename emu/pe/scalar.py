@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from emu.core import NEVER
 from emu.pe import timing
 from emu.pe.buffers import buffer_of
-from emu.pe.state import DONE, NO_UNIT, Op, Run
+from emu.pe.state import DONE, NO_UNIT, NOT_WRITTEN, Op, Run
 
 if TYPE_CHECKING:
     from emu.pe.control import Control
@@ -53,19 +53,17 @@ class ScalarUnit:
                 break
             if other["place"] == place and other["implied"] is None and other["state"] != DONE:
                 return NEVER
-        written = run["written_back"].get(place)
-        return 0 if written is None else timing.next_start(written)
+        written = run["written_back"][place]
+        return 0 if written == NOT_WRITTEN else timing.next_start(written)
 
     def next_act(self, run: Run, now: int) -> int:
         """The cycle of the next WB after `now`, or the one after the last of a run."""
-        if not run["written_back"]:
-            return NEVER  # two stages: nothing is written back
         places = (run["written_back"][place] for place, _ in run["unwritten"])
         return min(places, default=NEVER if self.done(run, now) else now + 1)
 
     def done(self, run: Run, now: int) -> bool:
         """Whether the last WB was before cycle `now`."""
-        return all(cycle < now for cycle in run["written_back"].values())
+        return all(cycle < now for cycle in run["written_back"])
 
     def fetchable(self, run: Run, op: Op) -> bool:
         """Whether the operands of an ld stand in the register file, so that its data may come."""

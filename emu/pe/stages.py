@@ -80,6 +80,16 @@ class Datapath:
         state.computing[cluster] = True
         state.balancing[cluster] = balance
 
+    def clear_places(self) -> None:
+        """Set places of the load queues that hold nothing to 0: what lay there is gone."""
+        queues = (
+            (self.q1, self.q1_head, self.q1_count, self.shape.load_queue_1),
+            (self.q2, self.q2_head, self.q2_count, self.shape.load_queue_2),
+        )
+        for queue, head, count, depth in queues:
+            places = queue.reshape(-1, depth)
+            places[(np.arange(depth) - head[:, None]) % depth >= count[:, None]] = 0
+
     def _busy(self) -> NDArray[np.bool_]:
         """PEs that have entries to examine or loads in a queue."""
         return np.asarray(self.left + self.q1_count + self.q2_count > 0)

@@ -37,6 +37,9 @@ WAITING, RUNNING, DONE = range(3)
 # The unit of a step that needs none.
 NO_UNIT = -1
 
+# The cycle of WB of an instruction that has not ended yet.
+NOT_WRITTEN = -1
+
 # What a cluster's PEs do as a whole; decides the class of their cycles.
 IDLE, BUSY, COMPUTING = range(3)
 
@@ -230,7 +233,7 @@ class Run(TypedDict):
     iterations: int
     looped: bool  # the last iteration's lds and macs have ended
     initial: list[list[int]]  # operands of each instruction as config left them
-    written_back: dict[int, int]  # pipeline=4: by place, the cycle of WB of its last issue
+    written_back: list[int]  # pipeline=4: by place, the cycle of WB of its last issue
     unwritten: list[tuple[int, int]]  # pipeline=4: places before WB, and of which iteration
     ahead: Ahead | None
     segments: list[Segment]  # of the exe

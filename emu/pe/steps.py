@@ -80,7 +80,7 @@ class Steps:
         base, total = self.operands(run, op)
         word = int(self.state.words[c, run["buffer"], op["place"]])
         balance = bool(decoded(word).values["balance"])
-        limits = {int(value): self._limit(int(value)) for value in np.unique(base)}
+        limits = {int(value): self.limit(int(value)) for value in np.unique(base)}
         limit = np.array([limits[int(value)] for value in base])
         self.control.do(COMPUTING, now)
         self.state.mac_left[c] = self._entries(run)
@@ -104,7 +104,7 @@ class Steps:
         state.weight_index[c, np.arange(self.shape.pes)[:, None], places] = np.arange(window)
         return np.full_like(entries, window)
 
-    def _limit(self, base: int) -> int:
+    def limit(self, base: int) -> int:
         """The end of the activations that are loaded from `base` on without a gap."""
         size, loaded = self.shape.input_block, self.state.block_loaded[self.cluster].tolist()
         block = base // size

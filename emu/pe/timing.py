@@ -7,7 +7,14 @@ for it starts at e + 1 at the earliest. docs/timing-pe.md explains each rule.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
 from isa.pe import ACCUMULATORS
+
+Cycles = TypeVar("Cycles", int, NDArray[np.int64])  # a cycle, or one of each cluster
 
 ID = 1  # decoding takes a cycle
 FO = 1  # fetching operands takes a cycle
@@ -28,12 +35,12 @@ def first_start(accepted: int) -> int:
     return accepted + ID + FO + 1
 
 
-def write_back(end: int) -> int:
+def write_back(end: Cycles) -> Cycles:
     """The cycle of WB of an instruction that ended at `end`, with four stages."""
     return end + SU + WB
 
 
-def next_start(written: int) -> int:
+def next_start(written: Cycles) -> Cycles:
     """The next issue of an instruction: it fetches after WB, without forwarding."""
     return written + FO + 1
 
@@ -48,7 +55,7 @@ def psums_end(start: int) -> int:
     return start + ACCUMULATORS - 1
 
 
-def move_end(start: int, results: int) -> int:
+def move_end(start: Cycles, results: int) -> Cycles:
     """Results from accumulators, or past the SFU: one a cycle a PE."""
     return start + results - 1
 

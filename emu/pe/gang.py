@@ -1,0 +1,396 @@
+"""Clusters that do the same, each at its own pace: their steps are gone through once for all.
+
+Clusters that share a packet run the same steps; only the ends of their macs differ. While weights
+stay in their queues (state `rq`), the start of a step follows from when others ended, by the
+rules of `emu.pe.control` and `emu.pe.runs`. Times here are arrays (clusters,), and they are found
+as far ahead as what the bus has brought allows.
+
+The declared state of the clusters waits meanwhile: it is that of the cycle in which the gang began.
+A cluster whose run is over leaves, with the state of that cycle. If somebody looks before, or
+something comes that is not foreseen here, the gang breaks up: the control units go through their
+cycles again up to the present one (`emu.pe.gang_replay`). So what is found then is theirs, not
+another account of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu import plain
+from emu.core import NEVER
+from emu.pe import timing
+from emu.pe.control import AFTER
+from emu.pe.gang_sums import Mac, Sums
+from emu.pe.plan import Unplannable
+from emu.pe.repeated import Weights, Whole
+from emu.pe.sequence import block_mask
+from emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
+from isa.pe import SHORT_PIPELINE
+
+if TYPE_CHECKING:
+    from emu.pe.fast import FastRow
+
+Ints = NDArray[np.int64]
+# Cycle, before the control units act or after, method of `Control`, its arguments.
+Heard = tuple[int, bool, str, tuple[Any, ...]]
+STEPS = {"ld", "skip", "mac", "move"}  # what a gang can do
+_LOOKUPS = 1 << 20  # of the macs that are computed at once
+
+
+@dataclass(eq=False)
+class Step:
+    """A step of all clusters, and when each begins and ends it, as far as that is known."""
+
+    op: Op
+    known: Ints  # the cycle of the loopback that made it a step
+    start: Ints | None = None
+    end: Ints | None = None
+
+    @property
+    def explicit(self) -> bool:
+        """Whether it is an instruction, not what a flag or the lack of an spu implies."""
+        return self.op["implied"] is None
+
+
+class Gang:
+    """The clusters `clusters`, whose runs are the same and about to multiply in cycle `now`."""
+
+    def __init__(self, row: FastRow, clusters: list[int], now: int) -> None:
+        self.row, self.state, self.shape = row, row.state, row.shape
+        self.clusters, self.left = clusters, set(clusters)
+        self.controls = [row.controls[cluster] for cluster in clusters]
+        lead = self.controls[0]
+        self.run = plain.copy(lead.runs[0])
+        self.order: int = self.run["order"]
+        self.loops, self.buffer = lead.loops, lead.loops.buffer(self.run["buffer"])
+        # The greatest index among the weights of each cluster.
+        self.reaches = [control.runs[0]["reach"] for control in self.controls]
+        self.slow = self.buffer.header["pipeline"] != SHORT_PIPELINE
+        self.due = [self.state.due[cluster] for cluster in clusters]
+        entries = self.state.segment_entries[clusters, self.run["buffer"]]
+        self.weights = Weights(row.datapath, clusters, entries)
+        self.sums = Sums(row, clusters, self.weights)
+        # Times, by cluster.
+        self.issue = np.full(len(clusters), self.run["issue_at"][0])
+        self.since = self.state.doing_since[clusters]  # the PEs wait since then
+        self.waits = np.zeros_like(self.since)  # cycles in which they did
+        self.ends: dict[int, Ints] = {}  # by place, of its last issue
+        self.looped: Ints | None = None  # the last loopback
+        self.over: Ints | None = None
+        self.done = 0  # instructions since the gang began
+        self.before: list[Step] = []  # of the iteration before
+        self.steps: list[Step] = []
+        self.mac_times: list[tuple[Ints, Ints]] = []
+        self._wholes: list[tuple[int, Whole, int]] = []  # base and number of macs to come
+        self._limits: dict[int, Ints] = {}
+        # What the bus did to the control units, to be told again.
+        self.heard: list[Heard] = []
+        self._take(self.run["ops"], np.full(len(clusters), now))
+        self.extend()
+        for cluster in clusters:
+            self.state.due[cluster] = NEVER
+
+    def _take(self, ops: Sequence[Op], known: Ints) -> None:
+        """The steps of an iteration."""
+        self.steps = [Step(op, known) for op in ops]
+        for step in self.steps:
+            op = step.op
+            if op["name"] not in STEPS:
+                raise Unplannable
+            if op["state"] == WAITING:
+                continue
+            step.start = np.full(len(self.clusters), op["start"])
+            if op["end"] < NEVER:
+                self._end(step, np.full(len(self.clusters), op["end"]))
+            self.done -= op["state"] == DONE and step.explicit
+
+    def _reads(self, op: Op) -> list[int]:
+        """Which blocks of the input buffer a step reads, by cluster; see `Control.find_reads`."""
+        if op["unit"] != MAC:
+            return [op["reads"]] * len(self.reaches)
+        base, size = op["base"], self.shape.input_block
+        ends = [min(base + reach + 1, self.shape.input_buffer) for reach in self.reaches]
+        masks = {end: block_mask(base, end, size) for end in set(ends)}
+        return [masks[end] for end in ends]
+
+    def _shares(self, op: Op, other: Op) -> NDArray[np.bool_] | bool:
+        """Whether two steps use the same, for all clusters or for each; see `Control._conflict`."""
+        mine, its = op["writes"], other["writes"]
+        if op["sums"] & other["sums"] or op["blocks"] & other["blocks"] or mine & its:
+            return True
+        if not mine and not its:
+            return False
+        reads = zip(self._reads(op), self._reads(other), strict=True)
+        found = [bool(left & its or mine & right) for left, right in reads]
+        return found[0] if len(set(found)) == 1 else np.array(found)
+
+    # Ahead
+
+    def extend(self) -> None:
+        """Find times as far ahead as can be. Raises `Unplannable`, `Fault`: break it up then."""
+        while self.over is None:
+            step = next((step for step in self.steps if step.start is None), None)
+            if not (self._loop_back() if step is None else self._start(step)):
+                return
+
+    def _start(self, step: Step) -> bool:
+        """When a step begins, and when it ends; false: not known yet."""
+        op = step.op
+        bounds = [step.known, self.issue]
+        if step.explicit and op["place"] in self.ends:
+            last = self.ends[op["place"]]
+            bounds.append(timing.next_start(timing.write_back(last)) if self.slow else last + 1)
+        if op["segments"]:
+            if op["first"] == NEVER:
+                return False
+            bounds.append(np.full_like(self.issue, op["first"] + 1))
+        elif op["unit"] != NO_UNIT:
+            for other in self._earlier(step):
+                waits = _follows(op, other.op) or self._shares(op, other.op)
+                if waits is not False:
+                    if other.end is None:
+                        return False
+                    bounds.append(np.where(waits, other.end + 1, 0))
+        step.start = np.maximum.reduce(bounds)
+        self.issue = step.start + 1
+        if op["name"] == "mac":
+            self._mac(step)
+        elif op["name"] == "move":
+            source, target = op["implied"] or self._operands(op)
+            self.sums.move(source, target)
+            self._end(step, timing.move_end(step.start, 1))
+        elif op["name"] == "skip":
+            self._end(step, step.start)
+        elif op["last"] < NEVER:
+            self._end_ld(step)
+        return True
+
+    def _end(self, step: Step, end: Ints) -> None:
+        step.end = end
+        if step.explicit:
+            self.ends[step.op["place"]] = end
+            self.done += 1
+
+    def _end_ld(self, step: Step) -> None:
+        assert step.start is not None  # it has begun
+        ended = [timing.ld_end(step.op["last"], start) for start in step.start.tolist()]
+        self._end(step, np.array(ended))
+
+    def _earlier(self, step: Step) -> list[Step]:
+        return self.before + self.steps[: self.steps.index(step)]
+
+    def _loop_back(self) -> bool:
+        """The next iteration's steps, or the end of the last one; see `Runs.loop_back`."""
+        run = self.run
+        times = []
+        for step in self.steps:
+            if step.end is None:
+                return False
+            if step.op["unit"] in (LOADER, MAC):
+                times.append(step.end + 1)
+        last = run["iteration"] + 1 == run["iterations"]
+        if not last:
+            times += [step.start + 1 for step in self.steps if step.start is not None]
+        known = np.maximum.reduce([self.steps[0].known, *times])
+        if last:
+            self._finish(known)
+            return True
+        run["held"] = True
+        run["iteration"] += 1
+        run["ops"] = []
+        self.loops.expand(run)
+        self.before = self.steps
+        self._take(run["ops"], known)
+        return True
+
+    def _finish(self, looped: Ints) -> None:
+        """The run is over when everything has ended and has been written back."""
+        ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
+        if self.slow:
+            ends += [timing.write_back(end) + 1 for end in self.ends.values()]
+        self.looped, self.over = looped, np.maximum.reduce([looped, *ends])
+
+    # Macs
+
+    def _mac(self, step: Step) -> None:
+        op, start = step.op, step.start
+        assert start is not None  # it has just been found
+        if not self._wholes:
+            self._multiply(step)
+        base, whole, at = self._wholes.pop(0)
+        assert base == op["base"]
+        self.sums.mac(Mac(whole, at, base, op["sums"].bit_length() - 1, self._limit(base)))
+        end = start + whole.cycles[at] - 1
+        self.waits += start - self.since
+        self.since = end + 1
+        self.mac_times.append((start, end))
+        self._end(step, end)
+
+    def _multiply(self, step: Step) -> None:
+        """Compute this mac; if all activations have come, those behind it too."""
+        bases = [step.op["base"]]
+        run, rest = self.run, self.steps[self.steps.index(step) + 1 :]
+        if run["taken"] == len(run["segments"]) and all(x.op["last"] < NEVER for x in self._lds()):
+            bases += [other.op["base"] for other in rest if other.op["unit"] == MAC]
+            places = [x.op["place"] for x in self.steps if x.op["unit"] == MAC]
+            most = max(1, _LOOKUPS // max(self.weights.at.size, 1))
+            for iteration in range(run["iteration"] + 1, run["iterations"]):
+                if len(bases) + len(places) > most:
+                    break
+                operands = self.buffer.operands(run["initial"], iteration)
+                bases += [operands[place][0] for place in places]
+        limits = np.array([self._limit(base) for base in bases])
+        whole = self.weights.multiply(bases, limits)
+        self._wholes = [(base, whole, at) for at, base in enumerate(bases)]
+
+    def _lds(self) -> list[Step]:
+        return [step for step in self.steps if step.op["segments"]]
+
+    def _limit(self, base: int) -> Ints:
+        """Where the activations end that are loaded from `base` on, by cluster."""
+        if base not in self._limits:
+            loaded = self.state.block_loaded[self.clusters]
+            few = self.controls[:1] if (loaded == loaded[0]).all() else self.controls
+            found = [control.steps.limit(base) for control in few]
+            self._limits[base] = np.full(len(self.clusters), found)
+        return self._limits[base]
+
+    # The bus
+
+    def takes(self, packet: Packet | None) -> bool:
+        """Whether a packet is the gang's."""
+        return packet is not None and packet["order"] == self.order
+
+    def keeps_out(self, packet: Packet) -> bool:
+        """Whether a packet's buffer is not free as long as the gang goes on."""
+        return packet["buffer"] in (self.run["buffer"], *self.run["chain"])
+
+    def opens(self, segment: int) -> int:
+        """The cycle in which all clusters can take a segment, NEVER if it is not known yet.
+
+        See `Control.ready`.
+        """
+        step = next((step for step in self.steps if segment in step.op["segments"]), None)
+        if step is None:
+            return NEVER
+        op = step.op
+        bounds = [step.known]
+        for other in self._earlier(step):
+            if not other.op["segments"] or max(other.op["segments"]) >= segment:
+                if other.start is None:
+                    return NEVER
+                bounds.append(other.start)
+            waits = self._shares(op, other.op)
+            if waits is not False:
+                if other.end is None:
+                    return NEVER
+                bounds.append(np.where(waits, other.end + 1, 0))
+        if self.slow and op["place"] in self.ends:
+            bounds.append(timing.write_back(self.ends[op["place"]]))
+        return int(max(bound.max() for bound in bounds))
+
+    def taker(self, segment: int) -> Step:
+        """The ld that takes a segment."""
+        return next(step for step in self.steps if segment in step.op["segments"])
+
+    def target(self, segment: int) -> int:
+        """Where it puts it."""
+        return self._operands(self.taker(segment).op)[0]
+
+    def _operands(self, op: Op) -> list[int]:
+        return self.buffer.operands(self.run["initial"], op["iteration"])[op["place"]]
+
+    def hear(self, cycle: int, early: bool, what: str, *values: Any) -> None:
+        """Something that the bus does to the control units in `cycle`."""
+        self.heard.append((cycle, early, what, values))
+
+    def segment_first(self, segment: int, cycle: int) -> None:
+        """The first beat of a segment was on the bus in `cycle`. Raises as `extend`."""
+        op = self.taker(segment).op
+        op["first"] = min(op["first"], cycle)
+        self.extend()
+
+    def segment_last(self, segment: int, cycle: int) -> None:
+        """The last beat was on the bus, and its contents are in place. Raises as `extend`."""
+        step = self.taker(segment)
+        op = step.op
+        op["received"] += 1
+        self._limits = {}
+        if op["received"] == len(op["segments"]):
+            op["last"] = cycle
+            if step.start is not None:
+                self._end_ld(step)
+        self.extend()
+
+    def next_event(self, now: int) -> int:
+        """The first cycle after `now` in which it has to be looked at."""
+        found = NEVER
+        if self.over is not None:
+            places = [i for i, cluster in enumerate(self.clusters) if cluster in self.left]
+            found = int(self.over[places].min())
+        packet = self.state.packet
+        if self.takes(packet) and not packet["sent"]:
+            opens = self.opens(packet["segment"])
+            found = min(found, opens if opens > now else NEVER)
+        return found
+
+    # The end
+
+    def leave(self, now: int) -> None:
+        """Write the state of the clusters whose run is over in cycle `now`."""
+        if self.over is None:
+            return
+        for place in np.flatnonzero(self.over <= now).tolist():
+            if self.clusters[place] in self.left:
+                self.left.remove(self.clusters[place])
+                self._leave(place)
+
+    def _leave(self, place: int) -> None:
+        assert self.looped is not None
+        assert self.over is not None
+        state, c, control = self.state, self.clusters[place], self.controls[place]
+        run = control.runs[0]
+        kept = [x for x in self.before if x.end is not None and x.end[place] >= self._last[place]]
+        run["ops"] = [_done(step, place) for step in [*kept, *self.steps]]
+        for op in run["ops"]:
+            op["reads"] = self._reads(op)[place]
+        for name in ("iteration", "taken", "ahead"):
+            run[name] = plain.copy(self.run[name])
+        run["issue_at"][0], run["held"] = int(self.issue[place]), True
+        if self.slow:
+            for at, end in self.ends.items():
+                run["written_back"][at] = int(timing.write_back(end[place]))
+                state.registers[c, run["buffer"], at] = np.array(run["initial"][at])[:, None]
+            run["unwritten"] = []
+        self.sums.write(place)
+        state.cycles_queue[c] += self.waits[place]
+        state.doing[c], state.doing_since[c] = BUSY, self.since[place]
+        self.row.retired += self.done
+        control.loops.loop_back(run)
+        state.units[c] = [FREE] * len(state.units[c])
+        state.due[c] = int(self.over[place])
+
+    @property
+    def _last(self) -> Ints:
+        """When the last iteration began."""
+        return self.steps[0].known
+
+
+def _follows(op: Op, other: Op) -> bool:
+    """Whether a step waits for every earlier one like another, by its unit."""
+    return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
+
+
+def _done(step: Step, place: int) -> Op:
+    """A step of a cluster that is over."""
+    op = plain.copy(step.op)
+    assert step.start is not None
+    assert step.end is not None
+    op["state"], op["start"], op["end"] = DONE, int(step.start[place]), int(step.end[place])
+    done: Op = op
+    return done

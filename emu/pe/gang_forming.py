@@ -1,0 +1,102 @@
+"""Which clusters of a row may go on as a gang (`emu.pe.gang`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from emu.faults import Fault
+from emu.pe.gang import STEPS, Gang
+from emu.pe.plan import Unplannable
+from emu.pe.runs import BUFFER_FIELDS, ROTATION
+from emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, decoded, takes_weights
+from emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
+
+if TYPE_CHECKING:
+    from emu.pe.fast import FastRow
+
+_STATE = MEMBERS.index("state")
+_FEWEST = 2  # iterations that are worth it
+
+
+def gang_of(row: FastRow, now: int) -> Gang | None:
+    """The clusters that run something, as a gang from cycle `now` on, if they can be one.
+
+    They are about to begin the first mac of a loop over weights that stay, and nothing
+    sets one apart from the other.
+    """
+    state = row.state
+    clusters = [cluster for cluster, runs in enumerate(state.runs) if runs]
+    if not clusters or row.datapath.adder.floating:
+        return None
+    runs = state.runs[clusters[0]]
+    if len(runs) != 1 or not _worth_it(row, clusters[0], runs[0], now):
+        return None
+    if len(clusters) != runs[0]["sharers"] or not _alike(row, clusters, runs[0]["buffer"]):
+        return None
+    try:
+        return Gang(row, clusters, now)
+    except (Unplannable, Fault):
+        return None
+
+
+def _worth_it(row: FastRow, cluster: int, run: Run, now: int) -> bool:
+    """Whether a run is at the beginning of such a loop."""
+    state = row.state
+    if (
+        run["iteration"] > 0
+        or run["iterations"] < _FEWEST
+        or not run["live"]
+        or run["looped"]
+        or state.headers[cluster, run["buffer"], _STATE] != ROTATION
+        or state.due[cluster] > now
+    ):
+        return False
+    ops = run["ops"]
+    weights = [op for op in ops if takes_weights(op)]
+    if not weights or not all(_ends(op, now) for op in weights):
+        return False
+    begun = [op for op in ops if op["unit"] in (MAC, SFU) and op["state"] != WAITING]
+    if begun or not {op["name"] for op in ops} <= STEPS:
+        return False
+    words = state.words[cluster, run["buffer"]].tolist()
+    if any(op["unit"] == MAC and decoded(words[op["place"]]).values["balance"] for op in ops):
+        return False
+    left = [part for op in ops if not _ends(op, now) for part in op["segments"]]
+    left += range(run["taken"], len(run["segments"]))
+    return all(run["segments"][part]["type"] == ACTIVATIONS_SEGMENT for part in left)
+
+
+def _ends(op: Op, now: int) -> bool:
+    """Whether a step is over in cycle `now`, whether that has been noticed or not."""
+    return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
+
+
+def _common(run: Run) -> dict[str, Any]:
+    """A run without what each cluster may have for itself, by its PEs and its weights."""
+    ops = [{**op, "reads": 0} for op in run["ops"]]
+    return {**run, "span": None, "reach": 0, "ops": ops}
+
+
+def _alike(row: FastRow, clusters: list[int], buffer: int) -> bool:
+    """Whether all clusters are in one state, and all their PEs have the same operands."""
+    state, lead = row.state, clusters[0]
+    for name in ("units", "due"):
+        values = getattr(state, name)
+        if any(values[cluster] != values[lead] for cluster in clusters):
+            return False
+    if any(len(state.runs[cluster]) != 1 for cluster in clusters):
+        return False
+    first, *others = (_common(state.runs[cluster][0]) for cluster in clusters)
+    if any(other != first for other in others):
+        return False
+    for name in BUFFER_FIELDS:
+        values = getattr(state, name)[clusters, buffer]
+        if not (values == values[0]).all():
+            return False
+    registers = state.registers[lead, buffer]
+    if not (registers == registers[..., :1]).all():
+        return False
+    apart = state.computing[clusters] | (state.doing[clusters] != BUSY)
+    jobs = [state.sfu_jobs[cluster] for cluster in clusters]
+    parsers = [state.parsers[cluster] for cluster in clusters]
+    return not apart.any() and not any(jobs) and not any(parsers)

@@ -1,0 +1,153 @@
+"""What the macs of a gang (`emu.pe.gang`) leave in its PEs: sums, results, counters.
+
+The declared state of the PEs waits until their cluster leaves the gang; what it will be is held
+here, for all clusters at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.pe.plan import Unplannable
+from emu.pe.repeated import Weights, Whole
+
+if TYPE_CHECKING:
+    from emu.pe.fast import FastRow
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Mac:
+    """A mac of all clusters: number `at` of those computed together as `whole`."""
+
+    whole: Whole
+    at: int
+    base: int
+    accumulator: int
+    limit: Ints  # (clusters,): where its activations end
+
+
+class Sums:
+    """Accumulators, output queues and counters of the PEs of `clusters`."""
+
+    def __init__(self, row: FastRow, clusters: list[int], weights: Weights) -> None:
+        self.row, self.state, self.shape = row, row.state, row.shape
+        self.clusters, self.entries = clusters, weights.entries.reshape(weights.grid)
+        self.adder = row.datapath.adder
+        # No product is greater, and no sum takes more of them.
+        bits = 8 * np.dtype(self.shape.value_type).itemsize - 1
+        self.most = (1 << 2 * bits) * int(self.entries.max())
+        self.accumulators = self.state.accumulators[clusters]
+        self.output = self.state.output[clusters]
+        self.written = self.state.output_written[clusters]
+        self.buffer = self.state.buffer[clusters]
+        self.moves = 0
+        self.macs: list[Mac] = []
+        self._counts: list[NDArray[Any]] | None = None
+
+    def mac(self, mac: Mac) -> None:
+        """The next mac. Raises `Unplannable` if its sums might leave the range."""
+        old = self.accumulators[..., mac.accumulator]
+        if self.adder.overflow != "wrap":
+            held = max(abs(int(old.max())), abs(int(old.min())))
+            if held + self.most > int(np.iinfo(self.adder.dtype).max):
+                raise Unplannable
+        old += mac.whole.sums[mac.at]
+        self.macs.append(mac)
+
+    def move(self, source: int, target: int) -> None:
+        """The next result moves out; see `Results.move`."""
+        values = self.accumulators[..., source]
+        self.buffer[...] = values
+        self.output[..., target] = values
+        values[...] = 0
+        size = self.shape.output_block
+        self.written[..., target] = True
+        self.written[..., target + 1 : -(-(target + 1) // size) * size] = False
+        self.moves += 1
+
+    # Into the declared state
+
+    def write(self, place: int) -> None:
+        """The cluster at `place` of the gang has done all of it."""
+        state, c = self.state, self.clusters[place]
+        state.accumulators[c] = self.accumulators[place]
+        state.output[c] = self.output[place]
+        state.output_written[c] = self.written[place]
+        state.buffer[c] = self.buffer[place]
+        state.output_writes[c] += self.moves
+        if not self.macs:
+            return
+        if self._counts is None:
+            self._counts = self._all_counts()
+        self._count(c, *(count[place] for count in self._counts))
+        state.weights_examined[c] += self.entries[place] * len(self.macs)
+        self.start(place, self.macs[-1])
+        self.end(place, self.macs[-1])
+
+    def start(self, place: int, mac: Mac) -> None:
+        """A mac of a cluster begins: what the comparators then hold of it."""
+        state, c = self.state, self.clusters[place]
+        state.mac_left[c] = self.entries[place]
+        state.mac_next[c] = state.weight_head[c]
+        state.mac_base[c] = mac.base
+        state.mac_sum[c] = mac.accumulator
+        state.mac_limit[c] = mac.limit[place]
+        state.mac_reached[c] = False
+
+    def end(self, place: int, mac: Mac) -> None:
+        """What the comparators hold when it has ended."""
+        state, c = self.state, self.clusters[place]
+        state.mac_left[c] = 0
+        state.mac_next[c] = (state.weight_head[c] + self.entries[place]) % self.shape.weight_queue
+        state.mac_reached[c] = mac.whole.taken[mac.at, place] > 0
+        state.computing[c] = False
+
+    def apply(self, place: int, number: int) -> None:
+        """A cluster has done this one mac, which began in the declared state."""
+        mac = self.macs[number]
+        c, whole = self.clusters[place], mac.whole
+        self.state.accumulators[c, :, mac.accumulator] += whole.sums[mac.at, place]
+        counts = self._counts_of(whole, slice(mac.at, mac.at + 1))
+        self._count(c, *(count[0, place] for count in counts))
+        self.state.weights_examined[c] += self.entries[place]
+        self.end(place, mac)
+
+    def _counts_of(self, whole: Whole, some: slice) -> list[NDArray[Any]]:
+        """Of macs of a whole: taken, filling, without load, early, most in queue 1."""
+        taken, busy = whole.taken[some], whole.busy[some]
+        filling = np.where(taken > 0, np.minimum(busy, whole.first[some]), busy)
+        early = whole.cycles[some, :, None] - busy
+        return [taken, filling, busy - taken - filling, early, whole.most[some]]
+
+    def _all_counts(self) -> list[NDArray[Any]]:
+        found: list[list[NDArray[Any]]] = [[] for _ in range(5)]
+        for whole in {id(mac.whole): mac.whole for mac in self.macs}.values():
+            used = [mac.at for mac in self.macs if mac.whole is whole]
+            assert used == list(range(used[0], used[0] + len(used)))  # one after the other
+            some = slice(used[0], used[0] + len(used))
+            for place, count in enumerate(self._counts_of(whole, some)):
+                found[place].append(count)
+        sums = [np.concatenate(counts).sum(axis=0) for counts in found[:4]]
+        return [*sums, np.concatenate(found[4]).max(axis=0)]
+
+    def _count(
+        self, c: int, taken: Ints, filling: Ints, no_load: Ints, early: Ints, most: Ints
+    ) -> None:
+        state = self.state
+        state.macs[c] += taken
+        state.cycles_mac[c] += taken
+        state.cycles_filling[c] += filling
+        state.cycles_no_load[c] += no_load
+        state.cycles_early[c] += early
+        state.effectual_loads[c] += taken
+        if not self.shape.direct:
+            state.q1_head[c] = (state.q1_head[c] + taken) % self.shape.load_queue_1
+            state.q1_high[c] = np.maximum(state.q1_high[c], most)
+        state.q2_head[c] = (state.q2_head[c] + taken) % self.shape.load_queue_2
+        state.q2_high[c] = np.maximum(state.q2_high[c], taken > 0)

@@ -1,0 +1,129 @@
+"""Macs of some clusters over weights that stay, for any bases: what they cost and give.
+
+The entries of the weight queues and where they point are found once. A mac of a base
+then is a look-up of bits and activations, for all PEs and for several bases at once; the cycles
+come from `emu.pe.comparator`, as those of `emu.pe.plan`. Whole macs only: of one that somebody
+looks at in its middle a `Plan` is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.pe.comparator import OUTCOMES, Tables, tables
+from emu.pe.plan import Unplannable
+from emu.pe.stages import Datapath
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Whole macs, (bases, clusters, PEs) unless another shape stands there."""
+
+    cycles: Ints  # (bases, clusters): from the first to the last one
+    sums: NDArray[Any]  # what the accumulators gain
+    taken: Ints  # products
+    busy: Ints  # cycles until a PE is done
+    first: Ints  # cycles until its first product, if it has one
+    most: Ints  # loads that queue 1 held at most
+
+
+class Weights:
+    """What lies in the weight queues of `clusters`, from the head on: `entries` (clusters, PEs)."""
+
+    def __init__(self, datapath: Datapath, clusters: Sequence[int], entries: Ints) -> None:
+        self.path, self.shape = datapath, datapath.shape
+        pes = self.shape.pes
+        self.grid = (len(clusters), pes)
+        of = (np.array(clusters)[:, None] * pes + np.arange(pes)).reshape(-1)
+        self.entries = entries.reshape(-1)
+        self.tables = None if self.shape.direct else tables(*self._depths)
+        # A row is an entry of all PEs; as many as the longest PE has, in whole blocks of pairs.
+        block = 1 if self.tables is None else 2 * self.tables.pairs
+        width = -(-max(int(self.entries.max()), 1) // block) * block
+        number = np.arange(width)[:, None]
+        head = datapath.state.weight_head.reshape(-1)[of]
+        place = (head + number) % self.shape.weight_queue + datapath.weight_row[of]
+        valid = number < self.entries
+        index = np.where(valid, datapath.weight_index.take(place), 0).astype(np.int64)
+        self.reach = np.where(self.entries > 0, index.max(axis=0), -1).reshape(self.grid)
+        self.valid = None if valid.all() else valid
+        self.at = index + datapath.input_row[of]
+        values = np.where(valid, datapath.weight_value.take(place), 0)
+        self.values = values.astype(datapath.adder.dtype)
+
+    @property
+    def _depths(self) -> tuple[int, int]:
+        return self.shape.load_queue_1, self.shape.load_queue_2
+
+    def multiply(self, bases: Sequence[int], limits: Ints) -> Whole:
+        """Macs of these bases; `limits` (bases, clusters) is where their activations end.
+
+        Raises `Unplannable` if one would read beyond that.
+        """
+        path, count = self.path, len(bases)
+        base = np.array(bases)
+        reads = self.reach + base[:, None, None]
+        if ((reads >= limits[:, :, None]) & (self.reach >= 0)).any():
+            raise Unplannable
+        at = (self.at[:, None, :] + base[:, None]).reshape(len(self.at), -1)
+        hit = path.bitmask.take(at, mode="clip")
+        if self.valid is not None:
+            hit = (hit.reshape(len(at), count, -1) & self.valid[:, None]).reshape(at.shape)
+        activations = path.activations.take(at, mode="clip").reshape(len(at), count, -1)
+        sums = np.einsum("wr,wir->ir", self.values, activations, dtype=self.values.dtype)
+        taken = np.count_nonzero(hit, axis=0)
+        entries = np.tile(self.entries, count)
+        if self.tables is None:
+            busy, first, most = self._direct(hit, entries)
+        else:
+            busy, first, most = self._queued(hit, entries, self.tables)
+        shape = (count, *self.grid)
+        busy = busy.reshape(shape)
+        return Whole(
+            cycles=np.maximum(busy.max(axis=2), 1),
+            sums=sums.reshape(shape),
+            taken=taken.reshape(shape),
+            busy=busy,
+            first=first.reshape(shape),
+            most=most.reshape(shape),
+        )
+
+    def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
+        """Design 5a: an entry a cycle, its load in the MAC a cycle later."""
+        number = np.arange(1, len(hit) + 1)[:, None]
+        last = np.where(hit, number, -1).max(axis=0)
+        busy = np.maximum(entries, last + 1)
+        return busy, hit.argmax(axis=0) + 1, np.zeros_like(busy)
+
+    def _queued(
+        self, hit: NDArray[np.bool_], entries: Ints, table: Tables
+    ) -> tuple[Ints, Ints, Ints]:
+        """Design 5b: from look-up to look-up, a block of pairs each."""
+        bits = hit.view(np.uint8)
+        effectual = bits[0::2] + bits[1::2]
+        blocks = effectual.reshape(-1, table.pairs, effectual.shape[1]).astype(np.intp)
+        number = blocks[:, 0]
+        for pair in range(1, table.pairs):
+            number = number * OUTCOMES + blocks[:, pair]
+        keys = number * table.states
+        state: NDArray[Any] = np.zeros(keys.shape[1], np.intp)
+        for key in keys:
+            key += state
+            state = table.following.take(key)
+        length = np.zeros((len(keys), keys.shape[1]), np.int64)  # of the blocks before
+        np.cumsum(table.length.take(keys[:-1]), axis=0, out=length[1:])
+        most = table.most.take(keys).max(axis=0)
+        # The last pair's cycle, and what the queues then still hold.
+        pairs = (entries + 1) // 2
+        block, within = np.divmod(np.maximum(pairs - 1, 0), table.pairs)
+        of = np.arange(len(pairs))
+        row = keys[block, of]
+        end = length[block, of] + table.offset[row, within] + table.drain[table.after[row, within]]
+        return np.where(pairs > 0, end + 1, 0), hit.argmax(axis=0) // 2 + 2, most
