@@ -264,8 +264,9 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
     fast, reference = (unit.machine(toy(number, script), engine=engine) for engine in ENGINES)
     assert fast.half == UNIT + HALF
     for pause in pauses:
-        for machine in (fast, reference):
-            machine.run(max_cycles=pause)
+        stops = [machine.run(max_cycles=pause) for machine in (fast, reference)]
+        if stops[0].reason != "cycle limit":
+            break  # in which cycle the clock finds nobody to run is the run's choice
         assert not differences(fast.device, reference.device)
     for step in range(5):
         core = rng.choice(["pe[0]", f"toy{number}"])
