@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from emu.engines import ENGINES
 from emu.nnp.processor import Processor
+from emu.nnp.reference import Reference
 
 if TYPE_CHECKING:
     from emu.core import Core
@@ -13,4 +15,4 @@ if TYPE_CHECKING:
 
 def build(device: Device) -> list[Core]:
     """The one nnp of a device."""
-    return [Processor(device)]
+    return [Processor(device) if device.engine == ENGINES[0] else Reference(device)]

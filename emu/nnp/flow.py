@@ -39,11 +39,12 @@ def reading(core: Processor, chain: Chain, first: int, count: int) -> tuple[Time
 
 
 def _ready(core: Processor, access: Access, addresses: NDArray[np.int64]) -> Times:
-    """The cycles from which entries can be read."""
-    memory = access.memory
-    if memory.setting and not memory.queue:
-        return np.asarray(core.state.ready(memory)[np.maximum(addresses, 0)])
-    return np.full(addresses.shape, core.state.stored_before, np.int64)
+    """The cycles from which entries can be read; zeros of a padding always can."""
+    if access.memory.setting:
+        found = core.state.ready(access.memory)[np.maximum(addresses, 0)]
+    else:
+        found = np.full(addresses.shape, core.state.stored_before, np.int64)
+    return np.where(addresses < 0, 0, found)
 
 
 def _rates(core: Processor, access: Access, addresses: NDArray[np.int64]) -> Times:
@@ -78,8 +79,8 @@ def vectors(core: Processor, chain: Chain, first: int, reads: Times, rates: Time
             if item.operand is not None:
                 places = chain.addresses(item.operand, first, count)
                 arrivals = np.maximum(arrivals, state.ready(item.operand.memory)[places])
-            if item.does == "v_softmax":
-                arrivals = np.broadcast_to(arrivals.max(axis=1, keepdims=True), arrivals.shape)
+        if any(item.does == "v_softmax" for item in operations):
+            arrivals = np.broadcast_to(arrivals.max(axis=1, keepdims=True), arrivals.shape)
         times = through(arrivals.ravel(), rate.ravel(), int(state.free[unit])).reshape(rate.shape)
         free[unit] = int(times[-1, -1] + timing.rate)
         before, depth = rate, timing.depth(operations)

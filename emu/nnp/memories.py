@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emu.faults import Fault
-from emu.nnp.numbers import HOST, Quantised, Quantiser, dequantise, quantise, to_host
-from emu.nnp.prepared import PreparedTiles
+from emu.nnp.numbers import Quantised
+from emu.nnp.state import BIAS
 from emu.pages import SHIFT, WRITTEN
 from isa.memory_map import EXTERNAL
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 Host = NDArray[np.floating[Any]]
 Addresses = NDArray[np.int64]
 
-BIAS = np.int8(15)  # of a shared exponent as state
-
 
 class Memories:
     """The memories of one core."""
@@ -30,14 +28,8 @@ class Memories:
     def __init__(self, core: Processor, config: Mapping[str, Any]) -> None:
         self.core = core
         self.native = int(config["nnp.native"])
-        self.dtype = np.dtype(HOST[config["nnp.host_format"]])
-        kind = config["nnp.quantise"]
-        sizes = config["nnp.float_exponent_bits"], config["nnp.float_mantissa_bits"]
-        self.vector = Quantiser(kind, config["nnp.vector_bits"], *sizes)
-        self.matrix = Quantiser(kind, config["nnp.matrix_bits"], *sizes)
-        self.prepared = PreparedTiles(
-            core.state.tile_codes, core.state.tile_exponents, self.matrix, self.vector
-        )
+        self.arithmetic = core.arithmetic
+        self.dtype = core.arithmetic.dtype
 
     # Vectors
 
@@ -51,11 +43,6 @@ class Memories:
             codes[padding] = 0
             exponents[padding] = -BIAS
         return Quantised(codes, exponents)
-
-    def host_values(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """What quantised numbers are outside of the multiplier: rounded once."""
-        found: Host = to_host(dequantise(quantised, quantiser), self.dtype)
-        return found
 
     def read(self, memory: Memory, addresses: Addresses) -> Host:
         """Host values of a register file or of Dram: (..., N), zeros for negative addresses."""
@@ -130,7 +117,7 @@ class Memories:
             state = self.core.state
             exponents = state.tile_exponents[addresses].astype(np.int8) - BIAS
             found = Quantised(state.tile_codes[addresses], exponents)
-            return self.host_values(found, self.matrix)
+            return self.arithmetic.host(found, self.arithmetic.matrix)
         rows = self._dram("read", addresses, native * native)[addresses]
         return rows.reshape(*addresses.shape, native, native)
 
@@ -143,7 +130,7 @@ class Memories:
             self._touch(addresses, native * native)
             return
         state = self.core.state
-        found = quantise(values, self.matrix)
+        found = self.arithmetic.quantise(values, self.arithmetic.matrix)
         state.tile_codes[addresses] = found.codes
         state.tile_exponents[addresses] = found.exponents + BIAS
         sizes = ((state.matrix_codes, 2 * native * native), (state.matrix_exponents, native))
@@ -152,4 +139,4 @@ class Memories:
                 for page in range(start >> SHIFT, (start + size - 1 >> SHIFT) + 1):
                     pages.touch(page)
         first = int(addresses.min())
-        self.prepared.written(first, int(addresses.max()) - first + 1)
+        self.arithmetic.written(first, int(addresses.max()) - first + 1)

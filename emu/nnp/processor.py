@@ -9,15 +9,16 @@ follows nnp.issue_cycles after the begin of the last iteration.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from emu.core import NEVER, Core
-from emu.engines import ENGINES
 from emu.faults import Fault, Stop
 from emu.nnp import flow
+from emu.nnp.arithmetic import Arithmetic, FastArithmetic
 from emu.nnp.chain import Chain
 from emu.nnp.memories import Memories
 from emu.nnp.numbers import NotANumber
@@ -48,6 +49,7 @@ class Processor(Core):
     """The one core of the table nnp."""
 
     state: NnpState
+    batches = True  # iterations are done together where nobody can tell
 
     def __init__(self, device: Device) -> None:
         config = device.config
@@ -55,13 +57,25 @@ class Processor(Core):
         self.timing = Timing(config)
         self.divider = self.timing.divider
         self.port: Port = device.memory.port(self)
+        self.arithmetic = self.arithmetic_of(config, self.state)
         self.memories = Memories(self, config)
         self.execution = Execution(self)
         self.sizes = {name: config[name] for name in config if name.startswith(f"{CORE.name}.")}
         self.net_in, self.net_out = size(config, "NetInQ"), size(config, "NetOutQ")
-        self.batches = device.engine == ENGINES[0]
         self._chain: Chain | None = None
         self._single = False  # an iteration of the chain fails: find out which one
+
+    def arithmetic_of(self, config: Mapping[str, Any], state: NnpState) -> Arithmetic:
+        """The arithmetic of this engine."""
+        return FastArithmetic(config, state)
+
+    def reading(self, chain: Chain, count: int) -> tuple[Times, Times]:
+        """When the vectors of the next `count` iterations are read, and their rates."""
+        return flow.reading(self, chain, self.state.iteration, count)
+
+    def way(self, chain: Chain, reads: Times, rates: Times) -> flow.Flow:
+        """The way of the vectors that are read in cycles `reads`, from the next iteration on."""
+        return flow.vectors(self, chain, self.state.iteration, reads, rates)
 
     # The contract
 
@@ -90,7 +104,7 @@ class Processor(Core):
 
     def reload(self) -> None:
         super().reload()
-        self.memories.prepared.clear()
+        self.arithmetic.clear()
         self._single = False
         state = self.state
         self._chain = None
@@ -241,8 +255,7 @@ class Processor(Core):
 
     def _iterate(self, chain: Chain, limit: int) -> bool:
         """Do iterations that begin before `limit`, or go to the begin of the next one."""
-        state = self.state
-        reads, rates = flow.reading(self, chain, state.iteration, 1)
+        reads, rates = self.reading(chain, 1)
         begin = int(reads[0, 0])
         if begin > self.time:
             self.time = begin
@@ -250,10 +263,10 @@ class Processor(Core):
         self.proceed()
         count = self._batch(chain)
         if count > 1:
-            reads, rates = flow.reading(self, chain, state.iteration, count)
+            reads, rates = self.reading(chain, count)
             count = int(np.count_nonzero(reads[:, 0] < limit))
             reads, rates = reads[:count], rates[:count]
-        way = flow.vectors(self, chain, state.iteration, reads, rates)
+        way = self.way(chain, reads, rates)
         return self._do(chain, way, count, None)
 
     def _batch(self, chain: Chain) -> int:
@@ -407,7 +420,7 @@ class Processor(Core):
             self._move_tiles(chain, whole, values.reshape(-1, native, native))
             return
         rates = np.full(times.shape, self.timing.rate, np.int64)
-        self._do(chain, flow.vectors(self, chain, state.iteration, times, rates), 1, values)
+        self._do(chain, self.way(chain, times, rates), 1, values)
 
     # Tiles
 

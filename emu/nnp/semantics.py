@@ -1,7 +1,7 @@
-"""What the instructions do: those between chains by their mnemonic, a chain on all its vectors.
+"""What a chain does to its vectors: from its source through the multiplier and the MFUs.
 
-A function of an MFU has the plain mnemonic's name; it gets the chain's vectors and, if its row
-names one, the operand's, both host values (iterations, vectors, N).
+Vectors of some iterations at once: host values (iterations, vectors, N). Which function an
+instruction is, the arithmetic knows by its plain mnemonic.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emu.faults import Fault
-from emu.nnp import numbers
 from emu.nnp.chain import Chain
+from emu.nnp.longs import FRACTION, WHOLE
 from emu.nnp.numbers import NotANumber, OutOfRange, Quantised
 
 if TYPE_CHECKING:
@@ -30,63 +30,12 @@ class Failed(Exception):
         self.at, self.fault = at, fault
 
 
-# Functions of the MFUs
-
-
-def vv_add(chain: Host, operand: Host) -> Host:
-    return numbers.add(chain, operand)
-
-
-def vv_a_sub_b(chain: Host, operand: Host) -> Host:
-    return numbers.subtract(chain, operand)
-
-
-def vv_b_sub_a(chain: Host, operand: Host) -> Host:
-    return numbers.subtract(operand, chain)
-
-
-def vv_max(chain: Host, operand: Host) -> Host:
-    return numbers.maximum(chain, operand)
-
-
-def vv_mul(chain: Host, operand: Host) -> Host:
-    return numbers.multiply(chain, operand)
-
-
-def v_sigm(chain: Host) -> Host:
-    return numbers.sigmoid(chain)
-
-
-def v_tanh(chain: Host) -> Host:
-    return numbers.tanh(chain)
-
-
-def v_relu(chain: Host) -> Host:
-    return numbers.relu(chain)
-
-
-FUNCTIONS = {
-    function.__name__: function
-    for function in (
-        vv_add, vv_a_sub_b, vv_b_sub_a, vv_max, vv_mul, v_sigm, v_tanh, v_relu,
-    )
-}  # fmt: skip
-
-
-def v_softmax(chain: Host, valid: int) -> Host:
-    """Over the first `valid` elements of all vectors of an iteration."""
-    count, vectors, native = chain.shape
-    return numbers.softmax(chain.reshape(count, -1), valid).reshape(count, vectors, native)
-
-
-# Chains
-
-
 class Execution:
     """What chains do to vectors."""
 
     def __init__(self, core: Processor) -> None:
         self.memories = core.memories
+        self.arithmetic = core.arithmetic
         self.out = bool(core.device.config["nnp.quantise_mvm_out"])
         self.into = bool(core.device.config["nnp.quantise_mfu_in"])
 
@@ -102,14 +51,16 @@ class Execution:
                 values = self._again(item.at, values)
             is_first = False
             if item.does == "v_softmax":
-                values = v_softmax(values, chain.scalars["valid"])
+                flat = values.reshape(count, -1)
+                flat = self.arithmetic.softmax(flat, chain.scalars["valid"])
+                values = flat.reshape(values.shape)
                 continue
             operands = []
             if item.operand is not None:
                 places = chain.addresses(item.operand, first, count)
                 operand = self.memories.read(item.operand.memory, places)
                 operands.append(self._again(item.at, operand) if self.into else operand)
-            values = FUNCTIONS[item.does](values, *operands)
+            values = self.arithmetic.function(item.does, values, *operands)
         return values
 
     def _source(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
@@ -119,7 +70,7 @@ class Execution:
         if source.memory.name == "InitialVrf":
             held = memories.initial(places)
             if chain.product is None:
-                return memories.host_values(held, memories.vector)
+                return self.arithmetic.host(held, self.arithmetic.vector)
             return self._product(chain, first, held)
         values = popped
         if values is None:
@@ -132,25 +83,29 @@ class Execution:
         return self._product(chain, first, self.quantised(chain.product.at, values))
 
     def _product(self, chain: Chain, first: int, vectors: Quantised) -> Host:
-        memories, product = self.memories, chain.product
+        product = chain.product
         assert product is not None
         rows, cols = chain.scalars["rows"], chain.scalars["cols"]
         count = len(vectors.codes)
         try:
             if not product.inc:
-                tiles = memories.prepared.tiles(product.base, rows, cols)
-                values = tiles.times(vectors, memories.dtype)
+                values = self.arithmetic.product(product.base, rows, cols, vectors)
             else:
                 parts = []
                 for place in range(count):
-                    tiles = memories.prepared.tiles(product.begin(first + place, None), rows, cols)
-                    one = Quantised(
-                        vectors.codes[place : place + 1], vectors.exponents[place : place + 1]
-                    )
-                    parts.append(tiles.times(one, memories.dtype))
+                    codes, exponents = vectors.codes[place, None], vectors.exponents[place, None]
+                    one = Quantised(codes, exponents)
+                    begin = product.base + product.inc * (first + place)
+                    parts.append(self.arithmetic.product(begin, rows, cols, one))
                 values = np.concatenate(parts)
         except OutOfRange as error:
-            fault = Fault("accumulator overflow", f"mv_mul: {error}", {})
+            _, row, element = error.index
+            fault = Fault(
+                "accumulator overflow",
+                f"element {element} of row {row} leaves the accumulator's {WHOLE + FRACTION} bits"
+                f" at column {error.column}",
+                {"row": row, "element": element, "column": error.column},
+            )
             raise Failed(product.at, fault) from None
         if self.out:
             values = self._again(product.at, values)
@@ -159,16 +114,17 @@ class Execution:
     def quantised(self, at: int, values: Host) -> Quantised:
         """Vectors as the multiplier takes them. Raises `Failed`."""
         try:
-            return numbers.quantise(values, self.memories.vector)
+            return self.arithmetic.quantise(values, self.arithmetic.vector)
         except NotANumber as error:
             raise Failed(at, nan_fault(error)) from None
 
     def _again(self, at: int, values: Host) -> Host:
         """As the two switches do: quantised, and host values again."""
         try:
-            return numbers.requantise(values, self.memories.vector)
+            found = self.arithmetic.quantise(values, self.arithmetic.vector)
         except NotANumber as error:
             raise Failed(at, nan_fault(error)) from None
+        return self.arithmetic.host(found, self.arithmetic.vector)
 
 
 def nan_fault(error: NotANumber) -> Fault:

@@ -24,6 +24,9 @@ READ, MULTIPLY, FIRST, SECOND, WRITE, TILES = range(6)
 """Units in the order in which a chain goes through them; tiles have a manager of their own."""
 UNITS = ("reading", "the multiplier", "MFU0", "MFU1", "writing", "the matrix memory manager")
 
+BIAS = np.int8(15)
+"""What is added to an exponent where it is stored, also to the 0 of a kind that has none."""
+
 HOST_FILES = {"MulVrf": "mul_vrf", "AddSubVrf0": "add_sub_vrf0", "AddSubVrf1": "add_sub_vrf1"}
 """The field of each register file of host values, by the memory's name."""
 READY = {**{name: f"ready_{field}" for name, field in HOST_FILES.items()},
