@@ -51,6 +51,10 @@ class Kind:
         """Words that this kind knows, for completion and did-you-mean."""
         return ()
 
+    def about(self, word: str) -> str:
+        """What one of its words means, in a sentence, if the word by itself does not say it."""
+        return ""
+
     def hint(self, text: str) -> str:
         """What to say of a word that this kind refuses for a reason of its own; else nothing."""
         return ""

@@ -125,7 +125,8 @@ def _chapter(item: Page) -> str:
     """Under which heading of the second level a page stands."""
     if item.kind == "instruction" and item.detail:
         return f"Instructions: {item.detail}"
-    text = item.kind if " a run " in item.kind else f"{item.kind}s"
+    plural = f"{item.kind[:-1]}ies" if item.kind.endswith("y") else f"{item.kind}s"
+    text = item.kind if " a run " in item.kind else plural
     return text[0].upper() + text[1:]
 
 

@@ -388,6 +388,7 @@ class RegisterFile:
     width: int  # bits
     names: tuple[tuple[str, ...], ...]
     meaning: str
+    about: tuple[str, ...] = ()  # what each of them holds, where the meaning does not say it all
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,7 @@ FILE = RegisterFile(
     16,
     tuple((scalar.name,) for scalar in SCALARS),
     "What s_wr sets: 1 at reset, pad 0; their numbers in a word begin with 1.",
+    tuple(scalar.meaning for scalar in SCALARS),
 )
 
 
@@ -230,7 +231,7 @@ INSTRUCTIONS = (
     _row("v_sigm",    _activates("v_sigm"),            PLAIN, {"op": 12}, "", "The sigmoid of each element, correctly rounded.",                                                                                              "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_tanh",    _activates("v_tanh"),            PLAIN, {"op": 13}, "", "The hyperbolic tangent of each element, correctly rounded.",                                                                                   "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
-    _row("v_softmax", _activates("v_softmax", "mfu0"), PLAIN, {"op": 28}, "", "The softmax over the first `valid` elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; zeros behind.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
+    _row("v_softmax", _activates("v_softmax", "mfu0"), PLAIN, {"op": 28}, "", "The softmax over the first valid elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; zeros behind.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
 
     _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "end": 0}, "g",      "Begin to record a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
     _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "end": 1}, "g",      "End the recording of a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),

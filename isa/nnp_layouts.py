@@ -67,6 +67,11 @@ class MemoryKind(Choice):
     longer: tuple[str, ...] = ()  # memories that another form of the instruction takes
     form: str = ""  # how that is written
 
+    def about(self, word: str) -> str:
+        memory = BY_NAME[word]
+        size = f" It has {memory.setting} native {memory.elements[0]}s." if memory.setting else ""
+        return f"{memory.meaning[0].upper()}{memory.meaning[1:]}.{size}"
+
     def hint(self, text: str) -> str:
         if text in self.longer:
             return f"{text} has addresses: write {self.form}"

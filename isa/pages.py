@@ -193,6 +193,7 @@ def registers(core: Core, item: RegisterFile) -> Iterator[Page]:
             entries=_entries(
                 Number=f"{number} of {len(item.names)}, counted from 0",
                 Width=f"{item.width} bits",
+                Holds=item.about[number] if item.about else "",
             ),
             also=names[1:],
         )
@@ -326,6 +327,7 @@ def _sentence(text: str) -> str:
 def words(core: Core) -> Iterator[Page]:
     """A page for each word that an operand or a member of a structure may be."""
     found: dict[str, list[str]] = {}
+    users: dict[tuple[str, str, str], list[str]] = {}  # of words that say what they mean
     for instruction in core.instructions:
         for operand in instruction.operands:
             if isinstance(operand.kind, Flag):
@@ -334,7 +336,16 @@ def words(core: Core) -> Iterator[Page]:
             elif isinstance(operand.kind, Choice):
                 text = f"The {operand.name} of {instruction.mnemonic}: {operand.kind.describe()}."
                 for word in operand.kind.words():
-                    found.setdefault(word, []).append(text)
+                    about = operand.kind.about(word)
+                    if about:
+                        found.setdefault(word, [])
+                        users.setdefault((word, about, operand.name), []).append(
+                            instruction.mnemonic
+                        )
+                    else:
+                        found.setdefault(word, []).append(text)
+    for (word, about, name), mnemonics in users.items():
+        found[word].append(f"{about} The {name} of {', '.join(mnemonics)} may be this.")
     for item in core.structures:
         for member in item.members:
             if isinstance(member.kind, Choice):

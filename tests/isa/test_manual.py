@@ -202,6 +202,22 @@ def test_settings_that_differ_on_a_shipped_device_say_so():
     assert f"{config.load('large')['pe.clusters']} on large" in page
 
 
+def test_registers_that_mean_different_things_say_what_they_hold():
+    (page,) = found("iterations", "nnp")
+    assert "Holds       times that each following chain runs\n" in page
+
+
+def test_a_word_that_means_something_by_itself_says_it_once():
+    (page,) = found("MatrixRf")
+    assert page.count("Tiles of matrices, quantised.") == 1
+    assert "The mem of m_rd, m_wr may be this." in " ".join(page.split())
+
+
+def test_a_rule_is_explained():
+    (page,) = found("in place")
+    assert page.endswith("A chain that reads entries of InitialVrf does not write them.\n")
+
+
 def test_what_several_own_in_the_same_words_has_one_page():
     (page,) = found("transfer")
     assert "cp, dma, structure of 24 bytes" in page
