@@ -14,6 +14,7 @@ from isa.nnp_entries import Access, Volume, accesses, flow, volume
 from isa.nnp_layouts import TILE
 
 Addresses = NDArray[np.int64]
+_KEPT = 16  # results of `Chain.addresses`
 PADDING = -1  # instead of an address: a vector of zeros
 
 
@@ -53,6 +54,7 @@ class Chain:
         assert counts[-1] is not None
         self.taken = self.source.count if self.is_tiles else counts[0]  # vectors or tiles read
         self.given = self.source.count if self.is_tiles else counts[-1]  # of them written
+        self._places: dict[tuple[int, int, int], Addresses] = {}
         self.pushed = sum(self.given for access in self.writes if access.memory.queue)
 
     @cached_property
@@ -70,6 +72,15 @@ class Chain:
 
     def addresses(self, access: Access, first: int, count: int) -> Addresses:
         """The entries of an access in `count` iterations from `first` on: (count, vectors)."""
+        key = access.at, first, count
+        found = self._places.get(key)
+        if found is None:
+            found = self._addresses(access, first, count)
+            if len(self._places) < _KEPT:
+                self._places[key] = found
+        return found
+
+    def _addresses(self, access: Access, first: int, count: int) -> Addresses:
         iterations = np.arange(first, first + count, dtype=np.int64)
         if access.window and self.volume is not None:
             return self._windows(access.base, self.volume, iterations)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from isa.nnp_entries import Access
 
 _WORD = 4  # bytes of an instruction
+_KNOWN = 4096  # complete chains that are kept
 _AT_ONCE = 1 << 20  # elements of vectors that are worked on at a time
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 
@@ -43,6 +44,21 @@ _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 @lru_cache(maxsize=1 << 16)
 def _decoded(word: int) -> Decoded:
     return decode(CORE, word, 8 * _WORD)
+
+
+@lru_cache(maxsize=1 << 16)
+def _goes_on(word: int) -> bool:
+    """Whether a word belongs to the chain before it."""
+    try:
+        return goes_on(_decoded(word))
+    except DecodeError:
+        return False  # it faults when its turn comes
+
+
+@lru_cache(maxsize=1 << 14)
+def _followed(words: tuple[int, ...]) -> None:
+    """Raise `ChainError` unless the words begin a chain."""
+    follow([_decoded(word) for word in words])
 
 
 class Processor(Core):
@@ -63,6 +79,7 @@ class Processor(Core):
         self.sizes = {name: config[name] for name in config if name.startswith(f"{CORE.name}.")}
         self.net_in, self.net_out = size(config, "NetInQ"), size(config, "NetOutQ")
         self._chain: Chain | None = None
+        self._known: dict[tuple[tuple[int, ...], bytes], Chain] = {}  # by words and registers
         self._single = False  # an iteration of the chain fails: find out which one
 
     def arithmetic_of(self, config: Mapping[str, Any], state: NnpState) -> Arithmetic:
@@ -109,8 +126,7 @@ class Processor(Core):
         state = self.state
         self._chain = None
         if state.launched:
-            rows = [_decoded(word) for _, word in state.chain]
-            self._chain = Chain(rows, state.scalar_values())
+            self._chain = self._complete(tuple(word for _, word in state.chain))
 
     def write_register(self, name: str, value: int, time: int) -> None:
         """Set the base of Dram, a multiple of 4. Raises `Fault`."""
@@ -193,31 +209,41 @@ class Processor(Core):
     def _link(self, found: Decoded) -> None:
         """Add an instruction to the chain that is open; begin the chain with its last one."""
         state = self.state
-        rows = [*(_decoded(word) for _, word in state.chain), found]
-        places = [*(address for address, _ in state.chain), state.pc]
+        own = self._word(state.pc)
+        words = (*(word for _, word in state.chain), own)
         following = self._following()
-        more = False
+        more = following is not None and _goes_on(following)
         try:
-            follow(rows)
-            try:
-                more = following is not None and goes_on(_decoded(following))
-            except DecodeError:
-                more = False  # it faults when its turn comes
-            if not more:
-                complete(rows)
-                check(rows, state.scalar_values(), self.sizes)
+            if more:
+                _followed(words)
+            else:
+                self._chain = self._complete(words)
         except ChainError as error:
+            places = [*(address for address, _ in state.chain), state.pc]
             at = places[error.at] if error.at < len(places) else state.pc
             values: dict[str, int | str] = {"rule": error.rule}
             raise Fault("broken chain", f"{error}", values, address=at) from None
-        state.chain.append((state.pc, self._word(state.pc)))
+        state.chain.append((state.pc, own))
         if more:
             self._retire(self.time + self.timing.issue)
             return
         state.launched, state.iteration = True, 0
         state.stored_before = state.stored
         self._single = False
-        self._chain = Chain(rows, state.scalar_values())
+
+    def _complete(self, words: tuple[int, ...]) -> Chain:
+        """A complete chain. Raises `ChainError`."""
+        key = words, self.state.scalars.tobytes()
+        found = self._known.get(key)
+        if found is None:
+            rows, scalars = [_decoded(word) for word in words], self.state.scalar_values()
+            follow(rows)
+            complete(rows)
+            check(rows, scalars, self.sizes)
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            found = self._known[key] = Chain(rows, scalars)
+        return found
 
     def _end(self) -> None:
         """All writes are there."""
