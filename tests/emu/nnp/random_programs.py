@@ -164,8 +164,15 @@ def _settings(chance: random.Random, scalars: dict[str, int]) -> list[Line]:
     wanted = {"rows": chance.randint(1, 3), "cols": chance.randint(1, 3)}
     wanted["iterations"] = chance.randint(1, 5)
     wanted["valid"] = chance.randint(1, 6)
-    if chance.random() < 0.3:
-        wanted |= {name: chance.randint(1, 3) for name in nnp.WINDOW} | {"pad": chance.randrange(2)}
+    if chance.random() < 0.45:
+        wanted |= {"width": chance.randint(1, 5), "height": chance.randint(1, 4)}
+        wanted |= {name: chance.randint(1, 2) for name in ("kernel", "stride", "depth")}
+        wanted["pad"] = chance.randrange(2)
+        across, down = (
+            max(0, wanted[side] + 2 * wanted["pad"] - wanted["kernel"]) // wanted["stride"] + 1
+            for side in ("width", "height")
+        )
+        wanted["iterations"] = chance.randint(1, min(8, across * down))
         if chance.random() < 0.7:
             wanted["cols"] = wanted["kernel"] ** 2 * wanted["depth"]
     else:
