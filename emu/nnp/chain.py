@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,15 +56,34 @@ class Chain:
         self.given = self.source.count if self.is_tiles else counts[-1]  # of them written
         self._places: dict[tuple[int, int, int], Addresses] = {}
         self.pushed = sum(self.given for access in self.writes if access.memory.queue)
+        self._ordered = False
 
-    @cached_property
-    def is_ordered(self) -> bool:
-        """Whether an iteration may read or write again what one before it has written.
+    def is_ordered(self, first: int, count: int) -> bool:
+        """Whether one of `count` iterations may read, or write again, what one before it wrote.
 
-        Of registers none does so, by rule, but to write once more; of Dram nobody says.
+        Once it is so, it is said of all iterations that follow. A single write may go where
+        it has gone before: the last one counts.
         """
-        places = [access.memory.name for access in (self.source, *self.writes)]
-        return len(set(places)) < len(places)
+        if not self._ordered:
+            accesses = [self.source, *self.writes]
+            self._ordered = any(
+                self._meet(one, other, first, count)
+                for one, other in combinations(accesses, 2)
+                if one.memory is other.memory
+            )
+        return self._ordered
+
+    def _meet(self, one: Access, write: Access, first: int, count: int) -> bool:
+        """Whether the order of iterations shows in an access and a write to the same memory."""
+        if one.memory.queue:
+            return True
+        places = self.addresses(one, first, count)
+        entries, earliest = np.unique(self.addresses(write, first, count), return_index=True)
+        if one.writes:
+            return bool(np.isin(entries, places, assume_unique=False).any())
+        near = np.minimum(np.searchsorted(entries, places), len(entries) - 1)
+        written = np.where(entries[near] == places, earliest[near] // write.count, count)
+        return bool((written < np.arange(count)[:, None]).any())
 
     def of_unit(self, unit: str) -> list[Operation]:
         """What happens in an MFU."""

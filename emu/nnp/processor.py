@@ -297,7 +297,7 @@ class Processor(Core):
 
     def _batch(self, chain: Chain) -> int:
         """How many iterations may be done together."""
-        if not self.batches or self._single or self.listeners or chain.is_ordered:
+        if not self.batches or self._single or self.listeners:
             return 1
         count = chain.iterations - self.state.iteration
         size = max(chain.taken, chain.given) * self.memories.native
@@ -305,7 +305,7 @@ class Processor(Core):
         if chain.pushed:
             room = self.net_out - len(self.state.net_out)
             count = min(count, max(1, room // chain.pushed))
-        return count
+        return 1 if count > 1 and chain.is_ordered(self.state.iteration, count) else count
 
     def _do(self, chain: Chain, way: flow.Flow, count: int, popped: Host | None) -> bool:
         """Do `count` iterations of a chain of vectors that go this way."""
@@ -400,8 +400,10 @@ class Processor(Core):
             if access.writes:
                 self.port.external_writes += beats
                 channel = self.device.memory.channel
+                offsets, times = np.unique(places % channel.width, return_counts=True)
                 self.port.external_partial += sum(
-                    channel.partial(place, length) for place in places.tolist()
+                    channel.partial(offset, length) * often
+                    for offset, often in zip(offsets.tolist(), times.tolist(), strict=True)
                 )
             else:
                 self.port.external_reads += beats
