@@ -41,6 +41,9 @@ class Body:
         self._fixed = sum(len(piece) for piece in self.pieces if isinstance(piece, str))
 
     def _split(self, names: dict[str, int]) -> None:
+        if not names:  # .rept takes a text as it is
+            self._add(self.text, 0)
+            return
         text, done, quoted = self.text, 0, False
         position = 0
         while match := _PLACES.search(text, position):
