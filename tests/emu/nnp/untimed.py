@@ -133,6 +133,9 @@ class Model:
                     x = [numbers.requantise(v, self.quantisers[0]) for v in x]
                 inside_mfu = True
                 x = self.function(name, values, iteration, x)
+        if any(BY_CODE[values["mem"]].name == "InitialVrf" for _, values in writes):
+            for vector in x:
+                numbers.quantise(vector, self.quantisers[0])  # before anything is written
         for name, values in writes:
             self.write(name, values, iteration, x)
 
@@ -187,6 +190,7 @@ class Model:
     def move(self, source: str, first: int, target: dict[str, int]) -> None:
         """m_rd and m_wr."""
         n = self.native
+        done: list[tuple[int, Any]] = []  # an iteration has all of its effects or none
         for k in range(self.scalars["rows"] * self.scalars["cols"]):
             if source == "NetInQ":
                 tile = np.stack([self.queue.pop(0) for _ in range(n)])
@@ -195,8 +199,11 @@ class Model:
             else:
                 held = numbers.dequantise(self.tiles[first + k], self.quantisers[1])
                 tile = numbers.to_host(held, self.kind)
-            place = target["a"] + k
-            if BY_CODE[target["mem"]].name == "Dram":
-                self.dram[place * n : (place + 1) * n] = tile
+            if BY_CODE[target["mem"]].name == "MatrixRf":
+                tile = numbers.quantise(tile, self.quantisers[1])
+            done.append((target["a"] + k, tile))
+        for place, tile in done:
+            if isinstance(tile, Quantised):
+                self.tiles[place] = tile
             else:
-                self.tiles[place] = numbers.quantise(tile, self.quantisers[1])
+                self.dram[place * n : (place + 1) * n] = tile
