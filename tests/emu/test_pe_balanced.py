@@ -17,7 +17,7 @@ from emu.pe.balanced import BalancedPlan, settle
 from isa.config import Configuration
 from isa.pe import END_OF_LIST
 from tests.emu.pe_builder import TINY, Machine, Unit
-from tests.emu.test_pe_engines import EXAMPLES, PAUSES, SEEDS, agree, differences, machines
+from tests.emu.test_pe_engines import EXAMPLES, PAUSES, SEEDS, agree, differences, machines, said
 from tests.emu.test_pe_programs import contents
 from tests.emu.test_pe_random import Layer, layers
 from tests.emu.test_pe_random import build as build_layer
@@ -157,3 +157,36 @@ def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [{plan.datapath for plan in plans} for plans in settled]
     assert max(map(len, paths)) == 2
     assert all(plan.course is not None for plans in settled for plan in plans)
+
+
+def overflowing(balance: str, handing: bool) -> Unit:
+    """A sum that leaves the range: of a product, or when a helper's is handed over."""
+    unit = Unit({"pe.clusters": 1, "pe.pes": 2})
+    unit.config_packet(0, "ld psums base=0", "ld both base=0", f"mac base=0 acc=0 {balance}")
+    first = np.array([0, 2**31 - 1 - (8 if handing else 3)])
+    weights = np.array([[0] * 12, [1] * 12])
+    unit.exe(0, unit.psums(first), unit.weights(weights), unit.dense([1] * 12))
+    return unit
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("balance", "handing"), [("", False), ("balance", False), ("balance", True)]
+)
+def test_nobody_runs_on_behind_an_overflow(engine: str, balance: str, handing: bool) -> None:
+    """The fault is said again, after a restore as well, until the device is reset."""
+    device = overflowing(balance, handing).machine(engine=engine).device
+    stop = device.run()
+    assert stop.fault is not None
+    assert stop.fault.kind == "accumulator overflow"
+    assert ("handed over" in stop.fault.message) == handing
+    mark = device.hash()
+    assert device.run() is stop
+    other = overflowing(balance, handing).machine(engine=ENGINES[engine == ENGINES[0]]).device
+    for again in (device, other):
+        again.restore(device.snapshot())
+        assert said(again.run()) == said(stop)
+        assert again.hash() == mark
+        again.stopped = None  # by force: the row itself refuses the cycle
+        assert said(again.run()) == said(stop)
+        assert again.hash() == mark
