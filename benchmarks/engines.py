@@ -21,15 +21,22 @@ from isa.pe import CORE, END_OF_LIST, MODES, OUT, PACKET, SEGMENT, SEGMENT_TYPES
 PES = 16  # of a cluster
 INPUTS = 512
 MACS = 8  # instructions: each multiplies the weights by the activations again
-KINDS = {"dense": (1.0, 1.0), "half the weights": (0.5, 1.0), "a tenth, half": (0.1, 0.5)}
+# Share of weights and of activations that are not zero, and whether loads are balanced.
+KINDS = {
+    "dense": (1.0, 1.0, 0),
+    "half the weights": (0.5, 1.0, 0),
+    "a tenth, half": (0.1, 0.5, 0),
+    "half, balance": (0.5, 1.0, 1),
+}
 ENTRY = np.dtype([("index", "<u2"), ("value", "i1")])
 
 
-def program(clusters: int, weights: np.ndarray, x: np.ndarray) -> dict[int, bytes]:
+def program(clusters: int, weights: np.ndarray, x: np.ndarray, balance: int) -> dict[int, bytes]:
     """What lies in the half of the unit, by offset: a list that loads, then multiplies."""
     by = CORE.by_mnemonic
     load = codec.encode(by["ld"], {"destination": 3})
-    words = [load, *[codec.encode(by["mac"], {"acc": n % 4}) for n in range(MACS)]]
+    macs = [codec.encode(by["mac"], {"acc": n % 4, "balance": balance}) for n in range(MACS)]
+    words = [load, *macs]
     sequence = codec.pack(SEQUENCE, {"count": len(words)})
     sequence += b"".join(word.to_bytes(2, "little") for word in words)
     records = []
@@ -62,12 +69,12 @@ def packet(mnemonic: str, clusters: int, segments: list[tuple[str, str, int, byt
 
 def measured(clusters: int, kind: str) -> list[str]:
     """A line of the table."""
-    density, nonzero = KINDS[kind]
+    density, nonzero, balance = KINDS[kind]
     rng = np.random.default_rng(1)
     shape = (clusters * PES, INPUTS)
     weights = np.where(rng.random(shape) < density, rng.integers(1, 8, shape), 0).astype(np.int8)
     x = np.where(rng.random(INPUTS) < nonzero, rng.integers(1, 8, INPUTS), 0).astype(np.int8)
-    contents = program(clusters, weights, x)
+    contents = program(clusters, weights, x, balance)
     settings = {
         "pe.rows": 1,
         "pe.clusters": clusters,
