@@ -15,6 +15,7 @@ ALL = (
     "array",
     "engines",
     "nnp",
+    "deepbench",
     "protection",
     "editing",
     "startup",

@@ -1,0 +1,235 @@
+"""The published DeepBench times of seed 003's processor beside the timing model's (docs/timing-nnp.md).
+
+    python -m benchmarks.deepbench [--steps N]
+
+A layer's program has all its steps; inputs come through NetInQ, a step's hidden state leaves through
+NetOutQ. The cycles of a step do not depend on the numbers in it, so one native tile of Dram stands in all of
+MatrixRf and the inputs are zeros. From the whole run's cycles those of the same program without steps are taken
+away: what loading weights takes is not in the published times either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+import macaw
+from asm.source import Source
+from benchmarks.measure import table
+from isa import config
+from isa.config import Configuration
+
+DEVICE = "bw_s10"
+BEFORE = 2  # products of the next step's input in front of the chain that ends a step: they hide its wait
+WITHIN = 0.15  # of the published time
+
+
+class Layer(NamedTuple):
+    """A row of the published table."""
+
+    kind: str
+    hidden: int
+    steps: int
+    published: float  # milliseconds
+
+
+LAYERS = (
+    Layer("GRU", 2816, 750, 1.987),
+    Layer("GRU", 2560, 375, 0.993),
+    Layer("GRU", 2048, 375, 0.954),
+    Layer("GRU", 1536, 375, 0.951),
+    Layer("GRU", 1024, 1500, 3.792),
+    Layer("GRU", 512, 1, 0.013),
+    Layer("LSTM", 2048, 25, 0.074),
+    Layer("LSTM", 1536, 50, 0.145),
+    Layer("LSTM", 1024, 25, 0.074),
+    Layer("LSTM", 512, 25, 0.077),
+    Layer("LSTM", 256, 150, 0.425),
+)
+
+PRODUCT = """
+        v_rd    InitialVrf, {source}
+        mv_mul  {matrix}
+        vv_add  AddSubVrf0, {added}
+"""
+GATES = {"GRU": ("r", "h", "z"), "LSTM": ("i", "f", "c", "o")}  # those that others wait for first
+
+
+def _input(r: int, step: int) -> str:
+    """The chain that takes a step's input."""
+    return f"\n        v_rd    NetInQ\n        v_wr    InitialVrf, {(1 + step % 2) * r}\n"
+
+
+def _input_half(kind: str, r: int, step: int) -> list[str]:
+    """Products of a step's input, into AddSubVrf0 with the biases added."""
+    half, chains = step % 2, []
+    for number in range(len(GATES[kind])):
+        added = _gate(kind, r, number, half)
+        chains.append(
+            PRODUCT.format(source=(1 + half) * r, matrix=number * r * r, added=number * r)
+            + f"        v_wr    AddSubVrf0, {added}\n"
+        )
+    return chains
+
+
+def _gate(kind: str, r: int, number: int, half: int) -> int:
+    """Where a gate's input half lies in AddSubVrf0, behind the biases."""
+    gates = len(GATES[kind])
+    return (gates + half * gates + number) * r
+
+
+def _gru(r: int, step: int, last: bool) -> str:
+    """h' = h~ + z (h - h~); AddSubVrf1 has h~, MulVrf r and z, AddSubVrf0 h in turns."""
+    half = step % 2
+    states = 9 * r
+
+    def gate(number: int) -> str:
+        added = _gate("GRU", r, number, half)
+        return PRODUCT.format(source=0, matrix=(3 + number) * r * r, added=added)
+
+    text = "" if last else _input(r, step + 1)
+    text += gate(0) + "        v_sigm\n        v_wr    MulVrf, 0\n"
+    text += f"""
+        v_rd    InitialVrf, 0
+        mv_mul  {4 * r * r}
+        vv_mul  0
+        vv_add  AddSubVrf0, {_gate("GRU", r, 1, half)}
+        v_tanh
+        v_wr    AddSubVrf1, 0
+"""
+    text += gate(2) + f"        v_sigm\n        v_wr    MulVrf, {r}\n"
+    behind = [] if last else _input_half("GRU", r, step + 1)
+    return "".join(
+        (
+            text,
+            *behind[:BEFORE],
+            f"""
+        v_rd    AddSubVrf1, 0
+        vv_b_sub_a AddSubVrf0, {states + half * r}
+        vv_mul  {r}
+        vv_add  AddSubVrf1, 0
+        v_wr    InitialVrf, 0
+        v_wr    AddSubVrf0, {states + (1 - half) * r}
+        v_wr    NetOutQ
+""",
+            *behind[BEFORE:],
+        )
+    )
+
+
+def _lstm(r: int, step: int, last: bool) -> str:
+    """c' = f c + i tanh(..), h' = o tanh(c'); MulVrf has i, o and c, AddSubVrf1 f c and c'."""
+    half = step % 2
+
+    def gate(number: int) -> str:
+        added = _gate("LSTM", r, number, half)
+        return PRODUCT.format(source=0, matrix=(4 + number) * r * r, added=added)
+
+    text = "" if last else _input(r, step + 1)
+    text += gate(0) + "        v_sigm\n        v_wr    MulVrf, 0\n"
+    text += gate(1) + f"        v_sigm\n        vv_mul  {2 * r}\n        v_wr    AddSubVrf1, 0\n"
+    text += (
+        gate(2)
+        + f"""        v_tanh
+        vv_mul  0
+        vv_add  AddSubVrf1, 0
+        v_wr    MulVrf, {2 * r}
+        v_wr    AddSubVrf1, {r}
+"""
+    )
+    text += gate(3) + f"        v_sigm\n        v_wr    MulVrf, {r}\n"
+    behind = [] if last else _input_half("LSTM", r, step + 1)
+    return "".join(
+        (
+            text,
+            *behind[:BEFORE],
+            f"""
+        v_rd    AddSubVrf1, {r}
+        v_tanh
+        vv_mul  {r}
+        v_wr    InitialVrf, 0
+        v_wr    NetOutQ
+""",
+            *behind[BEFORE:],
+        )
+    )
+
+
+def source(kind: str, hidden: int, steps: int, native: int) -> str:
+    """A layer's program of so many steps for a core of that native dimension."""
+    r = -(-hidden // native)
+    gates = len(GATES[kind])
+    zeros = [
+        f"        v_wr    {memory}, {place}\n"
+        for memory, count in (("InitialVrf", 1), ("AddSubVrf0", gates), ("MulVrf", 3))
+        for place in range(0, count * r, r)
+    ]
+    if kind == "GRU":
+        zeros.append(f"        v_wr    AddSubVrf0, {9 * r}\n")
+    text = ""
+    if steps:
+        text += f"        .input  x, float16, {steps * r}, {native}, at=netin\n"
+        text += f"        .output h, float16, {steps * r}, {native}, at=netout\n"
+    text += "        .core   nnp\n"
+    for tile in range(2 * gates * r * r):
+        text += f"        m_rd    Dram, 0\n        m_wr    MatrixRf, {tile}\n"
+    text += f"        SetRowsCols({r}, {r})\n        v_rd    Dram, 0\n" + "".join(zeros)
+    step = _gru if kind == "GRU" else _lstm
+    text += "".join((_input(r, 0), *_input_half(kind, r, 0))) if steps else ""
+    for number in range(steps):
+        text += step(r, number, number == steps - 1)
+    tile = f"        .section .data\n        .zero   {native * native * 2}\n"  # Dram begins with it
+    return text + "        end_chain\n" + tile
+
+
+def cycles(kind: str, hidden: int, steps: int, device: Configuration) -> int:
+    """Of the whole run."""
+    native = int(device["nnp.native"])
+    text = source(kind, hidden, steps, native)
+    program = macaw.assemble(Source(text, "layer.s"), device=device)
+    shape = (-(-hidden // native) * steps, native)
+    given = {"x": np.zeros(shape, np.float16)} if steps else {}
+    return macaw.run(program, given, max_cycles=1 << 40).cycles
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--steps", type=int, help="at most so many of each layer's")
+    words = parser.parse_args()
+    device = config.load(DEVICE)
+    megahertz = int(device["nnp.megahertz"])
+    print("## DeepBench layers of nnp\n")
+    rows, good = [], 0
+    for layer in LAYERS:
+        steps = min(layer.steps, words.steps or layer.steps)
+        begun = time.process_time()
+        found = cycles(layer.kind, layer.hidden, steps, device)
+        found -= cycles(layer.kind, layer.hidden, 0, device)
+        seconds = time.process_time() - begun
+        found = found * layer.steps / steps
+        ours = found / megahertz / 1000
+        away = ours / layer.published - 1
+        good += abs(away) <= WITHIN
+        published = layer.published * 1000 * megahertz / layer.steps
+        rows.append(
+            [
+                f"{layer.kind} {layer.hidden}/{layer.steps}",
+                f"{published:.0f}",
+                f"{found / layer.steps:.0f}",
+                f"{layer.published:.3f}",
+                f"{ours:.3f}",
+                f"{away:+.1%}",
+                f"{seconds:.0f}",
+            ]
+        )
+    heads = ["", "cycles a step", "ours", "ms", "ours", "away", "seconds to emulate"]
+    print(table(heads, rows))
+    print(f"- within {WITHIN:.0%} of the published time: {good} of {len(LAYERS)}")
+
+
+if __name__ == "__main__":
+    main()
