@@ -13,6 +13,7 @@ ALL = (
     "disassembling",
     "scalar",
     "array",
+    "sparse",
     "engines",
     "nnp",
     "deepbench",

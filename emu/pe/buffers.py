@@ -7,6 +7,9 @@ so an operand's value in any iteration follows from its first one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
 
 from emu.pe.sequence import (
     LD_PSUMS,
@@ -71,15 +74,23 @@ class Buffer:
         ]
 
 
+@lru_cache(maxsize=256)
+def _buffer(header: bytes, words: bytes, steps: bytes) -> Buffer:
+    """What rows of the state, as they lie there, say: most clusters have the same."""
+    members = np.frombuffer(header, np.int32).tolist()
+    found = dict(zip(MEMBERS, members, strict=True))
+    count = found["count"]
+    return Buffer(
+        found,
+        np.frombuffer(words, np.uint16)[:count].tolist(),
+        np.frombuffer(steps, np.int32).reshape(-1, 2, 2)[:count].tolist(),
+    )
+
+
 def buffer_of(state: State, cluster: int, number: int) -> Buffer:
     """The contents of an instruction buffer; count 0: nothing is configured."""
-    header = dict(zip(MEMBERS, state.headers[cluster, number].tolist(), strict=True))
-    count = header["count"]
-    return Buffer(
-        header,
-        state.words[cluster, number, :count].tolist(),
-        state.steps[cluster, number, :count].tolist(),
-    )
+    fields = (state.headers, state.words, state.steps)
+    return _buffer(*(field[cluster, number].tobytes() for field in fields))
 
 
 def entries_of(state: State, cluster: int, number: int) -> Pairs:

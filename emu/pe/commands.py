@@ -78,10 +78,11 @@ class Exe(Command):
     loads = True
 
     def open(self, row: Row, packet: Packet, address: int) -> None:
-        first, *others = (row.controls[cluster] for cluster in packet["clusters"])
-        first.open(packet, address)
-        for control in others:
-            control.open(packet, address, first)
+        controls = [row.controls[cluster] for cluster in packet["clusters"]]
+        alike = controls[0].loops.like(packet["clusters"], packet["buffer"])
+        for control, same in zip(controls, alike, strict=True):
+            before = controls[0] if same and control is not controls[0] else None
+            control.open(packet, address, before)
 
     def accept(self, control: Control, packet: Packet, cycle: int) -> None:
         control.accept(packet, cycle)

@@ -97,6 +97,8 @@ class Control:
         """Whether a packet's buffers (and the parser, if it is for that) are free."""
         wanted = {packet["buffer"]}
         parser = self.state.parsers[self.cluster]
+        if parser is None and not self.runs:
+            return True
         if parser is not None and (command_of(packet).parses or parser["buffer"] in wanted):
             return False
         if not command_of(packet).parses:
@@ -108,10 +110,12 @@ class Control:
     def open(self, packet: Packet, address: int, before: Control | None = None) -> None:
         """Reserve the buffer for the run of a packet that is about to come. Raises `Fault`.
 
-        `before` is a cluster that has just done it.
+        `before` is a cluster with the same buffers that has just done it.
         """
-        run = None if before is None else self.loops.open_like(before.loops, packet, address)
-        self.runs.append(run or self.loops.open(packet, address))
+        if before is None:
+            self.runs.append(self.loops.open(packet, address))
+        else:
+            self.runs.append(self.loops.open_like(before.loops, packet, address))
 
     def accept(self, packet: Packet, cycle: int) -> None:
         """The command byte of a run's packet was on the bus in `cycle`."""

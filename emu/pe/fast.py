@@ -183,7 +183,9 @@ class FastRow(Row):
 
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Whether a run of a packet before `order` has yet to store into bytes of a segment."""
-        if self._gang is not None and order != self._gang.order:
+        if self._gang is not None:
+            if order == self._gang.order:
+                return False  # there are no others
             self._break_up()
         return super().may_still_write(order, segment)
 

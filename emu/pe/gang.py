@@ -88,6 +88,7 @@ class Gang:
         self.mac_times: list[tuple[Ints, Ints]] = []
         self._wholes: list[tuple[int, Whole, int]] = []  # base and number of macs to come
         self._limits: dict[int, Ints] = {}
+        self._opens: dict[int, int] = {}  # by segment, as far as it has been asked for
         # What the bus did to the control units, to be told again.
         self.heard: list[Heard] = []
         self._take(self.run["ops"], np.full(len(clusters), now))
@@ -133,6 +134,7 @@ class Gang:
 
     def extend(self) -> None:
         """Find times as far ahead as can be. Raises `Unplannable`, `Fault`: break it up then."""
+        self._opens.clear()
         while self.over is None:
             step = next((step for step in self.steps if step.start is None), None)
             if not (self._loop_back() if step is None else self._start(step)):
@@ -271,10 +273,13 @@ class Gang:
         return packet["buffer"] in (self.run["buffer"], *self.run["chain"])
 
     def opens(self, segment: int) -> int:
-        """The cycle in which all clusters can take a segment, NEVER if it is not known yet.
+        """The cycle in which all clusters can take a segment, NEVER if it is not known yet."""
+        if segment not in self._opens:
+            self._opens[segment] = self._opening(segment)
+        return self._opens[segment]
 
-        See `Control.ready`.
-        """
+    def _opening(self, segment: int) -> int:
+        """The same, found out; see `Control.ready`."""
         step = next((step for step in self.steps if segment in step.op["segments"]), None)
         if step is None:
             return NEVER

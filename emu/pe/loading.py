@@ -276,18 +276,25 @@ class Loading:
     def _fill_all(self, packet: Packet, segment: int, first: int, values: NDArray[Any]) -> None:
         """The same for all clusters of the packet at once, if all PEs begin at `first`."""
         state, size, clusters = self.state, self.shape.input_block, packet["clusters"]
-        for cluster in clusters:
-            self._check_joins(cluster, first)
+        if first % size:
+            for cluster in clusters:
+                self._check_joins(cluster, first)
         end = first + values.shape[1]
         whole = -(-end // size) * size
-        slices_ = np.array([self._of_cluster(cluster, packet, segment) for cluster in clusters])
         some = slice(None) if len(clusters) == self.shape.clusters else clusters
-        bits = values != 0
-        state.activations[some, :, first:end] = values[slices_]
-        state.bitmask[some, :, first:end] = bits[slices_]
+        mine = self._by_owner(values, packet, segment)
+        state.activations[some, :, first:end] = mine
+        state.bitmask[some, :, first:end] = mine != 0
         state.bitmask[some, :, end:whole] = False
         state.block_loaded[some, first // size : whole // size] = size
         state.block_loaded[some, whole // size - 1] -= whole - end
+
+    def _by_owner(self, values: NDArray[Any], packet: Packet, segment: int) -> NDArray[Any]:
+        """Slices of a segment as all clusters get them: they spread to (clusters, PEs, ...)."""
+        mode = packet["segments"][segment]["mode"]
+        if mode == BY_CLUSTER:
+            return values[:, None]
+        return values.reshape(-1, self.shape.pes, values.shape[1]) if mode == SLICED else values
 
     def _check_joins(self, cluster: int, start: int) -> None:
         """What begins inside of a block goes on behind what is loaded there. Raises `Fault`."""

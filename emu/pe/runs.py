@@ -116,16 +116,20 @@ class Runs:
         run["span"] = self.row.results.span(c, out, self.stores, address)
         return run
 
-    def open_like(self, other: Runs, packet: Packet, address: int) -> Run | None:
-        """The same, after `other`, if the buffers are the same there. Raises `Fault`."""
-        state, c = self.state, self.cluster
-        model = other.control.run_for(packet)
-        chain = [model["buffer"], *model["chain"]]
+    def like(self, clusters: list[int], number: int) -> list[bool]:
+        """Which clusters have the same as this one in a buffer and those that it triggers."""
+        chain = self.chain(number)
+        found = np.ones(len(clusters), np.bool_)
         for name in BUFFER_FIELDS:
-            values = getattr(state, name)
-            if not np.array_equal(values[c, chain], values[other.cluster, chain]):
-                return None
-        state.segment_entries[c, chain[0]] = 0
+            values = getattr(self.state, name)[:, chain]
+            same = values[clusters] == values[self.cluster]
+            found &= same.reshape(len(clusters), -1).all(axis=1)
+        return [bool(same) for same in found]
+
+    def open_like(self, other: Runs, packet: Packet, address: int) -> Run:
+        """The same as `open` after `other` has done it, with the same buffers. Raises `Fault`."""
+        model = other.control.run_for(packet)
+        self.state.segment_entries[self.cluster, model["buffer"]] = 0
         self.stores = other.stores
         run = model.copy()
         run["chain"], run["issue_at"] = list(run["chain"]), list(run["issue_at"])
@@ -133,7 +137,7 @@ class Runs:
         run["ops"] = [op.copy() for op in model["ops"]]
         for op in run["ops"]:
             op["segments"], op["beats"] = list(op["segments"]), []
-        run["span"] = self.row.results.span(c, run["out"], self.stores, address)
+        run["span"] = self.row.results.span(self.cluster, run["out"], self.stores, address)
         return run
 
     def _rewind(self, run: Run) -> None:
