@@ -226,11 +226,9 @@ def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Wind
 
 def _begins(row: Row) -> bool:
     """Whether an instruction begins to record a register group: its first operand."""
-    return (
-        isinstance(row, Instruction)
-        and "trace" in row.writes.split()
-        and row.fixed.get("begin") == 1
-    )
+    if not isinstance(row, Instruction) or "trace" not in row.writes.split():
+        return False
+    return row.fixed.get("begin") == 1 or row.fixed.get("end") == 0
 
 
 def form_class(core: str) -> type[Form]:
