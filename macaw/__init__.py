@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from macaw.api import disassemble as disassemble
     from macaw.api import load as load
     from macaw.api import save as save
+    from macaw.concordance import Concordance as Concordance
+    from macaw.concordance import concord as concord
     from macaw.errors import InputError as InputError
     from macaw.errors import MacawError as MacawError
     from macaw.errors import RunError as RunError
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AssemblyError": "asm.diagnostics",
+    "Concordance": "macaw.concordance",
     "ConfigError": "isa.config",
     "Configuration": "isa.config",
     "Device": "emu.device",
@@ -52,6 +55,7 @@ _HOMES = {
     "RunError": "macaw.errors",
     "Source": "asm.source",
     "assemble": "macaw.api",
+    "concord": "macaw.concordance",
     "configuration": "macaw.api",
     "disassemble": "macaw.api",
     "load": "macaw.api",

@@ -15,7 +15,19 @@ import click
 from macaw.errors import DONE, INTERRUPTED, WRONG, MacawError
 
 # Each is `command` in macaw/commands/<name>.py; these modules import nothing heavy themselves.
-COMMANDS = ("asm", "dis", "fmt", "run", "test", "isa", "device", "lower", "protect", "lsp")
+COMMANDS = (
+    "asm",
+    "dis",
+    "fmt",
+    "run",
+    "test",
+    "isa",
+    "device",
+    "lower",
+    "concord",
+    "protect",
+    "lsp",
+)
 
 # Errors of the rooms below whose text is fit for a user.
 _CLEAR_ERRORS = (

@@ -1,0 +1,162 @@
+"""Memories as cells, each with the node that was written there; and what a read of cells is.
+
+A cell is a native vector, or a native tile. Reads are found again as whole values, rows and
+columns of them, several beside or below each other; what is none of that is taken cell by cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lower.concord.graph import Graph, Node
+
+Ints = NDArray[np.int64]
+NOTHING = -1
+
+
+class Cells:
+    """A memory: for each cell the number of a node, and which of its cells it is."""
+
+    def __init__(self) -> None:
+        self.owner: Ints = np.full(64, NOTHING, np.int64)
+        self.index: Ints = np.zeros(64, np.int64)
+
+    def reserve(self, end: int) -> None:
+        """Have cells up to `end`."""
+        if end > len(self.owner):
+            more = max(end, 2 * len(self.owner)) - len(self.owner)
+            self.owner = np.concatenate([self.owner, np.full(more, NOTHING, np.int64)])
+            self.index = np.concatenate([self.index, np.zeros(more, np.int64)])
+
+    def write(self, addresses: Ints, node: Node) -> None:
+        """A node's cells; `addresses` has a row an iteration, the last one stays."""
+        self.reserve(int(addresses.max()) + 1)
+        self.owner[addresses] = node.number
+        self.index[addresses] = indices(node, addresses.shape[0])
+
+    def read(self, addresses: Ints) -> tuple[Ints, Ints]:
+        """Owners and indices at addresses."""
+        self.reserve(int(addresses.max()) + 1)
+        return self.owner[addresses], self.index[addresses]
+
+
+def indices(node: Node, rows: int) -> Ints:
+    """The cells of a node for each of `rows` iterations."""
+    cells = np.arange(node.rows * node.blocks, dtype=np.int64).reshape(node.rows, node.blocks)
+    return cells if node.rows == rows else np.repeat(cells[:1], rows, axis=0)
+
+
+def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
+    """The value that a read of vectors gives. Cells that nobody wrote are zeros."""
+    if len(owner) > 1 and (owner == owner[0]).all() and (index == index[0]).all():
+        return vectors(graph, owner[:1], index[:1])  # the same for every iteration
+    rows, blocks = owner.shape
+    if (owner == owner[0, 0]).all():
+        if owner[0, 0] == NOTHING:
+            return graph.add("zeros", (), rows, blocks)
+        return _of_one(graph, graph.nodes[int(owner[0, 0])], index)
+    edges = np.flatnonzero((owner[:, 1:] != owner[:, :-1]).any(axis=0)) + 1
+    if _constant(owner, [0, *edges]):
+        pieces = [
+            vectors(graph, part, where)
+            for part, where in zip(
+                np.split(owner, edges, axis=1), np.split(index, edges, axis=1), strict=True
+            )
+        ]
+        most = max(piece.rows for piece in pieces)
+        pieces = [_repeated(graph, piece, most) for piece in pieces]
+        return graph.add("join", pieces, most, blocks)
+    ends = np.flatnonzero((owner[1:] != owner[:-1]).any(axis=1)) + 1
+    if len(ends) and all((owner[row] == owner[row, 0]).all() for row in [0, *ends]):
+        pieces = []
+        for part, where in zip(np.split(owner, ends), np.split(index, ends), strict=True):
+            pieces.append(_repeated(graph, vectors(graph, part, where), len(part)))
+        return graph.add("stack", pieces, rows, blocks)
+    if rows > 1:
+        lines = zip(owner, index, strict=True)
+        pieces = [vectors(graph, line[None], where[None]) for line, where in lines]
+        return graph.add("stack", pieces, rows, blocks)
+    raise AssertionError("one row is made of columns")
+
+
+def _constant(owner: Ints, edges: list[int]) -> bool:
+    return all((owner[:, edge] == owner[0, edge]).all() for edge in edges)
+
+
+def _repeated(graph: Graph, node: Node, rows: int) -> Node:
+    """A row that stands for all of them, as so many."""
+    if node.rows == rows:
+        return node
+    return graph.add("take", (node,), rows, node.blocks, lines=(0,) * rows)
+
+
+def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
+    """Cells of one node."""
+    rows, blocks = index.shape
+    if (
+        np.array_equal(index.ravel(), np.arange(index.size))
+        and index.size == node.rows * node.blocks
+    ):
+        if (node.rows, node.blocks) == (rows, blocks):
+            return node
+        return _regrouped(graph, node, rows, blocks)
+    lines, columns = np.divmod(index, node.blocks)
+    first = int(columns[0, 0])
+    straight = first + np.arange(blocks)
+    if (lines == lines[:, :1]).all() and (columns == straight).all():
+        found = _rows(graph, node, [int(line) for line in lines[:, 0]])
+        if blocks == node.blocks:
+            return found
+        return graph.add("columns", (found,), rows, blocks, start=first, stop=first + blocks)
+    cells = _regrouped(graph, node, node.rows * node.blocks, 1)
+    taken = _rows(graph, cells, [int(cell) for cell in index.ravel()])
+    return graph.add("regroup", (taken,), rows, blocks)
+
+
+def _regrouped(graph: Graph, node: Node, rows: int, blocks: int) -> Node:
+    """A node's cells in other rows; of an input the same node each time, outside of repetitions."""
+    if (node.rows, node.blocks) == (rows, blocks):
+        return node
+    if node.operation != "input":
+        return graph.add("regroup", (node,), rows, blocks)
+    key = node.number, rows, blocks
+    if key not in graph.regrouped:
+        graph.regrouped[key] = graph.add("regroup", (node,), rows, blocks)
+    return graph.regrouped[key]
+
+
+def _rows(graph: Graph, node: Node, lines: list[int]) -> Node:
+    """Rows of a node."""
+    count = len(lines)
+    if lines == list(range(node.rows)):
+        return node
+    if lines == list(range(lines[0], lines[0] + count)):
+        return graph.add("rows", (node,), count, node.blocks, start=lines[0], stop=lines[0] + count)
+    return graph.add("take", (node,), count, node.blocks, lines=tuple(lines))
+
+
+def tiles(graph: Graph, owner: Ints, index: Ints) -> Node:
+    """The matrix that a read of tiles gives: (rows, columns) of tiles. Unwritten ones are zeros."""
+    rows, columns = owner.shape
+    if (owner == NOTHING).all():
+        return graph.add("zero_tiles", (), rows, columns)
+    if (owner == owner[0, 0]).all():
+        node = graph.nodes[int(owner[0, 0])]
+        down, across = np.divmod(index, node.blocks)
+        top, left = int(down[0, 0]), int(across[0, 0])
+        if (down == top + np.arange(rows)[:, None]).all() and (
+            across == left + np.arange(columns)
+        ).all():
+            if (rows, columns) == (node.rows, node.blocks):
+                return node
+            ends = {"top": top, "bottom": top + rows, "left": left, "right": left + columns}
+            return graph.add("part", (node,), rows, columns, **ends)
+    for axis, name in ((1, "join_tiles"), (0, "stack_tiles")):
+        edges = np.flatnonzero((np.diff(owner, axis=axis) != 0).any(axis=1 - axis)) + 1
+        cuts = list(edges) if len(edges) else list(range(1, owner.shape[axis]))
+        if not cuts:
+            continue
+        parts = zip(np.split(owner, cuts, axis), np.split(index, cuts, axis), strict=True)
+        return graph.add(name, [tiles(graph, *part) for part in parts], rows, columns)
+    raise AssertionError("one tile is a part of its matrix")

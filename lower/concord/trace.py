@@ -1,0 +1,431 @@
+"""Following a program: its chains, one after the other, on memories that hold nodes.
+
+The iterations of a chain are rows of one value: no chain reads register entries that it writes
+(a rule of chains), so each of its operations is one node, however often it is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.config import Configuration
+from isa.nnp_chains import follow, step
+from isa.nnp_entries import Access, Volume, accesses, volume
+from isa.nnp_layouts import TILE
+from lower.concord import cells
+from lower.concord.cells import NOTHING, Cells, Ints
+from lower.concord.chains import Chain, Place
+from lower.concord.graph import Graph, Node, Output, Tensor
+from lower.concord.hints import Hint
+from lower.errors import LowerError
+
+_QUANTISED = "InitialVrf"
+_IN, _OUT, _EXTERNAL, _MATRICES = "NetInQ", "NetOutQ", "Dram", "MatrixRf"
+
+
+def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration) -> Graph:
+    """The graph of a program. Raises `LowerError` for what it cannot be."""
+    tracer = Tracer(hints, config)
+    for chain in chains:
+        tracer.run(chain)
+    tracer.finish()
+    return tracer.graph
+
+
+class Tracer:
+    """The state of a run."""
+
+    def __init__(self, hints: Sequence[Hint], config: Configuration) -> None:
+        self.graph = Graph()
+        self.native = int(config["nnp.native"])
+        self.mvm_out = bool(config["nnp.quantise_mvm_out"])
+        self.mfu_in = bool(config["nnp.quantise_mfu_in"])
+        self.hints = hints
+        self.memories: dict[tuple[str, bool], Cells] = {}  # by name and whether of tiles
+        self.popped = 0  # native vectors of NetInQ
+        self.pushed: list[tuple[int, int, Place]] = []  # of NetOutQ: node, cell, who
+        self.stored: dict[int, Place] = {}  # of Dram: address, who
+        self.used: set[str] = set()  # hints that are inputs
+        self.turns = range(1)  # iterations that are followed
+
+    def run(self, chain: Chain) -> None:
+        """A chain, all of its iterations."""
+        self.graph.chain += 1
+        found = {access.at: access for access in accesses(chain.rows, chain.scalars)}
+        writes = [access for access in found.values() if access.writes]
+        if step(chain.rows[0]).elements == TILE:
+            self._tiles(chain, found[0], writes[0])
+            return
+        window = volume(chain.scalars)
+        every = range(chain.scalars["iterations"])
+        groups = [every]
+        if _feeds_itself(found.values(), every, window):
+            groups = [range(turn, turn + 1) for turn in every]
+        for turns in groups:
+            self.turns = turns
+            self._vectors_of(chain, found, window)
+
+    def _vectors_of(self, chain: Chain, found: Mapping[int, Access], window: Volume | None) -> None:
+        """The iterations `turns` of a chain of vectors, all at once."""
+        writes = [access for access in found.values() if access.writes]
+        first = found[0]
+        value = self._read(chain, first, window, self._destination(chain, writes))
+        follow_units = follow(chain.rows)
+        from_quantised = first.memory.name == _QUANTISED
+        entered = False
+        for at, row in enumerate(chain.rows):
+            this, place = step(row), chain.places[at]
+            if this.role != "stage":
+                continue
+            if this.block == "product":
+                value = self._product(chain, found[at], value, place)
+                from_quantised = False
+                continue
+            if from_quantised:
+                value = self._requantised(value, chain.places[0])
+                from_quantised = False
+            if follow_units[at] and not entered and self.mfu_in:
+                value = self._requantised(value, place)
+            entered = True
+            value = self._function(chain, at, found.get(at), value, window)
+        if from_quantised:
+            value = self._requantised(value, chain.places[0])
+        self._write(chain, writes, value, window)
+
+    # --- what a chain reads ---
+
+    def _addresses(self, access: Access, window: Volume | None) -> Ints:
+        """The cells of an access: a row an iteration."""
+        begins = [access.begin(turn, window) for turn in self.turns]
+        if len(set(begins)) == 1 and not access.writes and not access.memory.queue:
+            begins = begins[:1]
+        found: Ints = np.add.outer(np.array(begins, np.int64), np.arange(access.count))
+        return found
+
+    def _read(
+        self, chain: Chain, access: Access, window: Volume | None, wanted: Hint | None
+    ) -> Node:
+        name, iterations = access.memory.name, len(self.turns)
+        place = chain.places[access.at]
+        if access.window and window is not None:
+            return self._windows(chain, access, window, wanted)
+        if name == _IN:
+            count = iterations * access.count
+            addresses = np.arange(self.popped, self.popped + count).reshape(iterations, -1)
+            self.popped += count
+        else:
+            addresses = self._addresses(access, window)
+        return self._vectors(name, addresses, place, wanted)
+
+    def _vectors(self, name: str, addresses: Ints, place: Place, wanted: Hint | None) -> Node:
+        """What lies in these cells of vectors; what comes from outside becomes an input."""
+        memory = self._memory(name, tiles=False)
+        if name in (_IN, _EXTERNAL):
+            self._inputs(name, memory, addresses, wanted, tiles=False)
+        owner, index = memory.read(addresses)
+        return cells.vectors(self.graph, owner, index)
+
+    def _windows(self, chain: Chain, access: Access, window: Volume, wanted: Hint | None) -> Node:
+        """The windows of a volume, one an iteration."""
+        first, last = self.turns.start, self.turns.stop
+        positions = window.width * window.height
+        count = positions * window.depth
+        addresses = access.base + np.arange(count, dtype=np.int64).reshape(positions, -1)
+        place = chain.places[access.at]
+        whole = self._vectors(access.memory.name, addresses, place, wanted)
+        if whole.rows != positions:  # the same vectors at every position
+            whole = self.graph.add(
+                "take", (whole,), positions, whole.blocks, lines=(0,) * positions
+            )
+        names = ("height", "width", "kernel", "stride", "pad")
+        sides = {name: getattr(window, name) for name in names}
+        every = window.across * window.down
+        found = self.graph.add("windows", (whole,), every, window.vectors, place, **sides)
+        if last - first == every:
+            return found
+        return self.graph.add(
+            "rows", (found,), last - first, window.vectors, start=first, stop=last
+        )
+
+    def _inputs(
+        self, name: str, memory: Cells, addresses: Ints, wanted: Hint | None, *, tiles: bool
+    ) -> None:
+        """Have an input for each cell that nobody wrote."""
+        flat = np.unique(addresses)
+        memory.reserve(int(flat[-1]) + 1)
+        while True:
+            missing = flat[memory.owner[flat] == NOTHING]
+            if not len(missing):
+                return
+            first = int(missing[0])
+            hint = (
+                self._hint_at(name, first, tiles=tiles)
+                or self._wanted(name, missing, wanted, tiles=tiles)
+                or self._declared_at(name, memory, first, tiles=tiles)
+                or self._unnamed(name, addresses, missing, tiles=tiles)
+            )
+            self._input(hint, memory, tiles=tiles)
+
+    def _size(self, hint: Hint, *, tiles: bool) -> int:
+        return hint.tiles(self.native) if tiles else hint.vectors(self.native)
+
+    def _hint_at(self, name: str, address: int, *, tiles: bool, said: bool = True) -> Hint | None:
+        """The hint that a cell lies in; of two the first."""
+        for hint in self.hints:
+            inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
+            if hint.memory == name and inside and hint.said == said and hint.name not in self.used:
+                return hint
+        return None
+
+    def _wanted(self, name: str, missing: Ints, wanted: Hint | None, *, tiles: bool) -> Hint | None:
+        """What is read as the tensor that the chain writes, if it is all of that."""
+        if wanted is None or wanted.name in self.used:
+            return None
+        run = np.array_equal(missing, missing[0] + np.arange(len(missing)))
+        if run and self._size(wanted, tiles=tiles) == len(missing):
+            return replace(wanted, memory=name, address=int(missing[0]))
+        return None
+
+    def _declared_at(self, name: str, memory: Cells, address: int, *, tiles: bool) -> Hint | None:
+        """The declared tensor that a cell lies in, if hints name no part of it."""
+        hint = self._hint_at(name, address, tiles=tiles, said=False)
+        if hint is None:
+            return None
+        end = hint.address + self._size(hint, tiles=tiles)
+        if any(
+            tensor.memory == name and hint.address <= tensor.address < end
+            for tensor, _ in self.graph.inputs
+        ):  # the rest of it
+            native = self.native
+            return replace(hint, address=address, rows=end - address, columns=native)
+        for other in self.hints:
+            if other.said and other.memory == name:
+                last = other.address + self._size(other, tiles=tiles)
+                if other.address < end and hint.address < last:
+                    return None
+        cells_of = hint.address + np.arange(end - hint.address)
+        return hint if self._free(memory, cells_of).all() else None
+
+    def _unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
+        """A tensor of what is read, called after where it lies."""
+        native = self.native
+        rows, columns = addresses.shape
+        first = int(missing[0])
+        whole = np.array_equal(missing, first + np.arange(addresses.size))
+        if not whole:
+            breaks = np.flatnonzero(np.diff(missing) != 1)
+            rows, columns = 1, int(breaks[0]) + 1 if len(breaks) else len(missing)
+        label = f"{name.lower()}_{first}"
+        if tiles:
+            return Hint(f"matrix_{label}", name, first, rows * native, columns * native)
+        return Hint(label, name, first, rows, columns * native)
+
+    def _input(self, hint: Hint, memory: Cells, *, tiles: bool) -> Node:
+        """An input tensor, in its cells."""
+        kind = "matrix" if tiles else "vectors"
+        tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)
+        rows = -(-hint.rows // self.native) if tiles else hint.rows
+        blocks = -(-hint.columns // self.native)
+        node = self.graph.add("input", (), rows, blocks, kind=kind, name=hint.name)
+        node.name = hint.name
+        self.graph.inputs.append((tensor, node))
+        self.used.add(hint.name)
+        addresses = hint.address + np.arange(rows * blocks, dtype=np.int64).reshape(rows, blocks)
+        free = self._free(memory, addresses)
+        where = np.flatnonzero(free.ravel())
+        flat = addresses.ravel()[where]
+        memory.reserve(int(addresses.max()) + 1)
+        memory.owner[flat] = node.number
+        memory.index[flat] = where
+        return node
+
+    @staticmethod
+    def _free(memory: Cells, addresses: Ints) -> NDArray[np.bool_]:
+        memory.reserve(int(addresses.max()) + 1)
+        return np.asarray(memory.owner[addresses] == NOTHING)
+
+    def _memory(self, name: str, *, tiles: bool) -> Cells:
+        return self.memories.setdefault((name, tiles), Cells())
+
+    # --- what it does ---
+
+    def _product(self, chain: Chain, access: Access, value: Node, place: Place) -> Node:
+        """A product; matrices that change from iteration to iteration one after the other."""
+        rows, columns = chain.scalars["rows"], chain.scalars["cols"]
+        iterations = len(self.turns) if access.inc else 1
+        memory = self._memory(_MATRICES, tiles=True)
+        found = []
+        quantised = self.graph.add("quantise", (value,), value.rows, value.blocks, place)
+        for i in range(iterations):
+            begin = access.base + access.inc * self.turns[i]
+            addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
+            matrix = cells.tiles(self.graph, *memory.read(addresses))
+            matrix = self.graph.add("quantise_matrix", (matrix,), rows, columns, place)
+            x = quantised
+            if iterations > 1 and value.rows > 1:
+                line = self.graph.add("rows", (value,), 1, value.blocks, start=i, stop=i + 1)
+                x = self.graph.add("quantise", (line,), 1, value.blocks, place)
+            found.append(self.graph.add("mv_mul", (matrix, x), x.rows, rows, place))
+        result = found[0]
+        if len(found) > 1:
+            result = self.graph.add("stack", found, iterations, rows)
+        return self._requantised(result, place) if self.mvm_out else result
+
+    def _requantised(self, value: Node, place: Place) -> Node:
+        return self.graph.add("requantise", (value,), value.rows, value.blocks, place)
+
+    def _function(
+        self, chain: Chain, at: int, access: Access | None, value: Node, window: Volume | None
+    ) -> Node:
+        does, place = step(chain.rows[at]).does, chain.places[at]
+        if access is None:
+            values = {"valid": chain.scalars["valid"]} if does == "v_softmax" else {}
+            return self.graph.add(does, (value,), value.rows, value.blocks, place, **values)
+        other = self._read(chain, access, window, None)
+        if self.mfu_in:
+            other = self._requantised(other, place)
+        rows = max(value.rows, other.rows)
+        return self.graph.add(does, (value, other), rows, value.blocks, place)
+
+    # --- what it writes ---
+
+    def _destination(self, chain: Chain, writes: Sequence[Access]) -> Hint | None:
+        """The hint of a place that the chain writes, if it is one alone."""
+        for access in writes:
+            if access.memory.queue:
+                continue
+            for hint in self.hints:
+                if (hint.memory, hint.address) == (access.memory.name, access.base):
+                    return hint
+        return None
+
+    def _write(
+        self, chain: Chain, writes: Sequence[Access], value: Node, window: Volume | None
+    ) -> None:
+        iterations = len(self.turns)
+        if hint := self._destination(chain, writes):
+            value.name = value.name or hint.name
+        queued = []
+        for access in writes:
+            name, place = access.memory.name, chain.places[access.at]
+            if access.memory.queue:
+                queued.append(place)
+                continue
+            begins = np.array([access.begin(turn, window) for turn in self.turns], np.int64)
+            addresses = np.add.outer(begins, np.arange(access.count))
+            self._memory(name, tiles=False).write(addresses, value)
+            if name == _EXTERNAL:
+                for address in addresses.ravel():
+                    self.stored[int(address)] = place
+        for line in cells.indices(value, iterations) if queued else ():
+            for place in queued:
+                self.pushed += [(value.number, int(cell), place) for cell in line]
+
+    # --- tiles ---
+
+    def _tiles(self, chain: Chain, read: Access, write: Access) -> None:
+        """m_rd and m_wr: a matrix into MatrixRf."""
+        rows, columns = chain.scalars["rows"], chain.scalars["cols"]
+        if write.memory.name != _MATRICES:
+            raise LowerError(
+                f"{chain.places[1]}: matrices that leave the processor are not followed"
+            )
+        for _ in range(chain.scalars["iterations"]):
+            matrix = self._matrix(chain, read, write, rows, columns)
+            addresses = np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
+            memory = self._memory(_MATRICES, tiles=True)
+            flat = write.base + addresses
+            memory.reserve(int(flat.max()) + 1)
+            memory.owner[flat] = matrix.number
+            memory.index[flat] = addresses
+
+    def _matrix(self, chain: Chain, read: Access, write: Access, rows: int, columns: int) -> Node:
+        wanted = self._destination(chain, [write])
+        name = read.memory.name
+        if name == _EXTERNAL:
+            memory = self._memory(name, tiles=True)
+            addresses = read.base + np.arange(rows * columns).reshape(rows, columns)
+            self._inputs(name, memory, addresses, wanted, tiles=True)
+            return cells.tiles(self.graph, *memory.read(addresses))
+        begin, self.popped = self.popped, self.popped + rows * columns * self.native
+        hint = self._hint_at(name, begin, tiles=True)
+        if hint is None or (hint.address, hint.tiles(self.native)) != (begin, rows * columns):
+            every = begin + np.arange(rows * columns)
+            hint = self._wanted(name, every, wanted, tiles=True)
+        if hint is None:
+            label, n = f"matrix_{name.lower()}_{begin}", self.native
+            hint = Hint(label, name, begin, rows * n, columns * n)
+        return self._input(hint, Cells(), tiles=True)
+
+    # --- the end ---
+
+    def finish(self) -> None:
+        """Collect the outputs: what left by NetOutQ, and what was written to Dram."""
+        pushed = np.array([item[:2] for item in self.pushed], np.int64).reshape(-1, 2)
+        places = [item[2] for item in self.pushed]
+        self._collect(_OUT, np.arange(len(pushed)), pushed, dict(enumerate(places)))
+        if self.stored:
+            memory = self._memory(_EXTERNAL, tiles=False)
+            addresses = np.array(sorted(self.stored), np.int64)
+            owner, index = memory.read(addresses)
+            self._collect(_EXTERNAL, addresses, np.stack([owner, index], 1), self.stored)
+        if not self.graph.outputs:
+            raise LowerError("the program gives nothing: it writes neither to NetOutQ nor to Dram")
+
+    def _collect(self, name: str, addresses: Ints, found: Ints, places: dict[int, Place]) -> None:
+        """Outputs of a memory: cells (owner, index) at rising addresses."""
+        at = {int(address): n for n, address in enumerate(addresses)}
+        left = set(at)
+        for hint in self.hints:
+            count = hint.vectors(self.native)
+            wanted = range(hint.address, hint.address + count)
+            if hint.memory == name and all(address in left for address in wanted):
+                self._output(hint, [found[at[a]] for a in wanted], [places[a] for a in wanted])
+                left.difference_update(wanted)
+        rest = sorted(left)
+        while rest:
+            count = 1
+            while count < len(rest) and rest[count] == rest[0] + count:
+                count += 1
+            run, rest = rest[:count], rest[count:]
+            blocks = self._blocks([found[at[a]] for a in run])
+            hint = Hint(
+                f"{name.lower()}_{run[0]}", name, run[0], count // blocks, blocks * self.native
+            )
+            self._output(hint, [found[at[a]] for a in run], [places[a] for a in run])
+
+    def _blocks(self, found: Sequence[Ints]) -> int:
+        """Native vectors of a row, if all that was pushed has rows of as many; else 1."""
+        sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in found}
+        size = sizes.pop()
+        return size if not sizes and len(found) % size == 0 else 1
+
+    def _output(self, hint: Hint, found: Sequence[Ints], places: Sequence[Place]) -> None:
+        blocks = -(-hint.columns // self.native)
+        pairs = np.array(found, np.int64).reshape(hint.rows, blocks, 2)
+        node = cells.vectors(self.graph, pairs[..., 0], pairs[..., 1])
+        if node.rows != hint.rows:
+            node = self.graph.add("take", (node,), hint.rows, blocks, lines=(0,) * hint.rows)
+        tensor = Tensor(hint.name, hint.rows, hint.columns, "vectors", hint.memory, hint.address)
+        self.graph.outputs.append(Output(tensor, node, places))
+
+
+def _feeds_itself(found: Iterable[Access], turns: range, window: Volume | None) -> bool:
+    """Whether an iteration reads of external memory what an earlier one wrote."""
+    external = [access for access in found if access.memory.name == _EXTERNAL]
+    if len(turns) == 1 or not any(access.writes for access in external):
+        return False
+    written: set[int] = set()
+    for turn in turns:
+        for access in external:
+            if not access.writes and written.intersection(access.addresses(turn, window)):
+                return True
+        for access in external:
+            if access.writes:
+                begin = access.begin(turn, window)
+                written.update(range(begin, begin + access.count))
+    return False

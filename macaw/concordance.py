@@ -1,0 +1,381 @@
+"""Concordant software: an nnp program as software for another processor, and both compared.
+
+The emulator gets the tensors as the processor has them, filled up to native vectors and tiles; the
+generated file gets them as they are. What comes out must have the same bits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asm.program import Program
+from emu.device import Device
+from isa.config import Configuration
+from isa.memory_map import EXTERNAL
+from lower.concord import picture
+from lower.concord.arithmetic import TARGETS
+from lower.concord.chains import Place, chains
+from lower.concord.graph import Graph, Output, Tensor
+from lower.concord.hints import HOST_TYPES, hints
+from lower.concord.software import Software, software
+from lower.concord.trace import trace
+from lower.errors import LowerError
+from macaw import api, files, running
+from macaw.binding import shape_text
+from macaw.errors import InputError
+from macaw.words import did_you_mean
+
+Arrays = Mapping[str, NDArray[Any]]
+# What a target's file needs to run.
+PACKAGES = {"numpy": "numpy", "torch": "torch", "tensorflow": "tensorflow", "onnx": "onnxruntime"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first element in which two results differ, and the instruction that wrote it."""
+
+    tensor: str
+    index: tuple[int, ...]
+    values: tuple[tuple[str, str], ...]  # who says what
+    count: int  # elements of the tensor that differ
+    place: Place | None
+
+    def __str__(self) -> str:
+        where = f"{self.tensor}[{', '.join(map(str, self.index))}]"
+        said = ", ".join(f"{value} {who}" for who, value in self.values)
+        more = f" ({self.count} elements of {self.tensor} differ)" if self.count > 1 else ""
+        made = f"\nmade by {self.place}" if self.place else ""
+        return f"{where} is {said}{more}{made}"
+
+
+@dataclass(frozen=True)
+class Concordance:
+    """A program, its graph, and the software that was made of it."""
+
+    program: Program
+    config: Configuration
+    target: str
+    graph: Graph
+    software: Software
+
+    @property
+    def text(self) -> str:
+        """The generated file."""
+        return self.software.text
+
+    @property
+    def inputs(self) -> dict[str, Tensor]:
+        """The tensors that the layer takes, by parameter."""
+        return self.software.inputs
+
+    @property
+    def outputs(self) -> dict[str, Tensor]:
+        """The tensors that the layer gives."""
+        return {name: output.tensor for name, output in self.software.outputs.items()}
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type of all tensors: the host format."""
+        return np.dtype(HOST_TYPES[str(self.config["nnp.host_format"])])
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the generated file. Raises `InputError`."""
+        files.write_bytes(path, self.text.encode())
+
+    def picture(self, kind: str) -> str:
+        """The graph of what depends on what: "dot" (Graphviz) or "svg"."""
+        return picture.PICTURES[kind](self.graph)
+
+    def random(self, seed: int = 0) -> dict[str, NDArray[Any]]:
+        """Tensors of small normal numbers, to try the layer."""
+        rng = np.random.default_rng(seed)
+        return {
+            name: (rng.normal(size=tensor.shape) / 2).astype(self.dtype)
+            for name, tensor in self.inputs.items()
+        }
+
+    def run(self, data: Arrays) -> dict[str, NDArray[Any]]:
+        """What the generated software gives. Raises `InputError`."""
+        return run_software(self.text, self.target, self._checked(data))
+
+    def emulate(self, data: Arrays) -> dict[str, NDArray[Any]]:
+        """What the emulator gives. Raises `InputError` and `RunError`."""
+        tensors = self._checked(data)
+        inputs = self._bound(data, tensors)
+
+        def poke(_index: int, machine: Device) -> None:
+            for name, tensor in self.inputs.items():
+                if tensor.memory == "Dram":
+                    machine.memory.poke(
+                        self._address(tensor), self._native(name, tensors).tobytes()
+                    )
+
+        done = running.run(self.program, inputs, device=self.config, on_start=poke)
+        queued = [
+            done.outputs[item.name].ravel() for item in self.program.outputs if item.at == "netout"
+        ]
+        stream = np.concatenate(queued) if queued else np.zeros(0, self.dtype)
+        found = {}
+        for name, tensor in self.outputs.items():
+            count = tensor.rows * self._wide(tensor)
+            if tensor.memory == "Dram":
+                data_bytes = done.device.memory.peek(
+                    self._address(tensor), count * self.dtype.itemsize
+                )
+                values = np.frombuffer(data_bytes, self.dtype)
+            else:
+                start = tensor.address * self._n
+                values = stream[start : start + count].astype(self.dtype)
+                if len(values) < count:
+                    raise InputError(
+                        f"the program's outputs at netout hold {len(stream) // self._n} native"
+                        f" vectors; {name} needs {start // self._n + count // self._n}",
+                        ".output NAME, dtype, vectors, elements, at=netout",
+                    )
+            plain = values.reshape(tensor.rows, -1)[:, : tensor.columns]
+            found[name] = plain.reshape(tensor.shape)
+        return found
+
+    def check(self, data: Arrays, text: str | None = None) -> Difference | None:
+        """Run emulator and software (`text`: the generated file, or another one) on `data`.
+
+        `data` may hold outputs too, which are compared as well. None: all bits are the same.
+        """
+        text = self.text if text is None else text
+        emulated = self.emulate(data)
+        given = run_software(text, self.target, self._checked(data))
+        for name, output in self.software.outputs.items():
+            claims = {"in the emulator": emulated[name]}
+            if name not in given:
+                raise InputError(f"the software gives no {name}")
+            claims[f"in {PACKAGES[self.target]}"] = given[name]
+            if name in data:
+                claims["in the data"] = self._typed(name, output.tensor, data[name])
+            found = self._difference(name, output, claims)
+            if found is not None:
+                return found
+        return None
+
+    def _difference(self, name: str, output: Output, claims: Arrays) -> Difference | None:
+        first, *others = claims.values()
+        wrong = np.zeros(first.shape, bool)
+        for other in others:
+            if other.shape != first.shape or other.dtype != first.dtype:
+                raise InputError(
+                    f"{name} is {other.dtype}, {shape_text(other.shape)} in the software,"
+                    f" {first.dtype}, {shape_text(first.shape)} in the emulator"
+                )
+            wrong |= ~_same(first, other)
+        if not wrong.any():
+            return None
+        index = tuple(int(x) for x in np.argwhere(wrong)[0])
+        values = tuple((who, repr(array[index].item())) for who, array in claims.items())
+        row, column = (0, *index)[-2:]
+        blocks = -(-output.tensor.columns // self._n)
+        place = output.places[row * blocks + column // self._n] if output.places else None
+        return Difference(name, index, values, int(wrong.sum()), place)
+
+    # --- tensors as the processor has them ---
+
+    @property
+    def _n(self) -> int:
+        return int(self.config["nnp.native"])
+
+    def _wide(self, tensor: Tensor) -> int:
+        """Elements of a row, filled up to native vectors."""
+        return -(-tensor.columns // self._n) * self._n
+
+    def _address(self, tensor: Tensor) -> int:
+        """Where a tensor lies in external memory; Dram begins where it does after reset."""
+        unit = self._n * (self._n if tensor.kind == "matrix" else 1) * self.dtype.itemsize
+        return EXTERNAL + tensor.address * unit
+
+    def _native(self, name: str, data: Arrays) -> NDArray[Any]:
+        """A tensor's elements as the processor has them: native vectors, or tiles."""
+        tensor, n = self.inputs[name], self._n
+        values = data[name].reshape(tensor.rows, tensor.columns)
+        rows = -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
+        wide = self._wide(tensor)
+        full = np.zeros((rows, wide), self.dtype)
+        full[: tensor.rows, : tensor.columns] = values
+        if tensor.kind == "matrix":
+            full = full.reshape(rows // n, n, wide // n, n).transpose(0, 2, 1, 3)
+        return full.ravel()
+
+    def _bound(self, data: Arrays, tensors: Arrays) -> dict[str, NDArray[Any]]:
+        """Arrays for the program's own inputs: the stream of NetInQ, and what else it takes."""
+        queued = [item for item in self.program.inputs if item.at == "netin"]
+        stream = np.zeros(sum(item.elements for item in queued), self.dtype)
+        for name, tensor in self.inputs.items():
+            if tensor.memory != "NetInQ":
+                continue
+            values = self._native(name, tensors)
+            start = tensor.address * self._n
+            if start + len(values) > len(stream):
+                raise InputError(
+                    f"the program's inputs at netin hold {len(stream) // self._n} native vectors;"
+                    f" {name} ends at {(start + len(values)) // self._n}",
+                    ".input NAME, dtype, vectors, elements, at=netin",
+                )
+            stream[start : start + len(values)] = values
+        found: dict[str, NDArray[Any]] = {}
+        start = 0
+        for item in self.program.inputs:
+            if item.at == "netin":
+                part = stream[start : start + item.elements]
+                found[item.name] = part.reshape(item.shape).astype(item.dtype)
+                start += item.elements
+            elif item.name in data and item.name not in self.inputs:
+                found[item.name] = np.asarray(data[item.name])
+            else:
+                found[item.name] = np.zeros(item.shape, item.dtype)
+        return found
+
+    def _checked(self, data: Arrays) -> dict[str, NDArray[Any]]:
+        """The layer's tensors in `data`, of their type and shape. Raises `InputError`."""
+        known = [*self.inputs, *self.outputs, *(item.name for item in self.program.inputs)]
+        for name in data:
+            if name not in known:
+                raise InputError(f"the layer has no tensor '{name}'", did_you_mean(name, known))
+        found = {}
+        for name, tensor in self.inputs.items():
+            if name in data:
+                found[name] = self._typed(name, tensor, data[name])
+                continue
+            own = self._stored(tensor)
+            if own is None:
+                raise InputError(
+                    f"no {name} ({self.dtype}, {shape_text(tensor.shape)}) in the data",
+                    "the layer takes "
+                    + ", ".join(f"{n} {shape_text(t.shape)}" for n, t in self.inputs.items()),
+                )
+            found[name] = own
+        return found
+
+    def _typed(self, name: str, tensor: Tensor, values: Any) -> NDArray[Any]:
+        array = np.asarray(values)
+        if array.dtype != self.dtype:
+            raise InputError(f"{name} is {self.dtype}, the data has {array.dtype}")
+        if array.shape not in (tensor.shape, (tensor.rows, tensor.columns)):
+            raise InputError(
+                f"{name} is {shape_text(tensor.shape)}, the data has {shape_text(array.shape)}"
+            )
+        return array.reshape(tensor.shape)
+
+    def _stored(self, tensor: Tensor) -> NDArray[Any] | None:
+        """A tensor that the program has in its own data; None: it has not."""
+        if tensor.memory != "Dram":
+            return None
+        address, n = self._address(tensor), self._n
+        rows = -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
+        wide = self._wide(tensor)
+        size = rows * wide * self.dtype.itemsize
+        section = self.program.section_at(address)
+        if section is None or not section.holds(address + size - 1) or section.nobits:
+            return None
+        offset = address - section.address
+        values = np.frombuffer(section.data[offset : offset + size], self.dtype)
+        if tensor.kind == "matrix":
+            values = values.reshape(rows // n, wide // n, n, n).transpose(0, 2, 1, 3)
+        plain = values.reshape(rows, wide)[: tensor.rows, : tensor.columns]
+        return plain.reshape(tensor.shape)
+
+
+def _same(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where two arrays of floating-point numbers have the same bits, or are both NaN."""
+    unsigned = np.dtype(f"u{one.itemsize}")
+    bits = np.ascontiguousarray(one).view(unsigned) == np.ascontiguousarray(other).view(unsigned)
+    return np.asarray(bits | (np.isnan(one) & np.isnan(other)))
+
+
+def concord(
+    program: Program | api.FilePath,
+    target: str = TARGETS[0],
+    *,
+    device: api.DeviceLike | None = None,
+    entries: Sequence[tuple[str, int]] = (),
+    name: str = "",
+) -> Concordance:
+    """The nnp part of a program, or of the file of one, as software for `target`.
+
+    `target` is numpy, torch, tensorflow or onnx; `entries` are the runs of the part, label and
+    times, if it is not one from its begin. Raises `InputError` for what cannot be followed, and
+    what `load` raises.
+    """
+    if target not in TARGETS:
+        raise InputError(f"no target '{target}'", "there are " + ", ".join(TARGETS))
+    if not isinstance(program, Program):
+        name = name or os.path.basename(os.fspath(program))  # noqa: PTH119 - of any kind of path
+        program = api.load(program, device=device)
+    config = running.configuration_of(program, device)
+    try:
+        graph = trace(chains(program, config, entries), hints(program, config), config)
+        written = software(graph, config, target, name)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    return Concordance(program, config, target, graph, written)
+
+
+def run_software(text: str, target: str, data: Arrays) -> dict[str, NDArray[Any]]:
+    """Run a generated file on tensors. Raises `InputError`, also for what the file raises."""
+    missing = [name for name in _packages(target) if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"{target} cannot be run here: there is no package {missing[0]}",
+            f"pip install {' '.join(missing)}",
+        )
+    space: dict[str, Any] = {"__name__": "macaw_layer"}
+    try:
+        exec(compile(text, "the generated file", "exec"), space)
+        if target == "onnx":
+            return _run_onnx(space["model"](), data)
+        with np.errstate(all="ignore"):
+            found = space["layer"](**{name: _given(target, array) for name, array in data.items()})
+        return {name: np.asarray(value) for name, value in found.items()}
+    except Exception as error:
+        raise InputError(f"the generated file fails: {type(error).__name__}: {error}") from error
+
+
+def _packages(target: str) -> list[str]:
+    return ["onnx", "onnxruntime"] if target == "onnx" else [PACKAGES[target]]
+
+
+def _given(target: str, array: NDArray[Any]) -> Any:
+    if target != "torch":
+        return array
+    import torch
+
+    return torch.from_numpy(np.array(array))
+
+
+def _run_onnx(model: Any, data: Arrays) -> dict[str, NDArray[Any]]:
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    names = [item.name for item in session.get_outputs()]
+    return dict(zip(names, session.run(names, dict(data)), strict=True))
+
+
+def read_data(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of a .npz file. Raises `InputError`."""
+    import io
+
+    data = files.read_bytes(path)
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            if not hasattr(found, "files"):
+                raise ValueError("it holds one array")
+            return {name: found[name] for name in found.files}
+    except Exception as error:  # numpy raises many kinds on a damaged file
+        raise InputError(
+            f"{path} is no .npz file that can be read: {error}", "write it with numpy.savez"
+        ) from None

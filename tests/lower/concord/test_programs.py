@@ -1,0 +1,48 @@
+"""Random programs on random devices and data: software and emulator give the same bits."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from asm.source import Source
+from macaw import api, concordance
+from macaw.errors import RunError
+from tests.lower.concord import programs
+
+
+def agree(target: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    config = programs.device(rng)
+    chains, repeats = int(rng.integers(1, 10)), int(rng.choice([1, 1, 2, 3]))
+    source = programs.program(rng, config, chains, repeats)
+    program = api.assemble(Source(source, "random.s"), device=config)
+    found = concordance.concord(program, target)
+    try:
+        difference = found.check(programs.tensors(rng, found))
+    except RunError:  # sums of the wide quantisers may leave the accumulator
+        assume(False)
+    assert difference is None, f"{difference}\n{source}"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32))
+def test_numpy(seed: int) -> None:
+    agree("numpy", seed)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2**32))
+def test_onnx(seed: int) -> None:
+    agree("onnx", seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_programs_are_not_trivial(seed: int) -> None:
+    """The generator's programs multiply, and give other results for other data."""
+    rng = np.random.default_rng(seed)
+    config = programs.device(rng)
+    source = programs.program(rng, config, 10)
+    found = concordance.concord(api.assemble(Source(source, "random.s"), device=config))
+    one, other = (found.run(programs.tensors(rng, found)) for _ in range(2))
+    assert any(not np.array_equal(one[name], other[name], equal_nan=True) for name in one)

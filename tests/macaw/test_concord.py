@@ -1,0 +1,222 @@
+"""`macaw concord` and `macaw.concord`: files, pictures, comparisons, and what is refused."""
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import macaw as api
+from asm.source import Source
+from macaw.cli import run_command
+from macaw.concordance import Concordance
+from tests.macaw.conftest import ROOT, Macaw
+
+SAMPLES = ROOT / "tests" / "lower" / "concord"
+LAYER = """        .device tiny
+        .input  taken, float16, 29, 4, at=netin
+        .output given, float16, 3, 4, at=netout
+        .core   nnp
+        .hint   tensor W, MatrixRf, 0, 10, 6
+        .hint   tensor b, AddSubVrf0, 0, 1, 10
+        .hint   tensor x, NetInQ, 27, 1, 6
+        .hint   tensor y, NetOutQ, 0, 1, 10
+_start: SetRowsCols(3, 2)
+        m_rd    NetInQ
+        m_wr    MatrixRf, 0
+        SetCols(3)
+        v_rd    NetInQ
+        v_wr    AddSubVrf0, 0
+        SetCols(2)
+        v_rd    NetInQ
+        mv_mul  0
+        vv_add  AddSubVrf0, 0
+        v_relu
+        v_wr    NetOutQ
+        end_chain
+"""
+
+
+@pytest.fixture
+def layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Concordance:
+    """The layer, in the test's folder with data for it."""
+    monkeypatch.chdir(tmp_path)
+    Path("layer.s").write_text(LAYER)
+    found = api.concord("layer.s")
+    np.savez("data.npz", **found.random())
+    return found
+
+
+@pytest.fixture
+def said(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Runs `macaw concord`: exit status and all that was said."""
+
+    def run(*words: str) -> tuple[int, str]:
+        status = run_command(["concord", *words])
+        shown = capfd.readouterr()
+        assert "Traceback" not in shown.err
+        return status, shown.out + shown.err
+
+    return run
+
+
+def test_the_file_runs_without_us(layer: Concordance, macaw: Macaw, tmp_path: Path) -> None:
+    done = macaw("concord", "layer.s", "--check", "data.npz")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "layer.py: layer(W (10, 6), b (10,), x (6,)) gives y (10,)\nthe same bits in 10 elements\n"
+    )
+    code = "import numpy as n, layer; n.save('y.npy', layer.layer(**n.load('data.npz'))['y'])"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, env={"PYTHONPATH": ""})
+    assert np.array_equal(np.load("y.npy"), layer.emulate(dict(np.load("data.npz")))["y"])
+
+
+def test_the_text_of_the_manual(layer: Concordance) -> None:
+    shown = (ROOT / "docs" / "concord.md").read_text("utf-8")
+    function = layer.text[layer.text.index("def layer") :].rstrip()
+    wanted = "\n".join(f"    {line}".rstrip() for line in function.splitlines())
+    assert re.sub(r"layer\.s:\d+", "", wanted) in re.sub(r"layer\.s:\d+", "", shown)
+
+
+def test_onnx_writes_its_model(layer: Concordance, macaw: Macaw, tmp_path: Path) -> None:
+    import onnx
+    import onnxruntime
+
+    assert macaw("concord", "layer.s", "-o", "net.py", "--target", "onnx").returncode == 0
+    subprocess.run([sys.executable, "net.py"], check=True, cwd=tmp_path, env={"PYTHONPATH": ""})
+    onnx.checker.check_model("net.onnx", full_check=True)
+    session = onnxruntime.InferenceSession("net.onnx", providers=["CPUExecutionProvider"])
+    data = dict(np.load("data.npz"))
+    assert np.array_equal(session.run(["y"], data)[0], layer.emulate(data)["y"])
+
+
+def test_a_wrong_output_is_named(layer: Concordance, said: Callable[..., tuple[int, str]]) -> None:
+    data = dict(np.load("data.npz"))
+    data["y"] = layer.emulate(data)["y"]
+    np.savez("right.npz", **data)
+    assert said("layer.s", "--check", "right.npz")[0] == 0
+    data["y"][[3, 7]] = 1000
+    np.savez("wrong.npz", **data)
+    status, text = said("layer.s", "--check", "wrong.npz")
+    assert status == 1
+    assert re.search(
+        r"different: y\[3\] is (\S+) in the emulator, \1 in numpy, 1000\.0 in the data"
+        r" \(2 elements of y differ\)\nmade by layer\.s:20: v_wr NetOutQ, 0",
+        text,
+    )
+
+
+def test_software_that_is_not_the_layer_is_noticed(layer: Concordance) -> None:
+    data = layer.random()
+    assert layer.check(data) is None
+    difference = layer.check(data, layer.text.replace("return where(x <= 0, 0.0, x)", "return x"))
+    assert difference is not None
+    y = layer.emulate(data)["y"]
+    assert difference.index == (int(np.flatnonzero(y == 0)[0]),)
+    assert str(difference.place) == "layer.s:20: v_wr NetOutQ, 0"
+
+
+@pytest.mark.parametrize("name", ["lstm", "conv"])
+@pytest.mark.parametrize("target", ["numpy", "torch", "tensorflow", "onnx"])
+def test_files_are_clean(name: str, target: str, tmp_path: Path) -> None:
+    found = api.concord(SAMPLES / f"{name}.s", target)
+    path = tmp_path / "layer.py"
+    found.write(path)
+    ruff = [sys.executable, "-m", "ruff"]
+    kinds = "E4,E7,E9,F,I,B,C4,PIE,UP,W"
+    subprocess.run([*ruff, "check", "-q", "--isolated", f"--select={kinds}", path], check=True)
+    subprocess.run([*ruff, "format", "-q", "--isolated", "--check", path], check=True)
+    imported = re.findall(r"^(?:import|from) (\w+)", found.text, re.M)
+    assert not {"isa", "asm", "emu", "lower", "macaw"} & set(imported)
+
+
+def test_time_steps_are_a_loop() -> None:
+    found = api.concord(SAMPLES / "lstm.s")
+    function = found.text[found.text.index("def layer") :]
+    assert function.count("mv_mul(") == 8
+    assert "h, c = state" in function
+    assert "y" in found.outputs
+    assert list(found.inputs)[-1] == "x"
+    assert found.inputs["x"].shape == (3, 6)
+    assert found.check(found.random()) is None
+
+
+def test_a_convolution_is_windows() -> None:
+    found = api.concord(SAMPLES / "conv.s")
+    assert "windows(image, height=4, width=6, kernel=3, stride=1, pad=1)" in found.text
+    assert found.text.count(" = mv_mul(") == 1
+    data = found.random()
+    assert found.check(data) is None
+    # The pool, once more by NumPy: the greatest of four positions of the plane.
+    plain = found.text.replace(
+        '"pooled": narrow(greatest[:, :3])', '"pooled": narrow(requantise(plane)[:, :3])'
+    )
+    space: dict[str, object] = {"__name__": "test"}
+    exec(plain, space)
+    plane = space["layer"](**data)["pooled"].reshape(2, 2, 3, 2, 3)  # type: ignore[operator]
+    assert np.array_equal(found.run(data)["pooled"], plane.max(axis=(1, 3)).reshape(6, 3))
+
+
+def test_a_program_in_runs_from_labels(tmp_path: Path) -> None:
+    """The same step by `.rept` and by entries: the same function."""
+    text = (SAMPLES / "lstm.s").read_text()
+    once = api.concord(api.assemble(Source(text, "lstm.s")))
+    split = text.replace("        .endr\n        end_chain", "        end_chain")
+    split = split.replace("        .rept   3\n", "        end_chain\n        .word   0\nstep:\n")
+    parts = api.concord(api.assemble(Source(split, "lstm.s")), entries=[("_start", 1), ("step", 3)])
+    data = once.random()
+    assert np.array_equal(once.run(data)["y"], parts.run(data)["y"])
+
+
+def test_pictures(layer: Concordance, said: Callable[..., tuple[int, str]]) -> None:
+    assert said("layer.s", "--graph", "layer.dot", "--graph", "layer.svg")[0] == 0
+    text = Path("layer.dot").read_text()
+    assert text.startswith("digraph layer {")
+    boxes = dict(re.findall(r'^    (\w+) \[label="([^"]+)"', text, re.M))
+    arrows = {(boxes[a], boxes[b]) for a, b in re.findall(r"^    (\w+) -> (\w+);", text, re.M)}
+    names = {(a.split("\\n")[0], b.split("\\n")[0]) for a, b in arrows}
+    assert {("mv_mul", "vv_add"), ("vv_add", "v_relu"), ("v_relu", "y"), ("b", "vv_add")} <= names
+    drawn = "".join(ET.parse("layer.svg").getroot().itertext())
+    assert "mv_mul" in drawn
+    assert "v_relu" in drawn
+    found = api.concord(SAMPLES / "lstm.s")
+    assert "3 times" in found.picture("dot")
+    assert "3 times" in found.picture("svg")
+
+
+def test_what_is_refused(layer: Concordance, said: Callable[..., tuple[int, str]]) -> None:
+    def refused(*words: str) -> str:
+        status, text = said(*words)
+        assert status == 2
+        return text
+
+    assert "no name of a picture" in refused("layer.s", "--graph", "layer.png")
+    assert "no LABEL" in refused("layer.s", "--entry", "_start:0")
+    assert "no label 'begin'" in refused("layer.s", "--entry", "begin")
+    assert "'jax' is not one of" in refused("layer.s", "--target", "jax")
+    assert "is an input" in refused("layer.s", "-o", "layer.s")
+    Path("plain.s").write_text(".core cp\n_start: nop\n")
+    assert "no nnp part" in refused("plain.s")
+    Path("silent.s").write_text(".core nnp\nv_rd NetInQ\nv_wr InitialVrf, 0\nend_chain\n")
+    assert "the program gives nothing" in refused("silent.s")
+    Path("out.s").write_text(".core nnp\nm_rd MatrixRf, 0\nm_wr Dram, 0\nend_chain\n")
+    assert "out.s:2: m_wr Dram, 0: matrices that leave" in refused("out.s").replace(
+        "out.s:3", "out.s:2"
+    )
+    data = layer.random()
+    for change, message in (
+        ({"W": data["W"].astype(np.float32)}, "W is float16, the data has float32"),
+        ({"x": data["x"][:5]}, "x is 6, the data has 5"),
+        ({"z": data["x"]}, "the layer has no tensor 'z'"),
+    ):
+        np.savez("other.npz", **{**data, **change})
+        assert message in refused("layer.s", "--check", "other.npz")
+    np.savez("few.npz", W=data["W"])
+    assert "no b (float16, 10) in the data" in refused("layer.s", "--check", "few.npz")
+    assert "no .npz file" in refused("layer.s", "--check", "layer.s")
+    np.save("one.npy", data["W"])
+    assert "no .npz file" in refused("layer.s", "--check", "one.npy")
