@@ -144,8 +144,6 @@ def _logic(name: str, x: Host, y: Host) -> Host:
     """Bits, whatever number they are."""
     kind = f"u{x.dtype.itemsize}"
     bits = np.ascontiguousarray(x).view(kind)
-    if name == "not":
-        found = ~bits
-    else:
-        found = _LOGIC[name](bits, np.ascontiguousarray(y).view(kind))
+    other = np.ascontiguousarray(y).view(kind)
+    found = _LOGIC[name](bits, other) if name in _LOGIC else ~bits
     return np.asarray(found).view(x.dtype)

@@ -30,11 +30,8 @@ def rounded(value: Fraction, dtype: str, sign_of_zero: bool = False) -> float:
         top -= 1
     step = Fraction(2) ** (max(top, low) - digits + 1)
     whole = round(size / step) * step
-    if whole >= Fraction(2) ** (high + 1):
-        whole_float = math.inf
-    else:
-        whole_float = float(whole)
-    return math.copysign(whole_float, value)
+    found = float(whole) if whole < Fraction(2) ** (high + 1) else math.inf
+    return math.copysign(found, value)
 
 
 def special(x: float, y: float) -> bool:

@@ -147,7 +147,6 @@ def test_each_command_comes_as_early_as_it_may(device, stream):
     """One cycle earlier, a command that waited would break a constraint."""
     memory = Recorder(DEVICES[device])
     waits = dict(memory.waits)
-    time = 0
     for request in stream:
         start = len(memory.log)
         run(memory, [(*request[:4], 0)], 1)
@@ -163,7 +162,6 @@ def test_each_command_comes_as_early_as_it_may(device, stream):
                 moved = [x._replace(time=x.time - 1) if x in together else x for x in memory.log]
                 assert violations(moved, DEVICES[device]) != []
         waits = dict(memory.waits)
-        time += 1
 
 
 def test_by_hand_one_bank():
