@@ -99,6 +99,7 @@ class Sums:
         state.mac_sum[c] = mac.accumulator
         state.mac_limit[c] = mac.limit[place]
         state.mac_reached[c] = False
+        state.balancing[c] = False
 
     def end(self, place: int, mac: Mac) -> None:
         """What the comparators hold when it has ended."""

@@ -159,6 +159,25 @@ def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(plan.course is not None for plans in settled for plan in plans)
 
 
+def test_a_gang_behind_balanced_macs() -> None:
+    """The clusters of a gang balance no longer."""
+    unit = Unit({"pe.overflow": "wrap"})
+    unit.config_packet(0, "ld both base=0", "mac base=0 acc=0 balance")
+    lines = "ld weights", "ld activations base=0", "mac base=0 acc=1", "spu nonsf src=1 dst=0"
+    steps = [(2, 0, 1, 0), (3, 1, 1, 0)]
+    unit.config_packet(4, *lines, state=1, pipeline=4, inner=6, steps=steps)
+    weights = np.ones((8, 20)) * (np.arange(8) % 2)[:, None]
+    unit.exe(0, unit.weights(weights), unit.dense(np.ones(20)))
+    unit.exe(4, unit.weights(weights), unit.dense(np.ones(40)))
+    quick, reference = machines(unit)
+    for machine in (quick, reference):
+        machine.run()
+    assert isinstance(quick.row, fast.FastRow)
+    assert quick.row.gangs == 1
+    assert reference.row.state.loads_given.any()
+    assert not differences(quick.device, reference.device)
+
+
 def overflowing(balance: str, handing: bool) -> Unit:
     """A sum that leaves the range: of a product, or when a helper's is handed over."""
     unit = Unit({"pe.clusters": 1, "pe.pes": 2})
