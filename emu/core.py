@@ -127,6 +127,7 @@ class Core(ABC):
         self.name = name  # "cp", "pe[0]"
         self.number = number  # of addresses, masks and ties
         self.divider = 1  # device cycles to a cycle of this core
+        self.burst = 4096  # cycles that it goes on for before the clock looks at interrupts again
         self.state = state if isinstance(state, State) else State((*CONTRACT, *state))
         self.listeners: list[Listener] = []  # announce only if there are some
         self.time = NEVER

@@ -29,9 +29,6 @@ from emu.state import Change, State, StateError, StateField, read_arrays, write_
 from isa import registry
 from isa.memory_map import HALF_SHIFT
 
-# Cycles that one core may go on for before the clock looks at interrupts again.
-BURST = 4096
-
 Builder = Callable[["Device"], list[Core]]
 
 
@@ -261,7 +258,7 @@ class Device:
             if time >= limit:
                 return self._limited(limit)
             self.cycle, self._turn = time, chosen.number
-            horizon = min(horizon, banks.time + 1, limit, time + BURST)
+            horizon = min(horizon, banks.time + 1, limit, time + chosen.burst)
             if chosen is focus or chosen.listeners:
                 horizon = time + 1
             try:

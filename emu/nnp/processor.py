@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _WORD = 4  # bytes of an instruction
 _KNOWN = 4096  # complete chains that are kept
+_BURST = 1 << 15  # cycles: iterations that begin in them can be done together
 _AT_ONCE = 1 << 20  # elements of vectors that are worked on at a time
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 
@@ -72,6 +73,7 @@ class Processor(Core):
         super().__init__(device, CORE, CORE.name, CORE.number, NnpState(config))
         self.timing = Timing(config)
         self.divider = self.timing.divider
+        self.burst = _BURST
         self.port: Port = device.memory.port(self)
         self.arithmetic = self.arithmetic_of(config, self.state)
         self.memories = Memories(self, config)
