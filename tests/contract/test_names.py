@@ -36,6 +36,8 @@ ALLOWED = {
     ("isa/config.py", "cp"): "a sentence: whose the local memory is in the memory map",
     ("macaw/lowering.py", "dma"): "reports on lowered programs, as `lower`",
     ("macaw/commands/lower.py", "dma"): "reports on lowered programs, as `lower`",
+    ("macaw/concordance.py", "nnp"): "its settings: its programs become software",
+    ("macaw/commands/concord.py", "nnp"): "a sentence: whose programs become software",
 }
 
 
