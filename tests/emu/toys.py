@@ -13,6 +13,7 @@ from emu.engines import ENGINES
 from emu.faults import Fault, Stop
 from emu.ports import Port
 from emu.state import StateField
+from emu.windows import Later
 from isa.model import Core as Table
 
 Step = tuple[Any, ...]
@@ -107,11 +108,22 @@ class Toy(Core):
         self.state.pc = place
 
     def _load(self, address: int, size: int) -> str | None:
-        answer = self.port.load(self.time, address, size)
-        return self._answered(answer and answer[1], answer and answer[0])
+        try:
+            answer = self.port.load(self.time, address, size)
+        except Later as later:
+            self.postpone(later)
+            return "shared"
+        done = self._answered(answer and answer[1], answer and answer[0])
+        return "shared" if self.port.window(address, size) else done
 
     def _store(self, address: int, size: int, value: int) -> str | None:
-        return self._answered(self.port.store(self.time, address, size, value), "stored")
+        try:
+            ready = self.port.store(self.time, address, size, value)
+        except Later as later:
+            self.postpone(later)
+            return "shared"
+        done = self._answered(ready, "stored")
+        return "shared" if self.port.window(address, size) else done
 
     def _beat(self, ranges: Sequence[tuple[int, int]], data: bytes | None = None) -> str | None:
         self.port.beat(self.time, ranges, data)

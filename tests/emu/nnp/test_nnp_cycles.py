@@ -1,0 +1,330 @@
+"""Cycles of nnp by hand, on tiny (N 4, rate 2, a pass 2, one engine): docs/timing-nnp.md."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+import emu.dma
+import emu.nnp
+from asm.assembler import assemble
+from asm.source import Source
+from emu.device import Device
+from emu.engines import ENGINES
+from emu.nnp.processor import Processor
+from isa import config
+from isa.memory_map import EXTERNAL
+from tests.emu.toys import toy
+
+ENTRY = 0x3030_0000
+READ, PRODUCT, CROSSBAR, ADD, MULTIPLY, ACTIVATE, SOFTMAX, WRITE = 8, 32, 4, 4, 4, 8, 32, 8
+DEPTHS = {"read": READ, "multiplier": PRODUCT, "crossbar": CROSSBAR, "add": ADD,
+          "multiply": MULTIPLY, "activation": ACTIVATE, "softmax": SOFTMAX, "write": WRITE}  # fmt: skip
+PLAIN = CROSSBAR + CROSSBAR  # both MFUs, no block
+LATENCY = 20  # of external memory
+
+
+def made(source: str, engine: str = ENGINES[0], script: Any = (), **changes: Any) -> Device:
+    """nnp started at 0 by a toy, which then waits for it."""
+    fields = {f"nnp.{name}_depth": cycles for name, cycles in DEPTHS.items()}
+    fields |= {name.replace("__", "."): value for name, value in changes.items()}
+    configuration = config.load("tiny").changed(fields)
+    whole = [("start", 3, ENTRY), *script, ("join", 8), ("exit", 0)]
+    device = Device(configuration, [toy(0, whole), emu.dma.build, emu.nnp.build], engine)
+    program = assemble([Source(f"\t.device tiny\n\t.core nnp\n{source}", "t.s")])
+    device.memory.poke(ENTRY, program.section(".nnp").data)
+    return device
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def core(device: Device) -> Processor:
+    found = device.cores["nnp"]
+    assert isinstance(found, Processor)
+    return found
+
+
+def ready(device: Device, file: str, entry: int) -> int:
+    """The cycle from which an entry can be read."""
+    return int(getattr(core(device).state, f"ready_{file}")[entry])
+
+
+def test_a_copy(engine: str) -> None:
+    # v_rd issues at 0, v_wr at 1, which begins the chain: read at 1, then every 2.
+    device = made("SetCols(3)\nv_rd AddSubVrf0, 0\nv_wr MulVrf, 4\nend_chain\n", engine)
+    stop = device.run(1000)
+    first = 2 + READ + PLAIN + WRITE + 2  # s_wr 0, v_rd 1, v_wr 2
+    assert [ready(device, "mul_vrf", k) for k in (4, 5, 6)] == [first, first + 2, first + 4]
+    # end_chain at 3: the core ends with the last write; the toy goes on in the cycle after.
+    assert stop.reason == "exit"
+    assert stop.cycle == first + 4 + 3  # join one later, then exit, which ends in the next cycle
+
+
+def test_a_product(engine: str) -> None:
+    # 2 x 3 tiles, 1 engine: 6 passes of 2. Rows leave with passes 2 and 5.
+    source = "SetRowsCols(2, 3)\nv_rd InitialVrf, 0\nmv_mul 0\nv_wr MulVrf, 0\nend_chain\n"
+    device = made(source, engine)
+    device.run(1000)
+    read = 4  # two s_wr at 0 and 1, v_rd 2, mv_mul 3, v_wr 4
+    begin = read + READ  # vectors 1 and 2 come 2 and 4 later, for passes 1 and 2
+    behind = PRODUCT + PLAIN + WRITE + 2
+    assert ready(device, "mul_vrf", 0) == begin + 2 * 2 + behind
+    assert ready(device, "mul_vrf", 1) == begin + 5 * 2 + behind
+    # The page's rule: the sum of the depths and the slowest unit, the multiplier's 12.
+    assert ready(device, "mul_vrf", 1) == read + READ + PRODUCT + PLAIN + WRITE + 6 * 2
+
+
+def test_engines_share_the_tiles(engine: str) -> None:
+    # 4 engines: 2 passes; pass 0 has columns 0 to 2, so it waits for the last vector.
+    source = "SetRowsCols(2, 3)\nv_rd InitialVrf, 0\nmv_mul 0\nv_wr MulVrf, 0\nend_chain\n"
+    device = made(source, engine, nnp__engines=4)
+    device.run(1000)
+    begin = 4 + READ + 2 * 2
+    behind = PRODUCT + PLAIN + WRITE + 2
+    assert ready(device, "mul_vrf", 0) == begin + behind  # tiles 0 to 2: pass 0
+    assert ready(device, "mul_vrf", 1) == begin + 2 + behind
+
+
+def test_the_input_half_hides_behind_the_tail(engine: str) -> None:
+    """A dependent product waits for its vector; an independent one behind it in the program would
+    wait too, one before it does not."""
+    source = """
+        v_rd InitialVrf, 0
+        mv_mul 0
+        v_wr InitialVrf, 1
+        v_rd InitialVrf, 2
+        mv_mul 1
+        v_wr MulVrf, 0
+        v_rd InitialVrf, 1
+        mv_mul 2
+        v_wr MulVrf, 1
+        end_chain
+    """
+    device = made(source, engine)
+    device.run(1000)
+    whole = READ + PRODUCT + PLAIN + WRITE + 2
+    assert ready(device, "initial", 1) == 2 + whole
+    assert ready(device, "mul_vrf", 0) == 5 + whole  # three instructions later
+    assert ready(device, "mul_vrf", 1) == 2 + whole + whole  # read when it is there
+
+
+def test_blocks_add_their_depths(engine: str) -> None:
+    source = """
+        v_rd MulVrf, 0
+        v_sigm
+        vv_mul 4
+        vv_add AddSubVrf0, 0
+        vv_max AddSubVrf1, 0
+        v_tanh
+        v_wr MulVrf, 9
+        end_chain
+    """
+    device = made(source, engine)
+    device.run(1000)
+    mfu0 = CROSSBAR + ACTIVATE + MULTIPLY + ADD
+    mfu1 = CROSSBAR + ADD + ACTIVATE
+    assert ready(device, "mul_vrf", 9) == 6 + READ + mfu0 + mfu1 + WRITE + 2
+
+
+def test_an_operand_is_waited_for(engine: str) -> None:
+    source = """
+        v_rd InitialVrf, 0
+        mv_mul 0
+        v_wr AddSubVrf1, 0
+        v_rd MulVrf, 0
+        vv_add AddSubVrf1, 0
+        v_wr MulVrf, 1
+        end_chain
+    """
+    device = made(source, engine)
+    device.run(1000)
+    operand = 2 + READ + PRODUCT + PLAIN + WRITE + 2
+    assert ready(device, "add_sub_vrf1", 0) == operand
+    assert ready(device, "mul_vrf", 1) == operand + CROSSBAR + ADD + WRITE + 2
+
+
+def test_softmax_waits_for_all_vectors(engine: str) -> None:
+    source = "SetCols(3)\nSetValid(9)\nv_rd MulVrf, 0\nv_softmax\nv_wr MulVrf, 9\nend_chain\n"
+    device = made(source, engine)
+    device.run(1000)
+    last = 4 + 2 * 2 + READ  # the third vector comes to MFU0
+    done = last + CROSSBAR + SOFTMAX + CROSSBAR + WRITE + 2
+    assert [ready(device, "mul_vrf", k) for k in (9, 10, 11)] == [done, done + 2, done + 4]
+
+
+def test_iterations_follow_one_another(engine: str) -> None:
+    # Three products of 4 passes: the multiplier takes 8 cycles each, reading 4.
+    source = """
+        SetRowsCols(2, 2)
+        SetIterations(3)
+        v_rd_inc InitialVrf, 0, 2
+        mv_mul 0
+        v_wr_inc MulVrf, 0, 2
+        end_chain
+    """
+    device = made(source, engine)
+    stop = device.run(1000)
+    begin = 5 + READ
+    behind = PRODUCT + PLAIN + WRITE + 2
+    ends = [ready(device, "mul_vrf", 2 * k + 1) for k in range(3)]
+    assert ends == [begin + 3 * 2 + behind + 8 * k for k in range(3)]
+    assert stop.cycle == ends[-1] + 3
+    assert device.counters()["nnp"]["tiles"] == 12
+
+
+def test_a_slow_reader_and_a_slow_writer(engine: str) -> None:
+    # fp32 vectors of 16 bytes over a width of 4: 4 beats, 1 channel: 4 cycles a vector.
+    source = "SetCols(2)\nv_rd Dram, 0\nv_wr MulVrf, 0\nv_rd MulVrf, 0\nv_wr Dram, 8\nend_chain\n"
+    changes = {"mem__external_width": 4, "nnp__host_format": "fp32"}
+    device = made(source, engine, **changes)
+    device.run(1000)
+    # Reading is slower by 2 than MFU0: its vector begins there 2 later.
+    first = 2 + READ + LATENCY + (4 - 2) + PLAIN + WRITE + 2
+    assert [ready(device, "mul_vrf", k) for k in (0, 1)] == [first, first + 4]
+    # The second chain reads at `first` and `first` + 4; it writes for 4 cycles each.
+    last = first + 4 + READ + PLAIN + WRITE + 4
+    assert core(device).state.stored == last + LATENCY
+    counters = device.counters()["nnp"]
+    assert (counters["external_reads"], counters["external_writes"]) == (8, 8)
+    # Two channels take two beats a cycle.
+    device = made(source, engine, nnp__vector_channels=2, **changes)
+    device.run(1000)
+    assert ready(device, "mul_vrf", 1) == 2 + READ + LATENCY + PLAIN + WRITE + 2 + 2
+
+
+def test_dram_is_read_when_earlier_chains_have_written(engine: str) -> None:
+    source = "v_rd MulVrf, 0\nv_wr Dram, 8\nv_rd Dram, 0\nv_wr MulVrf, 1\nend_chain\n"
+    device = made(source, engine)
+    device.run(1000)
+    stored = 1 + READ + PLAIN + WRITE + 2 + LATENCY
+    assert core(device).state.stored == stored
+    assert ready(device, "mul_vrf", 1) == stored + READ + LATENCY + PLAIN + WRITE + 2
+
+
+def test_tiles(engine: str) -> None:
+    # A tile is 32 bytes: one beat, so the rate of 2; two of them. The product waits for the first.
+    source = """
+        SetCols(2)
+        m_rd Dram, 0
+        m_wr MatrixRf, 0
+        v_rd InitialVrf, 0
+        mv_mul 0
+        v_wr MulVrf, 0
+        m_rd Dram, 0
+        m_wr MatrixRf, 1
+        end_chain
+    """
+    device = made(source, engine)
+    device.run(1000)
+    first = 2 + READ + LATENCY + WRITE + 2  # s_wr 0, m_rd 1, m_wr 2
+    # pass 0 at `first`, pass 1 with tile 1 at `first` + 2, which is there by then
+    assert ready(device, "mul_vrf", 0) == first + 2 + PRODUCT + PLAIN + WRITE + 2
+    assert int(core(device).state.used_matrix[1]) == first + 4
+    # Tiles 1 and 2 are written again when the product is through with tile 1.
+    assert ready(device, "matrix", 1) == first + 4 - READ + READ + LATENCY + WRITE + 2
+
+
+def test_a_divider(engine: str) -> None:
+    device = made("v_rd MulVrf, 0\nv_wr MulVrf, 1\nend_chain\n", engine, nnp__divider=3)
+    device.run(1000)
+    assert ready(device, "mul_vrf", 1) == 3 * (1 + READ + PLAIN + WRITE + 2)
+
+
+PUSH = tuple(("store", 0x3038_0000 + 4 * k, 4, 0x3C00_3C00) for k in range(2))
+
+
+def test_queues(engine: str) -> None:
+    # The toy starts nnp at 0, works from 1 to 50 and stores two words at 51 and 52.
+    source = "v_rd NetInQ\nv_wr NetOutQ\nend_chain\n"
+    script = (("work", 50), *PUSH, ("load", 0x303C_0000, 4), ("load", 0x303C_0004, 4))
+    device = made(source, engine, script)
+    log = device.cores["toy0"].state.log
+    stop = device.run(1000)
+    assert stop.reason == "exit", stop
+    stores = [time for time, result in log if isinstance(result, tuple) and result[0] == "stored"]
+    assert stores == [51, 52]
+    there = 53 + READ + PLAIN + WRITE + 2  # popped in the cycle after the push
+    assert device.counters()["nnp"]["cycles_waiting"] == 53 - 1
+    loads = [result for _, result in log if isinstance(result, tuple) and result[0] != "stored"]
+    assert loads[0] == (0x3C00_3C00, there + 2)  # mem.onchip_latency
+
+
+def test_a_full_queue_holds_up_an_iteration(engine: str) -> None:
+    source = "SetIterations(3)\nv_rd MulVrf, 0\nv_wr NetOutQ\nend_chain\n"
+    script = (("work", 200), ("load", 0x303C_0000, 4), ("load", 0x303C_0004, 4))
+    device = made(source, engine, script, nnp__net_out=2)
+    device.run(202)
+    state = core(device).state
+    core(device).sync()
+    assert (state.iteration, len(state.net_out)) == (2, 2)
+    assert state.waiting[0] == "room in NetOutQ"
+    device.run(1000)
+    # Loads at 201 and at 203, which frees a vector; the third begins at 204.
+    assert state.net_out[-1][0] == 204 + READ + PLAIN + WRITE + 2
+    assert device.counters()["nnp"]["cycles_waiting"] == 204 - (2 + 4)
+
+
+def test_deadlocks(engine: str) -> None:
+    device = made("v_rd NetInQ\nv_wr MulVrf, 0\nend_chain\n", engine)
+    message = device.run(1000).message
+    assert message.startswith("deadlock: toy0")
+    assert "nnp at 0x30300004 waits for a vector in NetInQ since cycle 1" in message
+    device = made(
+        "SetIterations(2)\nv_rd MulVrf, 0\nv_wr NetOutQ\nend_chain\n", engine, nnp__net_out=1
+    )
+    assert "nnp at 0x30300008 waits for room in NetOutQ since cycle 4" in device.run(1000).message
+
+
+COPY = (0x0201_0000, 0x0501_0001)  # v_rd MulVrf, 0; v_wr MulVrf, 1
+END = 0xFF00_0000
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "message", "at"),
+    [
+        (COPY, "illegal instruction", "a program ends with end_chain", 2),
+        ((*COPY, END + 1), "reserved bit set", "bits 0x1 of end_chain must be zero", 2),
+        ((0x1000_0000, END), "broken chain", "v_rd_inc writes nothing: v_wr is missing", 1),
+        ((0x0000_0001, END), "illegal instruction", "no register has the number 0", 0),
+        ((0x0001_0000, END), "broken chain", "rows is at least 1, not 0", 0),
+        ((0x0201_0000, END), "broken chain", "writes nothing: v_wr is missing", 1),
+        ((0x0201_0000, 0x0501_0000, END), "broken chain", "entry 0 of MulVrf, which v_rd", 1),
+        (
+            (0x0201_00FF, 0x0500_0000, 0x0201_0100, 0x0500_0000),
+            "broken chain",
+            "needs entry 256 of MulVrf",
+            2,
+        ),
+        ((0x0201_0000, 0x0500_FFFF, END), "out-of-range access", "Dram 65535 from base", 1),
+        ((0x0200_FFFF, 0x0501_0000, END), "out-of-range access", "read of 8 bytes at", 0),
+        ((0x0300_FFFF, 0x0604_0000, END), "out-of-range access", "read of 32 bytes at", 0),
+        ((0x0304_0000, 0x0600_FFFF, END), "out-of-range access", "write of 32 bytes at", 1),
+    ],
+)
+def test_faults(engine: str, words: tuple[int, ...], kind: str, message: str, at: int) -> None:
+    device = made("end_chain\n", engine, mem__external_bytes=1 << 20)
+    device.memory.poke(ENTRY, struct.pack(f"<{len(words)}I", *words))
+    core(device).state.base = EXTERNAL + (1 << 20) - 8 * 1024
+    stop = device.run(1000)
+    assert stop.fault is not None, stop
+    assert stop.fault.kind == kind
+    assert message in stop.message
+    if "missing" not in message:
+        assert stop.fault.address == ENTRY + 4 * at
+
+
+def test_base_is_a_register_of_the_memory_map(engine: str) -> None:
+    script = (("store", 0x2000_3100, 4, EXTERNAL + 64),)
+    device = made("v_rd Dram, 0\nv_wr MulVrf, 0\nend_chain\n", engine, script)
+    device.memory.poke(EXTERNAL + 64, bytes(range(8)))
+    assert device.run(1000).reason == "exit"
+    # The chain begins at 1, and so does the store, whose core comes first.
+    assert core(device).state.mul_vrf[0].tobytes() == bytes(range(8))
+    script = (("store", 0x2000_3100, 4, EXTERNAL + 62),)
+    stop = made("end_chain\n", engine, script).run(1000)
+    assert "the base of nnp is a multiple of 4, not 0x8000003e" in stop.message
