@@ -1,5 +1,5 @@
 # 65504 * 65504 in units of 2^-24 each is beyond 2^73.
-#! fault accumulator overflow: mv_mul: .*
+#! fault accumulator overflow: element 0 of row 0 leaves the accumulator's 74 bits at column 0
 #! core nnp
         .device "small_floats.toml"
         .core   nnp
