@@ -30,7 +30,7 @@ from isa.model import Directive as CoreDirective
 
 _WORD = re.compile(r"%?[A-Za-z_.$][A-Za-z0-9_.$]*|[0-9]+[bf]\b|\"[^\"]*\"?")
 _LABELS = re.compile(r"(?:[A-Za-z_.$][\w.$]*|[0-9]+)\s*:\s*")
-_HEAD = re.compile(r"(?:(?:[A-Za-z_.$][\w.$]*|[0-9]+)\s*:\s*)*([A-Za-z_.$][\w.$]*)(?=\s|$)")
+_HEAD = re.compile(r"(?:(?:[A-Za-z_.$][\w.$]*|[0-9]+)\s*:\s*)*([A-Za-z_.$][\w.$]*)(?=[\s(]|$)")
 _PART = re.compile(r"^[^#\n]*?\.core\s+(\w+)", re.MULTILINE)
 _BODY = re.compile(r"[^#\"]*?(\.macro|\.rept|\.irpc?)\b([^#]*)")
 _BODY_END = re.compile(r"[^#\"]*?\.end[mr]\b")
@@ -243,7 +243,7 @@ class Document:
         core = self.core_at(line)
         if re.search(r"\\[\w.$]*$", before):
             return [Suggestion(name, "word", "a parameter") for name in self._parameters(line)]
-        head = re.split(r"\s", statement, maxsplit=1)[0]
+        head = re.split(r"[\s(]", statement, maxsplit=1)[0]
         if head == statement:
             return [*self._statements(core)]
         if head == ".core":
@@ -330,6 +330,6 @@ def _operand_words(rows: Iterable[Row]) -> Iterator[Suggestion]:
         for word in operand.kind.words():
             if word not in seen:
                 seen.add(word)
-                yield Suggestion(word, "word", operand.name)
+                yield Suggestion(word, "word", operand.kind.about(word) or operand.name)
         if getattr(operand, "named", False):
             yield Suggestion(f"{operand.name}=", "operand", operand.kind.describe())

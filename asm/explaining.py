@@ -98,5 +98,6 @@ def operand_text(word: str, rows: Iterable[Row], named: bool) -> str | None:
             return f"**{word}**: {operand.kind.describe()}"
         if not named and operand.kind.parse(word) is not None:
             value = operand.kind.parse(word)
-            return f"**{word}**: {operand.name} {value}, {operand.kind.describe()}"
+            about = operand.kind.about(word) or operand.kind.describe()
+            return f"**{word}**: {operand.name} {value}, {about}"
     return None

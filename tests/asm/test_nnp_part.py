@@ -210,6 +210,15 @@ def test_a_chain_is_explained_and_completed_in_an_editor() -> None:
     found = {item.word for item in Document(text, "t.s").suggestions(3, 17)}
     assert {"NetInQ", "InitialVrf", "Dram"} <= found
     assert "NetOutQ" not in found
+    called = Document(f"{HEAD}        v_rd(\n", "t.s").suggestions(3, 14)
+    assert {item.word for item in called if item.kind == "word"} == set(
+        CORE.rows["v_rd"][0].operands[0].kind.words()
+    )
+    text = f"{HEAD}        SetRowsCols(2, 3)\n        v_rd(Dram, 0)\n        v_wr    NetOutQ\n{END}"
+    document = Document(text, "t.s")
+    assert document.diagnostics == ()
+    assert "Set rows and cols." in document.hover(3, 12).text
+    assert "External memory" in document.hover(4, 16).text
     document = Document(f"{HEAD}        v_sigm\n{END}", "t.s")
     assert [item.message for item in document.diagnostics] == [
         "v_sigm is in no chain: v_rd begins one"
