@@ -127,7 +127,7 @@ MARKER = Format(
     32,
     (
         Field("op", "31:25"),
-        Field("end", "24"),
+        Field("ends", "24"),
         Field("reserved", "23:5"),
         Field("g", "4:0", Immediate(5)),
     ),

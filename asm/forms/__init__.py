@@ -228,7 +228,7 @@ def _begins(row: Row) -> bool:
     """Whether an instruction begins to record a register group: its first operand."""
     if not isinstance(row, Instruction) or "trace" not in row.writes.split():
         return False
-    return row.fixed.get("begin") == 1 or row.fixed.get("end") == 0
+    return row.fixed.get("begin") == 1 or row.fixed.get("ends") == 0
 
 
 def form_class(core: str) -> type[Form]:
