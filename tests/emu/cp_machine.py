@@ -44,7 +44,7 @@ def program(text: bytes, *data: tuple[int, bytes], entry: int = TEXT, at: int = 
         Section(f".data{place}", None, None, address, address, content, len(content), 4, "aw")
         for place, (address, content) in enumerate(data)
     ]
-    return Program(sections, [], [], [], "", "toy", entry)
+    return Program(tuple(sections), device="toy", entry=entry)
 
 
 def machine(
