@@ -12,7 +12,7 @@ from emu.nnp.state import FIRST, MULTIPLY, READ, SECOND, TILES, WRITE
 from emu.nnp.timing import Times, handed, through
 
 if TYPE_CHECKING:
-    from emu.nnp.processor import Processor
+    from emu.nnp.iterations import Iterations
     from isa.nnp_entries import Access
 
 _MFUS = ((FIRST, "mfu0"), (SECOND, "mfu1"))
@@ -28,7 +28,7 @@ class Flow(NamedTuple):
     products: Times | None = None  # by iteration: the multiplier needs the tiles no more
 
 
-def reading(core: Processor, chain: Chain, first: int, count: int) -> tuple[Times, Times]:
+def reading(core: Iterations, chain: Chain, first: int, count: int) -> tuple[Times, Times]:
     """When the vectors of `count` iterations are read, at the earliest now, and their rates."""
     addresses = chain.addresses(chain.source, first, count)
     rates = _rates(core, chain.source, addresses)
@@ -38,7 +38,7 @@ def reading(core: Processor, chain: Chain, first: int, count: int) -> tuple[Time
     return times.reshape(count, -1), rates
 
 
-def _ready(core: Processor, access: Access, addresses: NDArray[np.int64]) -> Times:
+def _ready(core: Iterations, access: Access, addresses: NDArray[np.int64]) -> Times:
     """The cycles from which entries can be read; zeros of a padding always can."""
     if access.memory.setting:
         found = core.state.ready(access.memory)[np.maximum(addresses, 0)]
@@ -47,7 +47,7 @@ def _ready(core: Processor, access: Access, addresses: NDArray[np.int64]) -> Tim
     return np.where(addresses < 0, 0, found)
 
 
-def _rates(core: Processor, access: Access, addresses: NDArray[np.int64]) -> Times:
+def _rates(core: Iterations, access: Access, addresses: NDArray[np.int64]) -> Times:
     """The cycles for which each vector takes the unit that reads or writes it."""
     timing = core.timing
     if access.memory.setting:
@@ -56,7 +56,7 @@ def _rates(core: Processor, access: Access, addresses: NDArray[np.int64]) -> Tim
     return np.where(addresses < 0, timing.rate, np.maximum(timing.rate, timing.channel(beats)))
 
 
-def vectors(core: Processor, chain: Chain, first: int, reads: Times, rates: Times) -> Flow:
+def vectors(core: Iterations, chain: Chain, first: int, reads: Times, rates: Times) -> Flow:
     """The way of the vectors that are read in cycles `reads`: (iterations, vectors)."""
     timing, state = core.timing, core.state
     count = len(reads)
@@ -94,7 +94,7 @@ def vectors(core: Processor, chain: Chain, first: int, reads: Times, rates: Time
     return Flow(reads[:, 0], free, written, stored, ends)
 
 
-def _products(core: Processor, chain: Chain, first: int, arrivals: Times) -> Times:
+def _products(core: Iterations, chain: Chain, first: int, arrivals: Times) -> Times:
     """When each iteration's product begins."""
     assert chain.product is not None
     timing, state = core.timing, core.state
@@ -107,7 +107,7 @@ def _products(core: Processor, chain: Chain, first: int, arrivals: Times) -> Tim
     return through(needed, spans, int(state.free[MULTIPLY]))
 
 
-def _writing(core: Processor, chain: Chain, first: int, shape: tuple[int, ...]) -> Times:
+def _writing(core: Iterations, chain: Chain, first: int, shape: tuple[int, ...]) -> Times:
     """The cycles for which each vector takes the unit that writes."""
     total = np.zeros(shape, np.int64)
     for access in chain.writes:
@@ -119,7 +119,7 @@ def _writing(core: Processor, chain: Chain, first: int, shape: tuple[int, ...]) 
     return np.maximum(total, core.timing.rate)
 
 
-def tiles(core: Processor, chain: Chain, popped: list[int]) -> Flow:
+def tiles(core: Iterations, chain: Chain, popped: list[int]) -> Flow:
     """The way of one iteration's tiles; of those from NetInQ `popped` is when each was whole."""
     timing, state = core.timing, core.state
     write = chain.writes[0]

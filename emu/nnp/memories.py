@@ -15,7 +15,7 @@ from emu.pages import SHIFT, WRITTEN
 from isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
-    from emu.nnp.processor import Processor
+    from emu.nnp.iterations import Iterations
     from isa.nnp_layouts import Memory
 
 Host = NDArray[np.floating[Any]]
@@ -25,7 +25,7 @@ Addresses = NDArray[np.int64]
 class Memories:
     """The memories of one core."""
 
-    def __init__(self, core: Processor, config: Mapping[str, Any]) -> None:
+    def __init__(self, core: Iterations, config: Mapping[str, Any]) -> None:
         self.core = core
         self.native = int(config["nnp.native"])
         self.arithmetic = core.arithmetic

@@ -1,30 +1,18 @@
-"""The matrix-vector processor: fetching, chains, their iterations, queues.
+"""The matrix-vector processor: its instructions.
 
-An instruction is an act; that of a chain's last instruction begins the chain. From then on an
-iteration is an act, in the cycle in which its first vector is read, and so is each vector that is
-popped from NetInQ. An iteration has its effects there; when its results can be used is state
-(`ready_*`, `free`), and so are the vectors that leave later (`net_out`). The next instruction
-follows nnp.issue_cycles after the begin of the last iteration.
+An instruction is an act; that of a chain's last instruction begins the chain, and the acts that
+follow are those of `emu.nnp.iterations`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from emu.core import NEVER, Core
+from emu.core import NEVER
 from emu.faults import Fault, Stop
-from emu.nnp import flow
-from emu.nnp.arithmetic import Arithmetic, FastArithmetic
 from emu.nnp.chain import Chain
-from emu.nnp.memories import Memories
-from emu.nnp.numbers import NotANumber
-from emu.nnp.semantics import Execution, Failed, Host, nan_fault
-from emu.nnp.state import READ, TILES, NnpState, size
-from emu.nnp.timing import Times, Timing
+from emu.nnp.iterations import WORD, Iterations
 from isa.codec import Decoded, DecodeError, decode
 from isa.nnp import BEGIN, BETWEEN, CORE, SCALARS, STAGE, WRITE
 from isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
@@ -32,19 +20,15 @@ from isa.nnp_entries import check
 
 if TYPE_CHECKING:
     from emu.device import Device
-    from emu.ports import Port
-    from isa.nnp_entries import Access
 
-_WORD = 4  # bytes of an instruction
 _KNOWN = 4096  # complete chains that are kept
 _BURST = 1 << 15  # cycles: iterations that begin in them can be done together
-_AT_ONCE = 1 << 20  # elements of vectors that are worked on at a time
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 
 
 @lru_cache(maxsize=1 << 16)
 def _decoded(word: int) -> Decoded:
-    return decode(CORE, word, 8 * _WORD)
+    return decode(CORE, word, 8 * WORD)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -62,39 +46,15 @@ def _followed(words: tuple[int, ...]) -> None:
     follow([_decoded(word) for word in words])
 
 
-class Processor(Core):
+class Processor(Iterations):
     """The one core of the table nnp."""
 
-    state: NnpState
-    batches = True  # iterations are done together where nobody can tell
-
     def __init__(self, device: Device) -> None:
-        config = device.config
-        super().__init__(device, CORE, CORE.name, CORE.number, NnpState(config))
-        self.timing = Timing(config)
-        self.divider = self.timing.divider
+        super().__init__(device)
         self.burst = _BURST
-        self.port: Port = device.memory.port(self)
-        self.arithmetic = self.arithmetic_of(config, self.state)
-        self.memories = Memories(self, config)
-        self.execution = Execution(self)
+        config = device.config
         self.sizes = {name: config[name] for name in config if name.startswith(f"{CORE.name}.")}
-        self.net_in, self.net_out = size(config, "NetInQ"), size(config, "NetOutQ")
-        self._chain: Chain | None = None
         self._known: dict[tuple[tuple[int, ...], bytes], Chain] = {}  # by words and registers
-        self._single = False  # an iteration of the chain fails: find out which one
-
-    def arithmetic_of(self, config: Mapping[str, Any], state: NnpState) -> Arithmetic:
-        """The arithmetic of this engine."""
-        return FastArithmetic(config, state)
-
-    def reading(self, chain: Chain, count: int) -> tuple[Times, Times]:
-        """When the vectors of the next `count` iterations are read, and their rates."""
-        return flow.reading(self, chain, self.state.iteration, count)
-
-    def way(self, chain: Chain, reads: Times, rates: Times) -> flow.Flow:
-        """The way of the vectors that are read in cycles `reads`, from the next iteration on."""
-        return flow.vectors(self, chain, self.state.iteration, reads, rates)
 
     # The contract
 
@@ -153,7 +113,7 @@ class Processor(Core):
 
     def _fetch(self, address: int) -> Decoded:
         """The instruction at an address. Raises `Fault`."""
-        if address % _WORD:
+        if address % WORD:
             raise Fault("misaligned access", f"fetch at {address:#010x}", {"address": address})
         word = self._word(address)
         try:
@@ -165,13 +125,13 @@ class Processor(Core):
             raise Fault(error.kind, f"the word {word:#010x}: {detail}", {"word": word}) from None
 
     def _word(self, address: int) -> int:
-        pages, offset = self.device.memory.locate(address, _WORD, "fetch")
-        return int.from_bytes(pages.read(offset, _WORD), "little")
+        pages, offset = self.device.memory.locate(address, WORD, "fetch")
+        return int.from_bytes(pages.read(offset, WORD), "little")
 
     def _following(self) -> int | None:
         """The word behind the instruction; None: there is no memory."""
         try:
-            return self._word(self.state.pc + _WORD)
+            return self._word(self.state.pc + WORD)
         except Fault:
             return None
 
@@ -202,11 +162,6 @@ class Processor(Core):
         except ChainError as error:
             raise Fault("broken chain", str(error), {"rule": error.rule}) from None
         self.state.scalars[_PLACES[name]] = value
-
-    def _retire(self, time: int) -> None:
-        self.state.pc += _WORD
-        self.retired += 1
-        self.time = time
 
     def _link(self, found: Decoded) -> None:
         """Add an instruction to the chain that is open; begin the chain with its last one."""
@@ -251,281 +206,8 @@ class Processor(Core):
         """All writes are there."""
         time = self.time
         self.state.ending = False
-        self.state.pc += _WORD
+        self.state.pc += WORD
         self.retired += 1
         self.running = False
         self.time = NEVER
         self.device.changed(self, time)
-
-    # Chains
-
-    def _run_chain(self, limit: int) -> bool:
-        """Do the next iterations; whether the clock has to look at others first."""
-        chain = self._chain
-        assert chain is not None
-        if not self._has_room(chain):
-            return True
-        if chain.source.memory.queue:
-            return self._pop(chain)
-        if chain.is_tiles:
-            return self._move_tiles(chain, [])
-        return self._iterate(chain, limit)
-
-    def _has_room(self, chain: Chain) -> bool:
-        """Whether NetOutQ has room for what an iteration pushes, or is empty; else wait."""
-        waiting = len(self.state.net_out)
-        if not chain.pushed or self.state.popped or not waiting:
-            return True
-        if waiting + chain.pushed <= self.net_out:
-            return True
-        self.wait("room in NetOutQ")
-        return False
-
-    def _iterate(self, chain: Chain, limit: int) -> bool:
-        """Do iterations that begin before `limit`, or go to the begin of the next one."""
-        reads, rates = self.reading(chain, 1)
-        begin = int(reads[0, 0])
-        if begin > self.time:
-            self.time = begin
-            return False
-        self.proceed()
-        count = self._batch(chain)
-        if count > 1:
-            reads, rates = self.reading(chain, count)
-            count = int(np.count_nonzero(reads[:, 0] < limit))
-            reads, rates = reads[:count], rates[:count]
-        way = self.way(chain, reads, rates)
-        return self._do(chain, way, count, None)
-
-    def _batch(self, chain: Chain) -> int:
-        """How many iterations may be done together."""
-        if not self.batches or self._single or self.listeners:
-            return 1
-        count = chain.iterations - self.state.iteration
-        size = max(chain.taken, chain.given) * self.memories.native
-        count = min(count, max(1, _AT_ONCE // size))
-        if chain.pushed:
-            room = self.net_out - len(self.state.net_out)
-            count = min(count, max(1, room // chain.pushed))
-        return 1 if count > 1 and chain.is_ordered(self.state.iteration, count) else count
-
-    def _do(self, chain: Chain, way: flow.Flow, count: int, popped: Host | None) -> bool:
-        """Do `count` iterations of a chain of vectors that go this way."""
-        state = self.state
-        first = state.iteration
-        try:
-            values = self.execution.vectors(chain, first, count, popped)
-            self._check_writes(chain, first, count)
-            initial = {
-                access.at: self.execution.quantised(access.at, values)
-                for access in chain.writes
-                if access.memory.name == "InitialVrf"
-            }
-        except Failed as failed:
-            if count == 1:
-                raise self._placed(chain, failed) from None
-            self._single = True
-            return False
-        for access in chain.writes:
-            places = chain.addresses(access, first, count)
-            memory = access.memory
-            if memory.queue:
-                self._send(values, way.written)
-                continue
-            if access.at in initial:
-                self.memories.write_initial(places, initial[access.at])
-            else:
-                self.memories.write(memory, places, values)
-            if memory.setting:
-                state.ready(memory)[places] = way.written
-        if chain.product is not None and way.products is not None:
-            tiles = chain.addresses(chain.product, first, count)
-            np.maximum.at(state.used_matrix, tiles, way.products[:, None])
-            state.tiles += tiles.size
-        return self._finish(chain, way, count)
-
-    def _send(self, values: Host, written: Times) -> None:
-        """Push vectors into NetOutQ, behind those that are there."""
-        queue = self.state.net_out
-        last = queue[-1][0] if queue else 0
-        data = values.reshape(-1, values.shape[-1])
-        for time, row in zip(written.ravel().tolist(), data, strict=True):
-            last = max(last, time)
-            queue.append((last, row.tobytes()))
-
-    def _check_writes(self, chain: Chain, first: int, count: int) -> None:
-        for access in chain.writes:
-            if not access.memory.setting:
-                places = chain.addresses(access, first, count)
-                try:
-                    self.memories.check_dram("write", places, self.memories.native)
-                except Fault as fault:
-                    raise Failed(access.at, fault) from None
-
-    def _finish(self, chain: Chain, way: flow.Flow, count: int) -> bool:
-        """Account for `count` iterations; whether others may act now."""
-        state = self.state
-        begun = self.time
-        for unit, free in way.free.items():
-            state.free[unit] = free
-        state.stored = max(state.stored, way.stored)
-        state.done = max(state.done, int(way.written.max()), way.stored)
-        state.chains += count
-        state.vectors += way.written.size * len(chain.writes) if not chain.is_tiles else 0
-        self._count_beats(chain, state.iteration, count)
-        if self.listeners:
-            self.announce("chain", address=state.chain[0][0], iteration=state.iteration)
-        state.iteration += count
-        state.popped = []
-        if state.iteration < chain.iterations:
-            self.time = max(int(way.starts[-1]) + self.divider, int(state.free[READ]))
-            if chain.is_tiles:
-                self.time = max(int(way.starts[-1]) + self.divider, int(state.free[TILES]))
-        else:
-            state.chain, state.launched, state.iteration = [], False, 0
-            self._chain = None
-            last = begun if chain.source.memory.queue else int(way.starts[-1])
-            self._retire(last + self.timing.issue)
-        if chain.pushed:
-            self.device.changed(self, begun)
-        return bool(chain.pushed) or chain.source.memory.queue
-
-    def _count_beats(self, chain: Chain, first: int, count: int) -> None:
-        """Add to the traffic counters what goes to and comes from external memory."""
-        for access in (chain.source, *chain.writes):
-            if access.memory.setting:
-                continue
-            length = self.timing.tile_bytes if chain.is_tiles else self.timing.vector_bytes
-            places = chain.addresses(access, first, count)
-            places = self.state.base + places[places >= 0] * length
-            beats = int(self.timing.beats(places, length).sum())
-            if access.writes:
-                self.port.external_writes += beats
-                channel = self.device.memory.channel
-                offsets, times = np.unique(places % channel.width, return_counts=True)
-                self.port.external_partial += sum(
-                    channel.partial(offset, length) * often
-                    for offset, often in zip(offsets.tolist(), times.tolist(), strict=True)
-                )
-            else:
-                self.port.external_reads += beats
-
-    # NetInQ
-
-    def _pop(self, chain: Chain) -> bool:
-        """Take a vector from NetInQ, as soon as it can be; with the last one do the iteration."""
-        state = self.state
-        unit = TILES if chain.is_tiles else READ
-        wanted = chain.taken * (self.memories.native if chain.is_tiles else 1)
-        begin = int(state.free[unit])
-        if begin > self.time:
-            self.time = begin
-            return False
-        if not state.net_in:
-            self.wait("a vector in NetInQ")
-            return True
-        self.proceed()
-        time = self.time
-        state.popped.append((time, state.net_in.pop(0)))
-        self.device.changed(self, time)
-        if len(state.popped) < wanted:
-            state.free[unit] = self.time = time + self.timing.rate
-            return True
-        try:
-            self._with_popped(chain)
-        except Fault:
-            _, data = state.popped.pop()
-            state.net_in.insert(0, data)
-            raise
-        return True
-
-    def _with_popped(self, chain: Chain) -> None:
-        """Do the iteration whose vectors are all there."""
-        state, native = self.state, self.memories.native
-        data = b"".join(data for _, data in state.popped)
-        values = np.frombuffer(data, self.memories.dtype).reshape(1, -1, native)
-        times = np.array([[time for time, _ in state.popped]], np.int64)
-        if chain.is_tiles:
-            whole = times[0, native - 1 :: native].tolist()
-            self._move_tiles(chain, whole, values.reshape(-1, native, native))
-            return
-        rates = np.full(times.shape, self.timing.rate, np.int64)
-        self._do(chain, self.way(chain, times, rates), 1, values)
-
-    # Tiles
-
-    def _move_tiles(self, chain: Chain, popped: list[int], values: Host | None = None) -> bool:
-        """Do an iteration of a chain of tiles."""
-        state = self.state
-        write: Access = chain.writes[0]
-        way = flow.tiles(self, chain, popped)
-        if not popped:
-            if int(way.starts[0]) > self.time:
-                self.time = int(way.starts[0])
-                return False
-            self.proceed()
-        targets = chain.addresses(write, 0, 1)[0]
-        try:
-            if values is None:
-                values = self.memories.read_tiles(
-                    chain.source.memory, chain.addresses(chain.source, 0, 1)[0]
-                )
-            self.memories.write_tiles(write.memory, targets, values)
-        except NotANumber as error:
-            raise self._placed(chain, Failed(write.at, nan_fault(error))) from None
-        except Fault as fault:
-            at = 0 if values is None else write.at
-            raise self._placed(chain, Failed(at, fault)) from None
-        if write.memory.setting:
-            state.ready(write.memory)[targets] = way.written[0]
-        return self._finish(chain, way, 1)
-
-    def _placed(self, chain: Chain, failed: Failed) -> Fault:
-        """A fault in an iteration, at the instruction that made it."""
-        fault = failed.fault
-        iteration = self.state.iteration
-        text = f" (iteration {iteration})" if chain.iterations > 1 else ""
-        address = self.state.chain[failed.at][0]
-        values = {**fault.values, "iteration": iteration}
-        return Fault(fault.kind, fault.message + text, values, address=address)
-
-    # Windows
-
-    def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """See `Core.window_room`."""
-        state, whole = self.state, self.timing.vector_bytes
-        if window == "netin":
-            return (self.net_in - len(state.net_in)) * whole - len(state.arriving), NEVER
-        seen = sum(at <= time for at, _ in state.net_out)
-        need = -(-(wanted + state.leaving) // whole)
-        again = state.net_out[need - 1][0] if need <= len(state.net_out) else NEVER
-        return seen * whole - (state.leaving if seen else 0), again
-
-    def push(self, window: str, data: bytes, time: int) -> None:
-        """Bytes of vectors come to NetInQ."""
-        state, whole = self.state, self.timing.vector_bytes
-        state.arriving += data
-        while len(state.arriving) >= whole:
-            state.net_in.append(state.arriving[:whole])
-            state.arriving = state.arriving[whole:]
-            self._wake(time)
-
-    def pull(self, window: str, length: int, time: int) -> bytes:
-        """Bytes of the vectors in NetOutQ."""
-        state, whole = self.state, self.timing.vector_bytes
-        found = b""
-        while len(found) < length:
-            _, data = state.net_out[0]
-            piece = data[state.leaving : state.leaving + length - len(found)]
-            found += piece
-            state.leaving += len(piece)
-            if state.leaving == whole:
-                state.net_out.pop(0)
-                state.leaving = 0
-                self._wake(time)
-        return found
-
-    def _wake(self, time: int) -> None:
-        """A queue has changed in cycle `time`."""
-        if self.waiting is not None and self.time > time + 1:
-            self.time = self.aligned(time + 1)

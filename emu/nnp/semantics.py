@@ -17,7 +17,7 @@ from emu.nnp.longs import FRACTION, WHOLE
 from emu.nnp.numbers import NotANumber, OutOfRange, Quantised
 
 if TYPE_CHECKING:
-    from emu.nnp.processor import Processor
+    from emu.nnp.iterations import Iterations
 
 Host = NDArray[np.floating[Any]]
 
@@ -33,7 +33,7 @@ class Failed(Exception):
 class Execution:
     """What chains do to vectors."""
 
-    def __init__(self, core: Processor) -> None:
+    def __init__(self, core: Iterations) -> None:
         self.memories = core.memories
         self.arithmetic = core.arithmetic
         self.out = bool(core.device.config["nnp.quantise_mvm_out"])
