@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isa import common, memory_map
-from isa.kinds import Immediate, OperandError, Register
+from isa.kinds import Choice, Immediate, OperandError, Register
 from isa.model import (
     Alternative,
     Core,
@@ -23,12 +23,14 @@ from isa.model import (
     Field,
     Format,
     Instruction,
+    Member,
     Pseudo,
     Queue,
     RegisterFile,
     Rule,
     Setting,
     SpecialRegister,
+    Structure,
     Window,
     checked,
 )
@@ -292,6 +294,18 @@ def vector_bytes(config: Mapping[str, Any]) -> int:
     return int(config["nnp.native"]) * HOST_BYTES[config["nnp.host_format"]]
 
 
+MESSAGE = Structure(
+    "message",
+    (
+        Member("vectors", "u16", "native vectors that follow for NetInQ; a tile is N of them"),
+        Member("scalars", "u8", "words of s_wr that follow before them"),
+        Member("control", "u8", "what happens then", Choice(("data", "start"))),
+        Member("entry", "u32", "of start: the address at which the core begins"),
+    ),
+    "A message through the window message. It sets registers and starts the core when that is idle.",
+    "words of s_wr, then the vectors, N host values each",
+)
+
 NUMBER = 3
 _SPACE = memory_map.INSTRUCTIONS + (NUMBER << memory_map.SPACE_SHIFT)
 # fmt: off
@@ -302,7 +316,8 @@ MEMORY = (
     ModelMemory("program", _SPACE, memory_map.SPACE_SHIFT, "nnp.instructions", "instructions", True, 4),
 )
 WINDOWS = (
-    Window("netin",  _SPACE + 0x8_0000, memory_map.SPACE_SHIFT, 0x4_0000, "in",  "NetInQ: each native vector that is whole is pushed", vector_bytes),
+    Window("netin",  _SPACE + 0x8_0000, memory_map.SPACE_SHIFT, 0x2_0000, "in",  "NetInQ: each native vector that is whole is pushed", vector_bytes),
+    Window("message", _SPACE + 0xA_0000, memory_map.SPACE_SHIFT, 0x2_0000, "in", "messages: control and scalar data, and vectors for NetInQ", lambda config: 4),
     Window("netout", _SPACE + 0xC_0000, memory_map.SPACE_SHIFT, 0x4_0000, "out", "NetOutQ: the vectors pop in the order of their writes", vector_bytes),
 )
 # fmt: on
@@ -389,6 +404,7 @@ CORE = checked(
         memories=MEMORY,
         windows=WINDOWS,
         directives=(HINT,),
+        structures=(MESSAGE,),
         queues=QUEUES,
         counters=COUNTERS,
         faults=FAULTS,

@@ -210,4 +210,5 @@ class Processor(Iterations):
         self.retired += 1
         self.running = False
         self.time = NEVER
+        self._deliver(time + 1)
         self.device.changed(self, time)

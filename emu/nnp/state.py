@@ -62,6 +62,9 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         F("stored_before", "int",  meaning="the same of the chains before the open one"),
         F("net_in",      "object", meaning="native vectors in NetInQ, as bytes", initial=[]),
         F("arriving",    "object", meaning="bytes of the vector that is not whole", initial=b""),
+        F("message",     "object", meaning="what has come of a message's head: its structure and its words of s_wr", initial=b""),
+        F("payload",     "int",    meaning="bytes of the message's vectors that are to come"),
+        F("parcel",      "object", meaning="bytes of its vector that is not whole", initial=b""),
         F("net_out",     "object", meaning="vectors in NetOutQ: the cycle from which they are there, bytes", initial=[]),
         F("leaving",     "int",    meaning="bytes of the first one that were read"),
         F("chains",      "int",    meaning="chains done, each iteration for itself"),
@@ -100,6 +103,9 @@ class NnpState(State):
     stored_before: int
     net_in: list[bytes]
     arriving: bytes
+    message: bytes
+    payload: int
+    parcel: bytes
     net_out: list[tuple[int, bytes]]
     leaving: int
     chains: int

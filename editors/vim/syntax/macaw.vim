@@ -101,12 +101,12 @@ syntax keyword macawRegister contained x16 x17 x18 x19 x2 x20 x21 x22 x23 x24 x2
 syntax keyword macawRegister contained x30 x31 x4 x5 x6 x7 x8 x9 zero
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
 syntax keyword macawWord contained NetOutQ acc activation activations add all balance base both
-syntax keyword macawWord contained broadcast bw_a10 bw_s10 bw_s5 by_cluster by_pe compress cp dma
-syntax keyword macawWord contained fim float16 float32 float64 fp16 fp32 func function int16 int32
-syntax keyword macawWord contained int64 int8 large last max nnp none nonsf notype object pe psums
-syntax keyword macawWord contained reduce relu requantise rq scalar_add scalar_max sequence sfu
-syntax keyword macawWord contained shift sigmoid sliced sq sw tanh tiny uint16 uint32 uint8 vc
-syntax keyword macawWord contained weights
+syntax keyword macawWord contained broadcast bw_a10 bw_s10 bw_s5 by_cluster by_pe compress cp data
+syntax keyword macawWord contained dma fim float16 float32 float64 fp16 fp32 func function int16
+syntax keyword macawWord contained int32 int64 int8 large last max nnp none nonsf notype object pe
+syntax keyword macawWord contained psums reduce relu requantise rq scalar_add scalar_max sequence
+syntax keyword macawWord contained sfu shift sigmoid sliced sq start sw tanh tiny uint16 uint32
+syntax keyword macawWord contained uint8 vc weights
 
 syntax match macawComment +\%(#\|//\).*+
 syntax region macawComment start=+/\*+ end=+\*/+

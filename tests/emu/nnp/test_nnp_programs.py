@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import macaw
 from asm.source import Source
+from emu.engines import ENGINES
+from macaw.errors import RunError
 from macaw.running import Run
 
 
@@ -100,3 +103,75 @@ x:      .float16 1, -2, 3, -4
     """
     run = ran(source)
     assert run.outputs["y"].tolist() == [1, 0, 3, 0]
+
+
+MESSAGES = """
+        .output y, float16, 3, 4, at=netout
+        .core   cp
+_start: la      a0, sent
+        dma.copy a1, a0
+        la      a0, received
+        dma.copy a1, a0
+        dma.wait zero
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .section .data.cp
+        .balign 4
+sent:   .word   0x303a0000, first, last - first, 1, 0, 0
+received: .word y, 0x303c0000, 24, 1, 0, 0
+        .core   nnp
+step:   v_rd    NetInQ
+        v_relu
+        v_wr    NetOutQ
+        end_chain
+        .section .data
+first:  .half   2                       # two vectors follow the words
+        .byte   1, 1                    # one word; control 1: start
+        .word   step                    # where the core begins
+        .word   0x00030002              # s_wr iterations, 2
+        .float16 1, -2, 3, 4,  5, 6, 7, -8
+second: .half   0
+        .byte   1, 0                    # sets a register, starts nothing
+        .word   0
+        .word   0x00030001
+third:  .half   1
+        .byte   {words}, {control}
+        .word   step
+        .word   {word}
+        .float16 -1, -1, 9, 9
+last:
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_messages_set_registers_and_start_the_core(engine: str) -> None:
+    source = MESSAGES.format(words=1, control=1, word="0x00030001")
+    program = macaw.assemble(Source(f"\t.device tiny\n{source}", "t.s"))
+    run = macaw.run(program, max_cycles=10_000, engine=engine)
+    assert run.outputs["y"].tolist() == [[1, 0, 3, 4], [5, 6, 7, 0], [0, 0, 9, 9]]
+    assert run.counters["nnp"]["chains"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "control", "word", "message"),
+    [
+        (
+            1,
+            2,
+            0,
+            "illegal instruction: a message: control: no choice has the number 2; one of data, start",
+        ),
+        (1, 1, 0xFF000000, "illegal instruction: a message with end_chain"),
+        (1, 1, 0x00030000, "broken chain: a message: iterations is at least 1, not 0"),
+        (1, 1, 0x00000001, "illegal instruction: a message with the word 0x00000001: s_wr reg"),
+    ],
+)
+def test_messages_that_are_wrong(words: int, control: int, word: int, message: str) -> None:
+    kind, text = message.split(": ", 1)
+    with pytest.raises(RunError) as caught:
+        ran(MESSAGES.format(words=words, control=control, word=word))
+    fault = caught.value.stop.fault
+    assert fault is not None
+    assert (fault.core, fault.kind) == ("dma", kind)
+    assert fault.message.startswith(text)
