@@ -87,6 +87,8 @@ class BalancedPlan(Plan):
         cycles = now - self.start
         if not cycles:
             return
+        if self.course is None and now > self.first_end():
+            settle([self])
         course = self.course or Course([self], cycles)
         for cluster in clusters:
             place = self.clusters.index(cluster) * self.shape.pes

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emu.pe.balancing import GIVEN
-from emu.pe.flow import Bools, Flow, laid_out
+from emu.pe.flow import Bools, Cycles, Flow, laid_out
 
 if TYPE_CHECKING:
     from emu.pe.balanced import BalancedPlan
@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 
 @dataclass
 class After:
-    """How far each PE is after some cycles, (PEs,)."""
+    """How far each PE is after some cycles, (PEs,); `last` has an element a cluster."""
 
     examined: Ints  # weight entries
     found: Ints  # effectual loads of these
@@ -35,11 +35,16 @@ class After:
     most: Ints  # loads that queue 1 held at most
     busy: Ints  # cycles in which it had something to do
     filling: Ints  # of these, those before its first load was at the MAC
-    last: Ints  # the last one of each cluster, -1: none
+    last: Ints  # the last of them of a cluster's PEs, -1: none
 
     def part(self, columns: slice) -> After:
         """Of some PEs."""
         return After(*(getattr(self, field.name)[columns] for field in fields(self)))
+
+    def shaped(self, shape: tuple[int, ...]) -> After:
+        """The same as arrays (..., clusters, PEs)."""
+        *counts, last = (getattr(self, field.name) for field in fields(self))
+        return After(*[*(count.reshape(shape) for count in counts), last.reshape(shape[:-1])])
 
 
 class Sums:
@@ -160,30 +165,44 @@ class Course:
 
     def after(self, columns: slice, cycles: int) -> After:
         """How far some PEs are after so many cycles; there must have been one."""
-        done = self.cycles.part(columns, cycles)
-        first: Bools = self.q2_count[columns] > 0
-        ready: Bools = np.concatenate([first[None], done.moves[:-1]])  # a load stands in queue 2
-        busy: Bools = ready | (done.held[:-1] > 0) | done.left
-        gave = np.count_nonzero(done.given, axis=0)
-        taken = first.astype(np.int64)
-        filling = busy[0] & ~first
-        if cycles > 1:
-            taken += done.moved[-2]
-            filling = filling + np.count_nonzero(busy[1:] & (done.moved[:-1] == 0), axis=0) * ~first
-        return After(
-            examined=np.minimum(2 * np.count_nonzero(done.free, axis=0), self.left[columns]),
-            found=done.found[-1].astype(np.int64),
-            got=gave[1:],
-            gave=gave[:-1],
-            moved=done.moved[-1].astype(np.int64),
-            taken=taken,
-            most=done.held[1:].max(axis=0).astype(np.int64),
-            busy=np.count_nonzero(busy, axis=0),
-            filling=np.where(self.reached[columns], 0, filling),
-            last=self._last(busy),
+        return after(
+            self.cycles.part(columns, cycles),
+            self.q2_count[columns] > 0,
+            self.left[columns],
+            self.reached[columns],
+            self.shape.pes,
         )
 
-    def _last(self, busy: Bools) -> Ints:
-        """By cluster, the last cycle in which a PE of it has something to do, -1: none."""
-        work = np.asarray(busy.reshape(busy.shape[0], -1, self.shape.pes).any(axis=2))
-        return np.where(work.any(axis=0), busy.shape[0] - 1 - work[::-1].argmax(axis=0), -1)
+
+def after(done: Cycles, first: Bools, left: Ints, reached: Bools, pes: int) -> After:
+    """How far PEs are after some cycles, clusters of `pes` of them.
+
+    `first` tells whose queue 2 held a load to begin with, `left` how many entries the
+    comparators had to look at, `reached` at whose MAC a load had been before.
+    """
+    ready: Bools = np.concatenate([first[None], done.moves[:-1]])  # a load stands in queue 2
+    busy: Bools = ready | (done.held[:-1] > 0) | done.left
+    gave = np.count_nonzero(done.given, axis=0)
+    taken = first.astype(np.int64)
+    filling = busy[0] & ~first
+    if len(busy) > 1:
+        taken += done.moved[-2]
+        filling = filling + np.count_nonzero(busy[1:] & (done.moved[:-1] == 0), axis=0) * ~first
+    return After(
+        examined=np.minimum(2 * np.count_nonzero(done.free, axis=0), left),
+        found=done.found[-1].astype(np.int64),
+        got=gave[1:],
+        gave=gave[:-1],
+        moved=done.moved[-1].astype(np.int64),
+        taken=taken,
+        most=done.held[1:].max(axis=0).astype(np.int64),
+        busy=np.count_nonzero(busy, axis=0),
+        filling=np.where(reached, 0, filling),
+        last=_last(busy, pes),
+    )
+
+
+def _last(busy: Bools, pes: int) -> Ints:
+    """By cluster, the last cycle in which a PE of it has something to do, -1: none."""
+    work = np.asarray(busy.reshape(busy.shape[0], -1, pes).any(axis=2))
+    return np.where(work.any(axis=0), busy.shape[0] - 1 - work[::-1].argmax(axis=0), -1)

@@ -243,7 +243,12 @@ class FastRow(Row):
         if now < NEVER:
             at, computed = dict.fromkeys(clusters, now), now
         for cluster, start in break_up(gang, at, computed):
-            self._plans[cluster] = Plan(self.datapath, [cluster], start)
+            if not gang.balances:
+                self._plans[cluster] = Plan(self.datapath, [cluster], start)
+                continue
+            plan = BalancedPlan(self.datapath, [cluster], start)
+            self._plans[cluster] = plan
+            self._open.append(plan)
 
     def _schedule(self, now: int) -> None:
         state, gang = self.state, self._gang

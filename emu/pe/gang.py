@@ -28,7 +28,8 @@ from emu.pe.control import AFTER
 from emu.pe.gang_sums import Mac, Sums
 from emu.pe.plan import Unplannable
 from emu.pe.repeated import Weights, Whole
-from emu.pe.sequence import block_mask
+from emu.pe.repeated_balanced import BalancedWeights
+from emu.pe.sequence import block_mask, decoded
 from emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
 from isa.pe import SHORT_PIPELINE
 
@@ -73,7 +74,11 @@ class Gang:
         self.slow = self.buffer.header["pipeline"] != SHORT_PIPELINE
         self.due = [self.state.due[cluster] for cluster in clusters]
         entries = self.state.segment_entries[clusters, self.run["buffer"]]
-        self.weights = Weights(row.datapath, clusters, entries)
+        words = self.state.words[clusters[0], self.run["buffer"]].tolist()
+        macs = (decoded(words[op["place"]]) for op in self.run["ops"] if op["unit"] == MAC)
+        self.balances = any(mac.values["balance"] for mac in macs)  # all of them, or none
+        kind = BalancedWeights if self.balances else Weights
+        self.weights = kind(row.datapath, clusters, entries)
         self.sums = Sums(row, clusters, self.weights)
         # Times, by cluster.
         self.issue = np.full(len(clusters), self.run["issue_at"][0])

@@ -59,7 +59,8 @@ def _worth_it(row: FastRow, cluster: int, run: Run, now: int) -> bool:
     if begun or not {op["name"] for op in ops} <= STEPS:
         return False
     words = state.words[cluster, run["buffer"]].tolist()
-    if any(op["unit"] == MAC and decoded(words[op["place"]]).values["balance"] for op in ops):
+    macs = [decoded(words[op["place"]]) for op in ops if op["unit"] == MAC]
+    if len({mac.values["balance"] for mac in macs}) > 1:
         return False
     left = [part for op in ops if not _ends(op, now) for part in op["segments"]]
     left += range(run["taken"], len(run["segments"]))

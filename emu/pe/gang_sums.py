@@ -7,13 +7,13 @@ here, for all clusters at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emu.pe.plan import Unplannable
-from emu.pe.repeated import Weights, Whole
+from emu.pe.repeated import Counts, Weights, Whole
 
 if TYPE_CHECKING:
     from emu.pe.fast import FastRow
@@ -41,21 +41,24 @@ class Sums:
         self.adder = row.datapath.adder
         # No product is greater, and no sum takes more of them.
         bits = 8 * np.dtype(self.shape.value_type).itemsize - 1
-        self.most = (1 << 2 * bits) * int(self.entries.max())
+        loads = int(self.entries.max()) + self.shape.load_queue_1 + self.shape.load_queue_2
+        self.most = (1 << 2 * bits) * loads
         self.accumulators = self.state.accumulators[clusters]
         self.output = self.state.output[clusters]
         self.written = self.state.output_written[clusters]
         self.buffer = self.state.buffer[clusters]
         self.moves = 0
         self.macs: list[Mac] = []
-        self._counts: list[NDArray[Any]] | None = None
+        self._counts: Counts | None = None
 
     def mac(self, mac: Mac) -> None:
         """The next mac. Raises `Unplannable` if its sums might leave the range."""
         old = self.accumulators[..., mac.accumulator]
         if self.adder.overflow != "wrap":
             held = max(abs(int(old.max())), abs(int(old.min())))
-            if held + self.most > int(np.iinfo(self.adder.dtype).max):
+            end = int(np.iinfo(self.adder.dtype).max)
+            # As a plan of it has to find (`emu.pe.balanced`), if the gang breaks up in the middle.
+            if held + self.most > (end // 2 - 1 if mac.whole.balances else end):
                 raise Unplannable
         old += mac.whole.sums[mac.at]
         self.macs.append(mac)
@@ -85,7 +88,7 @@ class Sums:
             return
         if self._counts is None:
             self._counts = self._all_counts()
-        self._count(c, *(count[place] for count in self._counts))
+        self._count(place, self._counts)
         state.weights_examined[c] += self.entries[place] * len(self.macs)
         self.start(place, self.macs[-1])
         self.end(place, self.macs[-1])
@@ -99,7 +102,7 @@ class Sums:
         state.mac_sum[c] = mac.accumulator
         state.mac_limit[c] = mac.limit[place]
         state.mac_reached[c] = False
-        state.balancing[c] = False
+        state.balancing[c] = mac.whole.balances
 
     def end(self, place: int, mac: Mac) -> None:
         """What the comparators hold when it has ended."""
@@ -114,41 +117,39 @@ class Sums:
         mac = self.macs[number]
         c, whole = self.clusters[place], mac.whole
         self.state.accumulators[c, :, mac.accumulator] += whole.sums[mac.at, place]
-        counts = self._counts_of(whole, slice(mac.at, mac.at + 1))
-        self._count(c, *(count[0, place] for count in counts))
+        self._count(place, whole.counts(slice(mac.at, mac.at + 1)))
         self.state.weights_examined[c] += self.entries[place]
         self.end(place, mac)
 
-    def _counts_of(self, whole: Whole, some: slice) -> list[NDArray[Any]]:
-        """Of macs of a whole: taken, filling, without load, early, most in queue 1."""
-        taken, busy = whole.taken[some], whole.busy[some]
-        filling = np.where(taken > 0, np.minimum(busy, whole.first[some]), busy)
-        early = whole.cycles[some, :, None] - busy
-        return [taken, filling, busy - taken - filling, early, whole.most[some]]
-
-    def _all_counts(self) -> list[NDArray[Any]]:
-        found: list[list[NDArray[Any]]] = [[] for _ in range(5)]
+    def _all_counts(self) -> Counts:
+        """The counts of all macs, in one."""
+        found: list[Counts] = []
         for whole in {id(mac.whole): mac.whole for mac in self.macs}.values():
             used = [mac.at for mac in self.macs if mac.whole is whole]
             assert used == list(range(used[0], used[0] + len(used)))  # one after the other
             some = slice(used[0], used[0] + len(used))
-            for place, count in enumerate(self._counts_of(whole, some)):
-                found[place].append(count)
-        sums = [np.concatenate(counts).sum(axis=0) for counts in found[:4]]
-        return [*sums, np.concatenate(found[4]).max(axis=0)]
+            found.append(whole.counts(some))
+        return Counts(
+            {name: _added([one.added[name] for one in found]) for name in found[0].added},
+            gone=_added([one.gone for one in found]),
+            most=np.concatenate([one.most for one in found]).max(axis=0)[None],
+        )
 
-    def _count(
-        self, c: int, taken: Ints, filling: Ints, no_load: Ints, early: Ints, most: Ints
-    ) -> None:
-        state = self.state
-        state.macs[c] += taken
-        state.cycles_mac[c] += taken
-        state.cycles_filling[c] += filling
-        state.cycles_no_load[c] += no_load
-        state.cycles_early[c] += early
-        state.effectual_loads[c] += taken
+    def _count(self, place: int, counts: Counts) -> None:
+        """Counts of one mac, or of all in one, of the cluster at `place`."""
+        state, c = self.state, self.clusters[place]
+        for name, count in counts.added.items():
+            getattr(state, name)[c] += count[0, place]
+        taken = counts.added["macs"][0, place]
         if not self.shape.direct:
-            state.q1_head[c] = (state.q1_head[c] + taken) % self.shape.load_queue_1
-            state.q1_high[c] = np.maximum(state.q1_high[c], most)
+            gone = state.q1_head[c] + counts.gone[0, place]
+            state.q1_head[c] = gone % self.shape.load_queue_1
+            state.q1_high[c] = np.maximum(state.q1_high[c], counts.most[0, place])
         state.q2_head[c] = (state.q2_head[c] + taken) % self.shape.load_queue_2
         state.q2_high[c] = np.maximum(state.q2_high[c], taken > 0)
+
+
+def _added(counts: list[Ints]) -> Ints:
+    """The sum over macs, as one mac."""
+    found: Ints = np.concatenate(counts).sum(axis=0)[None]
+    return found

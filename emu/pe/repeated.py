@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,15 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class Counts:
+    """What macs add to the counters, (macs, clusters, PEs)."""
+
+    added: dict[str, Ints]  # by the names of rows of the state
+    gone: Ints  # loads that left queue 1
+    most: Ints  # loads that it held at most
+
+
+@dataclass(frozen=True)
 class Whole:
     """Whole macs, (bases, clusters, PEs) unless another shape stands there."""
 
@@ -32,6 +41,25 @@ class Whole:
     busy: Ints  # cycles until a PE is done
     first: Ints  # cycles until its first product, if it has one
     most: Ints  # loads that queue 1 held at most
+
+    balances: ClassVar[bool] = False
+
+    def counts(self, some: slice) -> Counts:
+        """What some of them add to the counters."""
+        taken, busy = self.taken[some], self.busy[some]
+        filling = np.where(taken > 0, np.minimum(busy, self.first[some]), busy)
+        return Counts(
+            {
+                "macs": taken,
+                "cycles_mac": taken,
+                "effectual_loads": taken,
+                "cycles_filling": filling,
+                "cycles_no_load": busy - taken - filling,
+                "cycles_early": self.cycles[some, :, None] - busy,
+            },
+            gone=taken,
+            most=self.most[some],
+        )
 
 
 class Weights:
@@ -62,10 +90,11 @@ class Weights:
     def _depths(self) -> tuple[int, int]:
         return self.shape.load_queue_1, self.shape.load_queue_2
 
-    def multiply(self, bases: Sequence[int], limits: Ints) -> Whole:
-        """Macs of these bases; `limits` (bases, clusters) is where their activations end.
+    def find(self, bases: Sequence[int], limits: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+        """Which entries of macs of these bases are effectual, (entries, macs and PEs), and sums.
 
-        Raises `Unplannable` if one would read beyond that.
+        `limits` (bases, clusters) is where the activations end. Raises `Unplannable` if a mac
+        would read beyond that.
         """
         path, count = self.path, len(bases)
         base = np.array(bases)
@@ -78,6 +107,12 @@ class Weights:
             hit = (hit.reshape(len(at), count, -1) & self.valid[:, None]).reshape(at.shape)
         activations = path.activations.take(at, mode="clip").reshape(len(at), count, -1)
         sums = np.einsum("wr,wir->ir", self.values, activations, dtype=self.values.dtype)
+        return hit, sums.reshape(count, *self.grid)
+
+    def multiply(self, bases: Sequence[int], limits: Ints) -> Whole:
+        """Macs of these bases; see `find`."""
+        hit, sums = self.find(bases, limits)
+        count = len(bases)
         taken = np.count_nonzero(hit, axis=0)
         entries = np.tile(self.entries, count)
         if self.tables is None:
@@ -88,7 +123,7 @@ class Weights:
         busy = busy.reshape(shape)
         return Whole(
             cycles=np.maximum(busy.max(axis=2), 1),
-            sums=sums.reshape(shape),
+            sums=sums,
             taken=taken.reshape(shape),
             busy=busy,
             first=first.reshape(shape),

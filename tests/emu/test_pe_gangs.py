@@ -47,18 +47,19 @@ class Loop:
 class Maker:
     """Makes a random loop; `order` says when activations come: first, in turns, in two places."""
 
-    def __init__(self, seed: int, order: str, **config: Any) -> None:
+    def __init__(self, seed: int, order: str, balance: bool = False, **config: Any) -> None:
         self.random, self.rng = random.Random(seed), np.random.default_rng(seed)
         pick = self.random.choice
         self.clusters, self.pes = pick([1, 2, 3, 4]), pick([1, 2, 5])
         self.element = config.get("pe.element") or pick(["int8", "int8", "int16"])
         design = pick(["5a", "5b", "5b"])
+        self.flag = " balance" * balance
         self.unit = Unit(
             {
                 "pe.clusters": self.clusters,
                 "pe.pes": self.pes,
                 "pe.element": self.element,
-                "pe.design": design,
+                "pe.design": "5b" if balance else design,
                 "pe.overflow": pick(["fault", "wrap", "saturate"]),
                 "pe.load_queue_1": pick([2, 3, 8]),
                 "pe.load_queue_2": pick([1, 2]),
@@ -116,7 +117,7 @@ class Maker:
     def _configure(self) -> None:
         unit, size = self.unit, self.blocks * 16
         rows = range(self.at_once)
-        macs = [f"mac base={row * self.blocks} acc={row}" for row in rows]
+        macs = [f"mac base={row * self.blocks} acc={row}{self.flag}" for row in rows]
         moves = [f"spu nonsf src={row} dst=0" for row in rows]
         steps = []
         if self.order == "first":
@@ -190,16 +191,18 @@ ORDERS = st.sampled_from(["first", "turns", "two places"])
 
 
 @EXAMPLES
-@given(SEEDS, ORDERS, LOOKS)
-def test_looks_at_any_moment(seed: int, order: str, looks: list[tuple[str, int]]) -> None:
-    interrupted(Maker(seed, order).loop().unit, looks)
+@given(SEEDS, ORDERS, st.booleans(), LOOKS)
+def test_looks_at_any_moment(
+    seed: int, order: str, balance: bool, looks: list[tuple[str, int]]
+) -> None:
+    interrupted(Maker(seed, order, balance).loop().unit, looks)
 
 
 @EXAMPLES
-@given(SEEDS, ORDERS)
-def test_nobody_looks(seed: int, order: str) -> None:
+@given(SEEDS, ORDERS, st.booleans())
+def test_nobody_looks(seed: int, order: str, balance: bool) -> None:
     """The clusters are a gang from the first mac to the last, and the results are NumPy's."""
-    loop = Maker(seed, order).loop()
+    loop = Maker(seed, order, balance).loop()
     pair = machines(loop.unit)
     agree_at_end(pair, [machine.device.run() for machine in pair])
     row = pair[0].row
@@ -209,10 +212,12 @@ def test_nobody_looks(seed: int, order: str) -> None:
     np.testing.assert_array_equal(results, loop.expected().reshape(-1))
 
 
-@pytest.mark.parametrize("order", ["first", "turns"])
-def test_every_cycle(order: str) -> None:
+@pytest.mark.parametrize(
+    ("order", "balance"), [("first", False), ("turns", False), ("first", True), ("turns", True)]
+)
+def test_every_cycle(order: str, balance: bool) -> None:
     """A look in each cycle, from the first one of the gang on, each in a run of its own."""
-    unit = Maker(7, order).loop().unit
+    unit = Maker(7, order, balance).loop().unit
     last = machines(unit)[1].device.run().cycle
     seen = 0
     for cycle in range(0, last, 3):
@@ -226,10 +231,10 @@ def test_every_cycle(order: str) -> None:
 
 
 @EXAMPLES
-@given(SEEDS, ORDERS)
-def test_a_fault_in_the_middle(seed: int, order: str) -> None:
+@given(SEEDS, ORDERS, st.booleans())
+def test_a_fault_in_the_middle(seed: int, order: str, balance: bool) -> None:
     """An index past what is loaded, or a sum past its range: the same fault in the same cycle."""
-    made = Maker(seed, order, **{"pe.overflow": "fault", "pe.element": "int8"})
+    made = Maker(seed, order, balance, **{"pe.overflow": "fault", "pe.element": "int8"})
     unit = made.unit
     loop = made.loop()
     area = unit.data
