@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv$(if $(filter-out python3,$(notdir $(PYTHON))),-$(notdir $(PYTHON)))
 RUN    := $(VENV)/bin
+FRAMEWORKS := .venv-frameworks
 READY  := $(VENV)/.ready
 PYTEST_ARGS ?= -n 2
 
@@ -17,7 +18,7 @@ help:
 	@echo "make check    what CI does: lint and test"
 	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
 	@echo "make docs     docs/isa and editors from the tables"
-	@echo "make test-extras  VS Code's engine on the grammar (needs npm)"
+	@echo "make test-extras  VS Code's engine on the grammar (needs npm); PyTorch and TensorFlow (gigabytes)"
 	@echo "make picture  the README's picture, from a real run"
 	@echo "PYTHON=python3.13 chooses another Python"
 
@@ -41,6 +42,9 @@ test: $(READY)
 test-extras: $(READY)
 	@npm install --silent --no-save --prefix build/vscode vscode-textmate@9 vscode-oniguruma@2
 	@$(RUN)/python -m tests.editors build/vscode
+	@test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
+	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[concord,frameworks]'
+	@$(FRAMEWORKS)/bin/python -m tests.lower.concord
 
 lint: $(READY)
 	@$(RUN)/ruff check .

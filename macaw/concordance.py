@@ -172,7 +172,7 @@ class Concordance:
                     f"{name} is {other.dtype}, {shape_text(other.shape)} in the software,"
                     f" {first.dtype}, {shape_text(first.shape)} in the emulator"
                 )
-            wrong |= ~_same(first, other)
+            wrong |= ~same(first, other)
         if not wrong.any():
             return None
         index = tuple(int(x) for x in np.argwhere(wrong)[0])
@@ -288,7 +288,7 @@ class Concordance:
         return plain.reshape(tensor.shape)
 
 
-def _same(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+def same(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
     """Where two arrays of floating-point numbers have the same bits, or are both NaN."""
     unsigned = np.dtype(f"u{one.itemsize}")
     bits = np.ascontiguousarray(one).view(unsigned) == np.ascontiguousarray(other).view(unsigned)
