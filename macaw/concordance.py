@@ -109,6 +109,7 @@ class Concordance:
         """What the emulator gives. Raises `InputError` and `RunError`."""
         tensors = self._checked(data)
         inputs = self._bound(data, tensors)
+        self._agree(tensors)
 
         def poke(_index: int, machine: Device) -> None:
             for name, tensor in self.inputs.items():
@@ -208,6 +209,21 @@ class Concordance:
         if tensor.kind == "matrix":
             full = full.reshape(rows // n, n, wide // n, n).transpose(0, 2, 1, 3)
         return full.ravel()
+
+    def _agree(self, data: Arrays) -> None:
+        """Refuse tensors that share a place in external memory, and differ there."""
+        held: dict[int, tuple[str, int]] = {}
+        for name, tensor in self.inputs.items():
+            if tensor.memory != "Dram":
+                continue
+            raw = self._native(name, data).view(f"u{self.dtype.itemsize}").tolist()
+            start = self._address(tensor)
+            for place, bits in enumerate(raw):
+                other, there = held.setdefault(start + place * self.dtype.itemsize, (name, bits))
+                if bits != there:
+                    raise InputError(
+                        f"{name} and {other} share a place in external memory, and differ there"
+                    )
 
     def _bound(self, data: Arrays, tensors: Arrays) -> dict[str, NDArray[Any]]:
         """Arrays for the program's own inputs: the stream of NetInQ, and what else it takes."""

@@ -56,6 +56,11 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
         if owner[0, 0] == NOTHING:
             return graph.add("zeros", (), rows, blocks)
         return _of_one(graph, graph.nodes[int(owner[0, 0])], index)
+    whole = _whole(graph, owner.ravel(), index.ravel())
+    if whole:
+        width = whole[0].blocks
+        stacked = graph.add("stack", whole, owner.size // width, width)
+        return _regrouped(graph, stacked, rows, blocks)
     edges = np.flatnonzero((owner[:, 1:] != owner[:, :-1]).any(axis=0)) + 1
     if _constant(owner, [0, *edges]):
         pieces = [
@@ -78,6 +83,25 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
         pieces = [vectors(graph, line[None], where[None]) for line, where in lines]
         return graph.add("stack", pieces, rows, blocks)
     raise AssertionError("one row is made of columns")
+
+
+def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
+    """The nodes of which all cells follow one another here, all of them as wide; else none."""
+    found: list[Node] = []
+    at = 0
+    while at < len(owner):
+        if owner[at] == NOTHING:
+            return []
+        node = graph.nodes[int(owner[at])]
+        size = node.rows * node.blocks
+        here = slice(at, at + size)
+        if at + size > len(owner) or (found and node.blocks != found[0].blocks):
+            return []
+        if (owner[here] != node.number).any() or (index[here] != np.arange(size)).any():
+            return []
+        found.append(node)
+        at += size
+    return found
 
 
 def _constant(owner: Ints, edges: list[int]) -> bool:

@@ -14,6 +14,8 @@ from lower.concord.chains import Place
 
 # Nodes that stand for data, not for an operation.
 SOURCES = ("input", "zeros", "zero_tiles")
+# Matrices come from sources alone: what is made of them stands before everything else.
+EARLY = (*SOURCES, "part", "join_tiles", "stack_tiles", "quantise_matrix")
 # Nodes that only choose and move, and quantisers: the same one is made once.
 SHARED = (
     "zeros", "zero_tiles", "rows", "take", "columns", "regroup", "join", "stack", "windows",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lower.concord.graph import SHARED, SOURCES, Node
+from lower.concord.graph import EARLY, SHARED, SOURCES, Node
 
 _MOST_TRIES = 64
 _LONGEST = 4096  # operations of a round
@@ -31,6 +31,7 @@ class Loop:
     items: list[Node] = field(default_factory=list)
     sources: list[Node] = field(default_factory=list)  # of the items: rounds below each other
     results: list[Node] = field(default_factory=list)  # of the body: wanted of every round
+    finals: list[int] = field(default_factory=list)  # of the carried: wanted behind the loop
 
 
 @dataclass
@@ -54,7 +55,7 @@ class _Round:
 def rolled(nodes: Sequence[Node], outputs: Sequence[Node]) -> Layer:
     """The nodes with their repetitions as loops, and what is the same computed once."""
     maker = _Maker(nodes)
-    work = [node for node in nodes if node.operation not in SOURCES]
+    work = [node for node in nodes if node.operation not in EARLY]
     for kind, part in _parts(work):
         maker.loop(work, part) if kind else maker.plain(work[part.start : part.start + part.size])
     return _once(Layer(maker.found, maker.loops, [maker.of(node) for node in outputs]))
@@ -187,11 +188,15 @@ class _Maker:
         self.collected: dict[tuple[int, int], Node] = {}
         self.bodies: dict[int, list[Node]] = {}
         self.count = 0
-        for node in nodes:
-            if node.operation in SOURCES:
-                self.new[node.number] = node
-                self.found.append(node)
         self.count = max((node.number for node in nodes), default=-1) + 1
+        for node in nodes:
+            if node.operation in EARLY:
+                new = node
+                if node.operation not in SOURCES:
+                    inputs = [self.new[item.number] for item in node.inputs]
+                    new = self.make(node, node.operation, inputs)
+                self.new[node.number] = new
+                self.found.append(new)
 
     def make(self, like: Node, operation: str, inputs: Sequence[Node], **changes: object) -> Node:
         """A node with a new number."""
@@ -218,7 +223,15 @@ class _Maker:
         """What an old node is outside of loops."""
         if node.number in self.new:
             return self.new[node.number]
-        turn = self.inside[node.number][2]
+        loop, head, turn, at = self.inside[node.number]
+        body = self.bodies[head.number]
+        for slot, update in enumerate(loop.updates):
+            if turn == loop.count - 1 and update is body[at]:
+                found = self.make(node, "final", [head], slot=slot)
+                loop.finals.append(slot)
+                self.found.append(found)
+                self.new[node.number] = found
+                return found
         all_rounds = self.every(node)
         start = turn * node.rows
         found = self.make(node, "rows", [all_rounds], start=start, stop=start + node.rows)
@@ -243,10 +256,30 @@ class _Maker:
         for node in nodes:
             whole = self._whole(node) if node.operation == "stack" else None
             if whole is None:
-                whole = self.make(node, node.operation, [self.of(item) for item in node.inputs])
+                inputs = self._runs(node) if node.operation == "stack" else node.inputs
+                whole = self.make(node, node.operation, [self.of(item) for item in inputs])
                 self.found.append(whole)
             whole.name = whole.name or node.name
             self.new[node.number] = whole
+
+    def _runs(self, node: Node) -> list[Node]:
+        """What a stack takes, with all rounds of a loop's operation as one."""
+        found: list[Node] = []
+        at = 0
+        while at < len(node.inputs):
+            item = node.inputs[at]
+            place = self.inside.get(item.number)
+            count = place[0].count if place and place[2] == 0 else 1
+            run = [self.inside.get(each.number) for each in node.inputs[at : at + count]]
+            wanted = [(place[1], turn, place[3]) for turn in range(count)] if place else []
+            if count > 1 and [each and each[1:] for each in run] == wanted:
+                item = self.every(item)
+                self.new[item.number] = item
+                at += count
+            else:
+                at += 1
+            found.append(item)
+        return found
 
     def _whole(self, node: Node) -> Node | None:
         """A stack of what all rounds gave: results of the loop, interleaved or not."""
@@ -374,6 +407,17 @@ def _once(layer: Layer) -> Layer:
             else:
                 take(item, nodes, known)
         loop.body = body
+        if not body:  # every round gives the same
+            for item in layer.nodes:
+                if item.inputs == (node,) and item.operation == "collected":
+                    found = current(loop.results[item.value["result"]])
+                    if found.number not in varies:
+                        lines = tuple(range(found.rows)) * loop.count
+                        item.operation, item.inputs = "take", (found,)
+                        item.values = (("lines", lines),)
+            uses = any(node in item.inputs for item in layer.nodes)
+            if not uses:
+                continue
         for group in (loop.starts, loop.updates, loop.sources, loop.results):
             group[:] = [current(item) for item in group]
         nodes.append(node)

@@ -34,6 +34,9 @@ class Drawing:
             loop = self.layer.loops.get(node.number)
             if loop is not None:
                 self._loop(node, loop)
+            elif node.operation == "final":
+                head = self.layer.loops[node.inputs[0].number]
+                self.alias[node.number] = self._key(head.updates[node.value["slot"]])
             elif node.operation == "collected":
                 head = self.layer.loops[node.inputs[0].number]
                 self.alias[node.number] = self._key(head.results[node.value["result"]])

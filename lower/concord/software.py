@@ -88,6 +88,7 @@ class _Writer:
     inputs: dict[str, Tensor] = field(default_factory=dict)
     outputs: dict[str, Output] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
+    finals: dict[int, list[str]] = field(default_factory=dict)  # of loops: names of last states
 
     def __post_init__(self) -> None:
         self.native = int(self.config["nnp.native"])
@@ -225,6 +226,9 @@ class _Writer:
     def _statement(self, node: Node, indent: int) -> None:
         if node.number in self.names:
             return  # its input's statement says it
+        if node.operation == "final":
+            self.names[node.number] = self.finals[node.inputs[0].number][node.value["slot"]]
+            return
         function, arguments = self._call(node)
         text = f"{function}({', '.join(arguments)})" if function else arguments[0]
         user = self.users.get(node.number)
@@ -387,7 +391,17 @@ class _Writer:
         self.lines += [f"{blank}    return {after}, {results}", ""]
         names = [self._unique(f"{item.name or 'result'}_all") for item in loop.results]
         self.names[node.number] = " ".join(names)
-        left = f"_, {_tuple(names)}"
+        last = "_"
+        if loop.finals:
+            wanted = [slot in loop.finals for slot in range(len(loop.carried))]
+            bases = [item.name or "last" for item in loop.updates]
+            every = [
+                self._unique(base) if used else "_"
+                for base, used in zip(bases, wanted, strict=True)
+            ]
+            self.finals[node.number] = every
+            last = _tuple(every)
+        left = f"{last}, {_tuple(names)}" if names else f"{last}, _"
         self.used.add("scan")
         self._assign(left, "scan", [step, _tuple(starts), *sources], indent)
 

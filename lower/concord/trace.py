@@ -51,6 +51,7 @@ class Tracer:
         self.stored: dict[int, Place] = {}  # of Dram: address, who
         self.used: set[str] = set()  # hints that are inputs
         self.turns = range(1)  # iterations that are followed
+        self.matrices: dict[tuple[int, int, int], Node] = {}  # of MatrixRf as it is: by place, size
 
     def run(self, chain: Chain) -> None:
         """A chain, all of its iterations."""
@@ -257,14 +258,11 @@ class Tracer:
         """A product; matrices that change from iteration to iteration one after the other."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         iterations = len(self.turns) if access.inc else 1
-        memory = self._memory(_MATRICES, tiles=True)
         found = []
         quantised = self.graph.add("quantise", (value,), value.rows, value.blocks, place)
         for i in range(iterations):
             begin = access.base + access.inc * self.turns[i]
-            addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
-            matrix = cells.tiles(self.graph, *memory.read(addresses))
-            matrix = self.graph.add("quantise_matrix", (matrix,), rows, columns, place)
+            matrix = self._stored(begin, rows, columns, place)
             x = quantised
             if iterations > 1 and value.rows > 1:
                 line = self.graph.add("rows", (value,), 1, value.blocks, start=i, stop=i + 1)
@@ -274,6 +272,16 @@ class Tracer:
         if len(found) > 1:
             result = self.graph.add("stack", found, iterations, rows)
         return self._requantised(result, place) if self.mvm_out else result
+
+    def _stored(self, begin: int, rows: int, columns: int, place: Place) -> Node:
+        """A matrix of MatrixRf, quantised; the same node until tiles are written."""
+        key = begin, rows, columns
+        if key not in self.matrices:
+            addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
+            memory = self._memory(_MATRICES, tiles=True)
+            matrix = cells.tiles(self.graph, *memory.read(addresses))
+            self.matrices[key] = self.graph.add("quantise_matrix", (matrix,), rows, columns, place)
+        return self.matrices[key]
 
     def _requantised(self, value: Node, place: Place) -> Node:
         return self.graph.add("requantise", (value,), value.rows, value.blocks, place)
@@ -342,6 +350,7 @@ class Tracer:
             memory.reserve(int(flat.max()) + 1)
             memory.owner[flat] = matrix.number
             memory.index[flat] = addresses
+            self.matrices.clear()
 
     def _matrix(self, chain: Chain, read: Access, write: Access, rows: int, columns: int) -> Node:
         wanted = self._destination(chain, [write])

@@ -220,3 +220,49 @@ def test_what_is_refused(layer: Concordance, said: Callable[..., tuple[int, str]
     assert "no .npz file" in refused("layer.s", "--check", "layer.s")
     np.save("one.npy", data["W"])
     assert "no .npz file" in refused("layer.s", "--check", "one.npy")
+
+
+def test_tensors_at_one_place(layer: Concordance) -> None:
+    """A tile of Dram, and the same bytes as vectors: two tensors that have to agree."""
+    text = """.device tiny
+        .data
+        .array  float16, 8, 4
+        .output y, float16, 2, 4, at=netout
+        .core   nnp
+        m_rd    Dram, 0
+        m_wr    MatrixRf, 0
+        v_rd    Dram, 2
+        mv_mul  0
+        v_wr    NetOutQ
+        v_rd    Dram, 0
+        v_wr    NetOutQ
+        end_chain
+"""
+    found = api.concord(api.assemble(Source(text, "tile.s")))
+    assert {name: tensor.shape for name, tensor in found.inputs.items()} == {
+        "matrix_dram_0": (4, 4), "dram_2": (4,), "dram_0": (4,),
+    }  # fmt: skip
+    tile = np.arange(16, dtype=np.float16).reshape(4, 4)
+    data = {"matrix_dram_0": tile, "dram_2": tile[2], "dram_0": tile[0]}
+    assert found.check(data) is None
+    with pytest.raises(api.InputError, match="dram_0 and matrix_dram_0 share a place"):
+        found.check({**data, "dram_0": tile[1]})
+
+
+def test_the_program_s_own_data(tmp_path: Path) -> None:
+    """An image that the program holds need not be given."""
+    text = (SAMPLES / "conv.s").read_text()
+    text = text.replace("256, 4\n", '128, 4\n        .npy "image.npy"\n')
+    (tmp_path / "conv.s").write_text(text)
+    image = np.zeros((24, 8), np.float16)
+    image[:, :5] = np.random.default_rng(2).normal(size=(24, 5))
+    np.save(tmp_path / "image.npy", image.reshape(48, 4))
+    found = api.concord(tmp_path / "conv.s")
+    data = found.random()
+    del data["image"]
+    assert found.check(data) is None
+    whole = found.run({**data, "image": image[:, :5]})["pooled"]
+    assert whole.any()
+    assert np.array_equal(found.run(data)["pooled"], whole)
+    with pytest.raises(api.InputError, match="image is 24 × 5, the data has 3"):
+        found.check({**data, "image": np.zeros(3, np.float16)})
