@@ -1,30 +1,22 @@
 """The committed convolutional network: its record, and its reference against plain loops."""
 
-import importlib.util
-import sys
 import tomllib
 from fractions import Fraction
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "programs" / "digits_cnn"
+from tests.programs.scripts import PROGRAMS, script
+
+FOLDER = PROGRAMS / "digits_cnn"
 
 
 @pytest.fixture(scope="module")
 def reference() -> ModuleType:
     """programs/digits_cnn/reference.py, which belongs to no package."""
-    name = "digits_cnn_reference"
-    spec = importlib.util.spec_from_file_location(name, FOLDER / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return script("digits_cnn/reference.py")
 
 
 def test_shapes_and_record(reference: ModuleType) -> None:

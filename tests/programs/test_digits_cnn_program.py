@@ -1,10 +1,8 @@
 """digits_cnn.s: every layer's maps against the reference, and what its queues did."""
 
-import importlib.util
 import json
 import re
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,26 +11,17 @@ import pytest
 from numpy.typing import NDArray
 
 import macaw
+from tests.programs.scripts import PROGRAMS, script
 
-FOLDER = Path(__file__).parents[2] / "programs" / "digits_cnn"
+FOLDER = PROGRAMS / "digits_cnn"
 UNIT = 1 << 20
 ROWS, GROUPS, CLUSTERS, PAIR, RUN = 2, 4, 5, 2, 80
-
-
-def _module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up, arrange its reference
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
 def reference() -> Any:
     before = sys.modules.get("reference")
-    yield _module("reference")
+    yield script("digits_cnn/reference.py", "reference")
     del sys.modules["reference"]
     if before is not None:
         sys.modules["reference"] = before
@@ -63,7 +52,7 @@ def _in_units(run: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
 
 
 def test_parameters_are_arranged(reference: ModuleType) -> None:
-    arrange = _module("arrange")
+    arrange = script("digits_cnn/arrange.py", "arrange")
     del sys.modules["arrange"]
     wanted = arrange.arranged(reference.load())
     assert {path.stem for path in (FOLDER / "arranged").iterdir()} == set(wanted)

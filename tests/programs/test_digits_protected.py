@@ -1,29 +1,22 @@
 """The digits network with its weights in a random order: outputs, thieves, and the price."""
 
-import importlib.util
 import re
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 import macaw
+from tests.programs.scripts import PROGRAMS, script
 
-FOLDER = Path(__file__).parents[2] / "programs" / "digits_protected"
+FOLDER = PROGRAMS / "digits_protected"
 PROGRAMS = ("plain", "net", "layer", "group", "node")
 
 
 @pytest.fixture(scope="module")
 def protected() -> ModuleType:
     """programs/digits_protected/protected.py, which belongs to no package."""
-    path = FOLDER / "protected.py"
-    spec = importlib.util.spec_from_file_location("digits_protected", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("digits_protected/protected.py")
 
 
 def table() -> dict[str, int]:

@@ -1,7 +1,5 @@
 """The committed digits network is what its README, and the project, say it is."""
 
-import importlib.util
-import sys
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -10,20 +8,15 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "programs" / "digits_mlp"
+from tests.programs.scripts import PROGRAMS, script
+
+FOLDER = PROGRAMS / "digits_mlp"
 
 
 @pytest.fixture(scope="module")
 def reference() -> ModuleType:
     """programs/digits_mlp/reference.py, which belongs to no package."""
-    name = "digits_mlp_reference"
-    spec = importlib.util.spec_from_file_location(name, FOLDER / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return script("digits_mlp/reference.py")
 
 
 def test_shapes_and_types(reference: ModuleType) -> None:

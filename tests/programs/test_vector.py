@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import macaw
 from emu.numerics import round_half_even_shift, saturate
+from tests.programs.scripts import PROGRAMS, script
 
-PROGRAMS = Path(__file__).parents[2] / "programs"
 ORDERS = ("order_net", "order_layer", "order_group", "order_node")
 
 
@@ -22,15 +20,6 @@ def array(folder: str, name: str) -> np.ndarray:
 
 def program(folder: str, name: str) -> macaw.Program:
     return macaw.assemble(PROGRAMS / folder / f"{name}.s")
-
-
-def script(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 # Figure 8
@@ -130,9 +119,9 @@ def test_a_wrong_order_gives_something_else(folder, name, wanted) -> None:
     assert not np.array_equal(shuffled, wanted(own))
 
 
-@pytest.mark.parametrize("path", [PROGRAMS / "fig8" / "make.py", PROGRAMS / "vector_files.py"])
+@pytest.mark.parametrize("path", ["fig8/make.py", "vector_files.py"])
 def test_the_files_are_those_that_the_scripts_make(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = script(path)
     monkeypatch.setattr(module, "HERE", tmp_path)

@@ -1,0 +1,111 @@
+"""The nnp programs compute what their layers are, in plain NumPy, as near as the numbers allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import macaw
+from tests.programs.scripts import PROGRAMS, script
+
+FILES = script("nnp_files.py")
+TENSORS = FILES.tensors()
+Numbers = NDArray[np.float64]
+
+
+def sigmoid(x: Numbers) -> Numbers:
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(t: dict[str, Numbers]) -> Numbers:
+    h = c = np.zeros(6)
+    found = []
+    for x in t["x"]:
+        i = sigmoid(t["Wxi"] @ x + t["Whi"] @ h + t["Wci"] @ c + t["bi"][0])
+        f = sigmoid(t["Wxf"] @ x + t["Whf"] @ h + t["Wcf"] @ c + t["bf"][0])
+        c = f * c + i * np.tanh(t["Wxc"] @ x + t["Whc"] @ h + t["bc"][0])
+        o = sigmoid(t["Wxo"] @ x + t["Who"] @ h + t["Wco"] @ c + t["bo"][0])
+        h = o * np.tanh(c)
+        found.append(h)
+    return np.array(found)
+
+
+def gru(t: dict[str, Numbers]) -> Numbers:
+    h = np.zeros(7)
+    found = []
+    for x in t["x"]:
+        r = sigmoid(t["Wr"] @ x + t["Ur"] @ h + t["br"][0])
+        z = sigmoid(t["Wz"] @ x + t["Uz"] @ h + t["bz"][0])
+        n = np.tanh(t["Wn"] @ x + r * (t["Un"] @ h) + t["bn"][0])
+        h = n + z * (h - n)
+        found.append(h)
+    return np.array(found)
+
+
+def conv1x1(t: dict[str, Numbers]) -> Numbers:
+    return np.maximum(t["x"] @ t["W"].T + t["b"], 0)
+
+
+def conv3x3(t: dict[str, Numbers]) -> Numbers:
+    image = np.pad(t["x"].reshape(6, 5, 4), ((1, 1), (1, 1), (0, 0)))
+    other = t["other"].reshape(6, 5, 7)[::2, ::2]
+    kernel = t["W"].reshape(7, 3, 3, 4)
+    found = np.zeros((3, 3, 7))
+    for y in range(3):
+        for x in range(3):
+            window = image[2 * y : 2 * y + 3, 2 * x : 2 * x + 3]
+            found[y, x] = np.tensordot(kernel, window, 3) + other[y, x]
+    return np.maximum(found, 0).reshape(9, 7)
+
+
+def maxpool(t: dict[str, Numbers]) -> Numbers:
+    return t["x"].reshape(2, 2, 3, 2, 3).max(axis=(1, 3)).reshape(6, 3)
+
+
+def mlp(t: dict[str, Numbers]) -> Numbers:
+    first = np.maximum(t["x"] @ t["W1"].T + t["b1"], 0)
+    second = np.maximum(first @ t["W2"].T + t["b2"], 0)
+    return second @ t["W3"].T + t["b3"]
+
+
+def softmax(t: dict[str, Numbers]) -> Numbers:
+    power = np.exp(t["x"] @ t["W"].T + t["b"])
+    return power / power.sum(axis=1, keepdims=True)
+
+
+LAYERS = {
+    "nnp_lstm": lstm, "nnp_gru": gru, "nnp_conv1x1": conv1x1, "nnp_conv3x3": conv3x3,
+    "nnp_maxpool": maxpool, "nnp_mlp": mlp, "nnp_softmax": softmax,
+}  # fmt: skip
+
+
+def found(name: str) -> Any:
+    """What a program gives, its vectors without what fills them up."""
+    path = PROGRAMS / name / "x.npy"
+    given = {"x": np.load(path)} if path.exists() else {}
+    y = macaw.run(macaw.assemble(PROGRAMS / name / f"{name}.s"), given).outputs["y"]
+    wanted = LAYERS[name]({key: value.astype(np.float64) for key, value in TENSORS[name].items()})
+    count, elements = wanted.shape
+    y = y.reshape(count, -1)
+    return y[:, :elements], wanted
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_is_what_numpy_says(name: str) -> None:
+    """Mantissas of 16 bits and fp16 between: 11 bits of what is summed, a few roundings."""
+    y, wanted = found(name)
+    assert np.abs(y - wanted).max() < 2e-3 * max(1.0, np.abs(wanted).max())
+    if name == "nnp_maxpool":
+        assert np.array_equal(y, wanted)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_files_are_those_of_the_script(name: str) -> None:
+    native = FILES.native_of(name)
+    for file, members in FILES.FILES[name].items():
+        shaped = FILES.tiles if file.startswith("matri") else FILES.vectors
+        whole = np.concatenate([shaped(TENSORS[name][member], native) for member in members])
+        assert np.array_equal(np.load(PROGRAMS / name / f"{file}.npy"), whole)
