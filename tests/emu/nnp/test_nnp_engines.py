@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+import struct
+from pathlib import Path
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emu.engines import ENGINES
-from tests.emu.nnp.random_programs import program
+from tests.emu.nnp.random_programs import TEXT, program
 
 LIMIT = 200_000
 
@@ -52,3 +55,60 @@ def test_the_same_at_every_instruction(seed: int) -> None:
         assert fast.hash() == plain.hash()
         if stops[0][0] != "step":
             break
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1 << 32))
+def test_listeners_hear_the_same_and_change_nothing(seed: int) -> None:
+    case = program(random.Random(seed), 5)
+    heard: list[list[Any]] = []
+    ends = []
+    for engine in ENGINES:
+        device, events = case.device(engine), []
+        device.listen(
+            lambda x, events=events: events.append((x.kind, x.core.name, x.time, dict(x.values)))
+        )
+        stop = device.run(LIMIT)
+        ends.append((stop.plain(), device.hash()))
+        heard.append(events)
+    quiet = case.device(ENGINES[0])
+    stop = quiet.run(LIMIT)
+    assert ends == [(stop.plain(), quiet.hash())] * 2
+    assert heard[0] == heard[1]
+    words = [event for event in heard[0] if event[:2] == ("instruction", "nnp")]
+    assert len(words) in (quiet.cores["nnp"].retired, quiet.cores["nnp"].retired + 1)
+
+
+WORDS = [word for seed in range(40) for word in program(random.Random(seed), 3).words]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_words_end_in_a_stop(data: st.DataObject) -> None:
+    """Words of programs in any order, some with other bits: never anything but a stop."""
+    case = program(random.Random(data.draw(st.integers(0, 1 << 32))), 0)
+    words = data.draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=20))
+    bits = data.draw(st.lists(st.sampled_from([0, 0, 0, 1, 1 << 16, 1 << 24, 1 << 31, 0xFFFF])))
+    words = [word ^ bit for word, bit in zip(words, bits + [0] * 20, strict=False)]
+    ends = []
+    for engine in ENGINES:
+        device = case.device(engine)
+        device.memory.poke(TEXT, struct.pack(f"<{len(words)}I", *words))
+        stop = device.run(20_000)
+        ends.append((stop.plain(), device.hash()))
+        assert stop.reason in ("exit", "fault", "deadlock", "cycle limit")
+    assert ends[0] == ends[1]
+
+
+def test_a_state_is_saved_in_the_middle_of_a_chain(tmp_path: Path) -> None:
+    case = program(random.Random(7), 6)
+    whole = case.device(ENGINES[0])
+    end = whole.run(LIMIT).cycle
+    for part in (3, 2):
+        device, other = case.device(ENGINES[0]), case.device(ENGINES[1])
+        device.run(until=end // part)
+        device.save(tmp_path / "state.npz")
+        other.load_state(tmp_path / "state.npz")
+        assert other.hash() == device.hash()
+        assert other.run(LIMIT).cycle == end
+        assert other.hash() == whole.hash()
