@@ -16,6 +16,7 @@ from isa.nnp_chains import ChainError, memory, name, step
 from isa.nnp_layouts import TILE, VECTOR, Memory
 
 Scalars = Mapping[str, int]
+_MOST = 0xFFFF  # vectors of a chain, as many as cols can say
 
 
 @dataclass(frozen=True)
@@ -270,6 +271,9 @@ def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
     plain = "inc" not in rows[0].values
     if plain and place.queue:
         text = f"{place.name} holds no volume: while windows are set, v_rd_inc reads cols vectors"
+        raise ChainError("windows", 0, text)
+    if plain and vectors.vectors > _MOST:
+        text = f"a window has {vectors.vectors} vectors, of which a chain takes {_MOST} at most"
         raise ChainError("windows", 0, text)
     windows = max(vectors.across, 0) * max(vectors.down, 0)
     iterations = scalars.get("iterations", 1)

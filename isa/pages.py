@@ -212,10 +212,13 @@ def special(owner: str, item: SpecialRegister) -> Page:
     )
 
 
-def mapped(owner: str, item: SpecialRegister) -> Page:
-    """The page of a memory-mapped register."""
+def mapped(owner: str, item: SpecialRegister, core: Core | None = None) -> Page:
+    """The page of a memory-mapped register, of one core or of all."""
     access = {"ro": "can be read", "rw": "can be read and written"}[item.access]
-    where = f"{REGISTERS_BASE + item.address:#x} + (core number << {CORE_SHIFT}); {access}"
+    number = f"{core.index} number" if core is not None and core.index else "core number"
+    first = REGISTERS_BASE + item.address + ((core.number << CORE_SHIFT) if core is not None else 0)
+    step = f" + ({number} << {CORE_SHIFT})" if core is None or core.index else ""
+    where = f"{first:#x}{step}; {access}"
     return Page(
         item.name,
         item.name,
@@ -371,7 +374,7 @@ def of_core(core: Core) -> Iterator[Page]:
     for file in core.files:
         yield from registers(core, file)
     yield from (special(core.name, item) for item in core.specials)
-    yield from (mapped(core.name, item) for item in core.registers)
+    yield from (mapped(core.name, item, core) for item in core.registers)
     yield from (memory(core, item) for item in core.memories)
     yield from (window(core, item) for item in core.windows)
     yield from (queue(core, item) for item in core.queues)

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emu.core import CONTRACT
+from emu.faults import DeviceError
 from emu.nnp.numbers import HOST
 from emu.state import State, StateField
 from isa.memory_map import EXTERNAL
 from isa.nnp import FILE, SCALARS
 from isa.nnp_layouts import BY_NAME, Memory
 
+_MOST_BYTES = 4 << 30  # of MatrixRf
 READ, MULTIPLY, FIRST, SECOND, WRITE, TILES = range(6)
 """Units in the order in which a chain goes through them; tiles have a manager of their own."""
 UNITS = ("reading", "the multiplier", "MFU0", "MFU1", "writing", "the matrix memory manager")
@@ -44,6 +46,11 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
     native = int(config["nnp.native"])
     host = np.dtype(HOST[config["nnp.host_format"]]).name
     tiles, vectors = size(config, "MatrixRf"), size(config, "InitialVrf")
+    if 2 * tiles * native * native > _MOST_BYTES:
+        raise DeviceError(
+            f"{tiles} tiles (nnp.matrix_rf) of {native} x {native} (nnp.native) are more than the"
+            f" {_MOST_BYTES >> 30} GiB that can be simulated"
+        )
     scalars = [scalar.reset for scalar in SCALARS]
     F = StateField  # noqa: N806 - a column of the table below
     # fmt: off

@@ -25,4 +25,7 @@
         v_wr    NetOutQ
         v_rd    InitialVrf, 0             #! error 9-30: the volume has 0 windows, iterations is 1 | rule windows: Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth.
         v_wr    NetOutQ
+        Set2dWindows(300, 300, 256, 1, 0, 1)
+        v_rd    Dram, 0                   #! error 9-24: a window has 65536 vectors, of which a chain takes 65535 at most | rule windows: Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth.
+        v_wr    NetOutQ
         end_chain

@@ -13,6 +13,7 @@ from asm.assembler import assemble
 from asm.source import Source
 from emu.device import Device
 from emu.engines import ENGINES
+from emu.faults import DeviceError
 from emu.nnp.processor import Processor
 from isa import config
 from isa.memory_map import EXTERNAL
@@ -316,6 +317,11 @@ def test_faults(engine: str, words: tuple[int, ...], kind: str, message: str, at
     assert message in stop.message
     if "missing" not in message:
         assert stop.fault.address == ENTRY + 4 * at
+
+
+def test_a_device_that_is_too_large() -> None:
+    with pytest.raises(DeviceError, match=r"65536 tiles .* of 1024 x 1024 .* 4 GiB"):
+        made("end_chain\n", nnp__native=1024, nnp__matrix_rf=65536)
 
 
 def test_base_is_a_register_of_the_memory_map(engine: str) -> None:
