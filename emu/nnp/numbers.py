@@ -1,6 +1,6 @@
 """The arithmetic of nnp: the door to its modules. Every rule stands in docs/numbers-nnp.md.
 
-A leaf: nothing of ours but `emu.numerics` is imported behind it.
+Behind it are leaves: nothing of ours but `emu.numerics`, `emu.floats` and `emu.curves`.
 """
 
 from __future__ import annotations
