@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import macaw
+from asm import images
 from asm.source import Source
 from emu.engines import ENGINES
 from macaw.errors import RunError
@@ -175,3 +176,89 @@ def test_messages_that_are_wrong(words: int, control: int, word: int, message: s
     assert fault is not None
     assert (fault.core, fault.kind) == ("dma", kind)
     assert fault.message.startswith(text)
+
+
+LOOP = """
+        .output y, uint32, {count}
+        .core   {core}
+_start: li      s0, 0x30380000
+        li      s1, 0x303c0000
+        la      s2, y
+        li      s3, {count}
+        li      a0, 3
+        li      a1, 0x30300000
+        {start}
+again:  slli    t0, s3, 8
+        sw      t0, 0(s0)
+        sw      s3, 4(s0)
+        lw      t1, 0(s1)
+        lhu     t2, 0(s1)
+        lhu     t3, 0(s1)
+        sw      t1, 0(s2)
+        addi    s2, s2, 4
+        addi    s3, s3, -1
+        bnez    s3, again
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .core   nnp
+        SetIterations({count})
+        v_rd    NetInQ
+        v_wr    NetOutQ
+        end_chain
+"""
+
+
+@pytest.mark.parametrize("core", ["cp", "vc"])
+def test_a_hot_loop_at_the_queues(core: str) -> None:
+    """Loads and stores of cp and vc, in code that engines translate: 3000 vectors there and back."""
+    count = 3000
+    start = "core.start a0, a1" if core == "cp" else ""
+    source = LOOP.format(core=core, count=count, start=start)
+    runs = []
+    for engine in ENGINES:
+        program = macaw.assemble(Source(f"\t.device tiny\n{source}", "t.s"))
+        run = macaw.run(program, max_cycles=10_000_000, engine=engine)
+        assert run.outputs["y"].tolist() == [k << 8 for k in range(count, 0, -1)]
+        runs.append((run.cycles, run.counters, run.device.hash()))
+    assert runs[0] == runs[1]
+    assert runs[0][1]["nnp"]["vectors"] == count
+
+
+@pytest.mark.parametrize("divider", [1, 3])
+def test_more_tensors_than_the_queues_hold(tmp_path: Path, divider: int) -> None:
+    """Two tensors in, two out, in the order of their declarations, through queues of one vector."""
+    device = tmp_path / "narrow.toml"
+    fields = (
+        f"native = 4\nlanes = 1\nvector_lanes = 1\nnet_in = 1\nnet_out = 1\ndivider = {divider}"
+    )
+    device.write_text(f"[nnp]\n{fields}\n")
+    source = """
+        .input  a, float16, 5, 4, at=netin
+        .output c, float16, 8, at=netout
+        .input  b, float16, 3, 2, 2, at=netin
+        .output d, float16, 6, 4, at=netout
+        .core   nnp
+        SetIterations(4)
+        SetCols(2)
+        v_rd    NetInQ
+        v_relu
+        v_wr    NetOutQ
+        end_chain
+    """
+    program = macaw.assemble(Source(source, "t.s"), device=str(device))
+    draws = np.random.default_rng(3)
+    a = draws.normal(size=(5, 4)).astype(np.float16)
+    b = draws.normal(size=(3, 2, 2)).astype(np.float16)
+    wanted = np.maximum(np.concatenate([a.ravel(), b.ravel()]), 0)
+    for engine in ENGINES:
+        run = macaw.run(program, a=a, b=b, max_cycles=100_000, engine=engine)
+        found = np.concatenate([run.outputs["c"].ravel(), run.outputs["d"].ravel()])
+        assert found.tolist() == wanted.tolist()
+
+
+def test_the_image_of_the_instruction_memory() -> None:
+    program = macaw.assemble(Source("\t.core nnp\n\tSetRows(3)\n\tend_chain\n", "t.s"))
+    words = images.write(program, "bin", "cores")
+    assert words == bytes.fromhex("03000100 000000ff")
+    assert ":020000043030" in images.write(program, "hex", "cores").decode()
