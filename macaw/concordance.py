@@ -8,33 +8,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib.util import find_spec
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from asm.program import Program
+from emu.core import Listener
 from emu.device import Device
 from isa.config import Configuration
 from isa.memory_map import EXTERNAL
 from lower.concord import picture
 from lower.concord.arithmetic import TARGETS
-from lower.concord.chains import Place, chains
+from lower.concord.chains import Chain, Place, chains
 from lower.concord.graph import Graph, Output, Tensor
 from lower.concord.hints import HOST_TYPES, hints
 from lower.concord.software import Software, software
 from lower.concord.trace import trace
 from lower.errors import LowerError
-from macaw import api, files, running
+from macaw import api, differences, files, running
 from macaw.binding import shape_text
+from macaw.differences import Deviation
 from macaw.errors import InputError
 from macaw.words import did_you_mean
 
 Arrays = Mapping[str, NDArray[Any]]
-# What a target's file needs to run.
-PACKAGES = {"numpy": "numpy", "torch": "torch", "tensorflow": "tensorflow", "onnx": "onnxruntime"}
 
 
 @dataclass(frozen=True)
@@ -46,12 +45,15 @@ class Difference:
     values: tuple[tuple[str, str], ...]  # who says what
     count: int  # elements of the tensor that differ
     place: Place | None
+    origin: Deviation | None = None
 
     def __str__(self) -> str:
         where = f"{self.tensor}[{', '.join(map(str, self.index))}]"
         said = ", ".join(f"{value} {who}" for who, value in self.values)
         more = f" ({self.count} elements of {self.tensor} differ)" if self.count > 1 else ""
-        made = f"\nmade by {self.place}" if self.place else ""
+        made = f"\nwritten by {self.place}" if self.place else ""
+        if self.origin is not None:
+            made += f"\nfirst different behind {self.origin}"
         return f"{where} is {said}{more}{made}"
 
 
@@ -63,6 +65,7 @@ class Concordance:
     config: Configuration
     target: str
     graph: Graph
+    chains: Sequence[Chain]
     software: Software
 
     @property
@@ -103,22 +106,23 @@ class Concordance:
 
     def run(self, data: Arrays) -> dict[str, NDArray[Any]]:
         """What the generated software gives. Raises `InputError`."""
-        return run_software(self.text, self.target, self._checked(data))
+        return differences.run_software(self.text, self.target, self.checked(data))
 
-    def emulate(self, data: Arrays) -> dict[str, NDArray[Any]]:
-        """What the emulator gives. Raises `InputError` and `RunError`."""
-        tensors = self._checked(data)
+    def emulate(self, data: Arrays, listener: Listener | None = None) -> dict[str, NDArray[Any]]:
+        """What the emulator gives; the core tells `listener`. Raises `InputError`, `RunError`."""
+        tensors = self.checked(data)
         inputs = self._bound(data, tensors)
         self._agree(tensors)
 
-        def poke(_index: int, machine: Device) -> None:
+        def prepare(_index: int, machine: Device) -> None:
             for name, tensor in self.inputs.items():
                 if tensor.memory == "Dram":
-                    machine.memory.poke(
-                        self._address(tensor), self._native(name, tensors).tobytes()
-                    )
+                    values = self._native(name, tensors)
+                    machine.memory.poke(self._address(tensor), values.tobytes())
+            if listener is not None:
+                machine.cores["nnp"].listeners.append(listener)
 
-        done = running.run(self.program, inputs, device=self.config, on_start=poke)
+        done = running.run(self.program, inputs, device=self.config, on_start=prepare)
         queued = [
             done.outputs[item.name].ravel() for item in self.program.outputs if item.at == "netout"
         ]
@@ -132,12 +136,12 @@ class Concordance:
                 )
                 values = np.frombuffer(data_bytes, self.dtype)
             else:
-                start = tensor.address * self._n
+                start = tensor.address * self.native
                 values = stream[start : start + count].astype(self.dtype)
                 if len(values) < count:
                     raise InputError(
-                        f"the program's outputs at netout hold {len(stream) // self._n} native"
-                        f" vectors; {name} needs {start // self._n + count // self._n}",
+                        f"the program's outputs at netout hold {len(stream) // self.native} native"
+                        f" vectors; {name} needs {start // self.native + count // self.native}",
                         ".output NAME, dtype, vectors, elements, at=netout",
                     )
             plain = values.reshape(tensor.rows, -1)[:, : tensor.columns]
@@ -151,17 +155,18 @@ class Concordance:
         """
         text = self.text if text is None else text
         emulated = self.emulate(data)
-        given = run_software(text, self.target, self._checked(data))
+        given = differences.run_software(text, self.target, self.checked(data))
         for name, output in self.software.outputs.items():
             claims = {"in the emulator": emulated[name]}
             if name not in given:
                 raise InputError(f"the software gives no {name}")
-            claims[f"in {PACKAGES[self.target]}"] = given[name]
+            claims[f"in {differences.PACKAGES[self.target]}"] = given[name]
             if name in data:
                 claims["in the data"] = self._typed(name, output.tensor, data[name])
             found = self._difference(name, output, claims)
             if found is not None:
-                return found
+                origin = differences.origin(self, text, data)
+                return replace(found, origin=origin)
         return None
 
     def _difference(self, name: str, output: Output, claims: Arrays) -> Difference | None:
@@ -173,34 +178,35 @@ class Concordance:
                     f"{name} is {other.dtype}, {shape_text(other.shape)} in the software,"
                     f" {first.dtype}, {shape_text(first.shape)} in the emulator"
                 )
-            wrong |= ~same(first, other)
+            wrong |= ~differences.same(first, other)
         if not wrong.any():
             return None
         index = tuple(int(x) for x in np.argwhere(wrong)[0])
         values = tuple((who, repr(array[index].item())) for who, array in claims.items())
         row, column = (0, *index)[-2:]
-        blocks = -(-output.tensor.columns // self._n)
-        place = output.places[row * blocks + column // self._n] if output.places else None
+        blocks = -(-output.tensor.columns // self.native)
+        place = output.places[row * blocks + column // self.native] if output.places else None
         return Difference(name, index, values, int(wrong.sum()), place)
 
     # --- tensors as the processor has them ---
 
     @property
-    def _n(self) -> int:
+    def native(self) -> int:
+        """Elements of a native vector."""
         return int(self.config["nnp.native"])
 
     def _wide(self, tensor: Tensor) -> int:
         """Elements of a row, filled up to native vectors."""
-        return -(-tensor.columns // self._n) * self._n
+        return -(-tensor.columns // self.native) * self.native
 
     def _address(self, tensor: Tensor) -> int:
         """Where a tensor lies in external memory; Dram begins where it does after reset."""
-        unit = self._n * (self._n if tensor.kind == "matrix" else 1) * self.dtype.itemsize
+        unit = self.native * (self.native if tensor.kind == "matrix" else 1) * self.dtype.itemsize
         return EXTERNAL + tensor.address * unit
 
     def _native(self, name: str, data: Arrays) -> NDArray[Any]:
         """A tensor's elements as the processor has them: native vectors, or tiles."""
-        tensor, n = self.inputs[name], self._n
+        tensor, n = self.inputs[name], self.native
         values = data[name].reshape(tensor.rows, tensor.columns)
         rows = -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
         wide = self._wide(tensor)
@@ -233,11 +239,11 @@ class Concordance:
             if tensor.memory != "NetInQ":
                 continue
             values = self._native(name, tensors)
-            start = tensor.address * self._n
+            start = tensor.address * self.native
             if start + len(values) > len(stream):
                 raise InputError(
-                    f"the program's inputs at netin hold {len(stream) // self._n} native vectors;"
-                    f" {name} ends at {(start + len(values)) // self._n}",
+                    f"the program's inputs at netin hold {len(stream) // self.native} native"
+                    f" vectors; {name} ends at {(start + len(values)) // self.native}",
                     ".input NAME, dtype, vectors, elements, at=netin",
                 )
             stream[start : start + len(values)] = values
@@ -254,7 +260,7 @@ class Concordance:
                 found[item.name] = np.zeros(item.shape, item.dtype)
         return found
 
-    def _checked(self, data: Arrays) -> dict[str, NDArray[Any]]:
+    def checked(self, data: Arrays) -> dict[str, NDArray[Any]]:
         """The layer's tensors in `data`, of their type and shape. Raises `InputError`."""
         known = [*self.inputs, *self.outputs, *(item.name for item in self.program.inputs)]
         for name in data:
@@ -289,7 +295,7 @@ class Concordance:
         """A tensor that the program has in its own data; None: it has not."""
         if tensor.memory != "Dram":
             return None
-        address, n = self._address(tensor), self._n
+        address, n = self._address(tensor), self.native
         rows = -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
         wide = self._wide(tensor)
         size = rows * wide * self.dtype.itemsize
@@ -302,13 +308,6 @@ class Concordance:
             values = values.reshape(rows // n, wide // n, n, n).transpose(0, 2, 1, 3)
         plain = values.reshape(rows, wide)[: tensor.rows, : tensor.columns]
         return plain.reshape(tensor.shape)
-
-
-def same(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where two arrays of floating-point numbers have the same bits, or are both NaN."""
-    unsigned = np.dtype(f"u{one.itemsize}")
-    bits = np.ascontiguousarray(one).view(unsigned) == np.ascontiguousarray(other).view(unsigned)
-    return np.asarray(bits | (np.isnan(one) & np.isnan(other)))
 
 
 def concord(
@@ -332,53 +331,12 @@ def concord(
         program = api.load(program, device=device)
     config = running.configuration_of(program, device)
     try:
-        graph = trace(chains(program, config, entries), hints(program, config), config)
+        found = list(chains(program, config, entries))
+        graph = trace(found, hints(program, config), config)
         written = software(graph, config, target, name)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
-    return Concordance(program, config, target, graph, written)
-
-
-def run_software(text: str, target: str, data: Arrays) -> dict[str, NDArray[Any]]:
-    """Run a generated file on tensors. Raises `InputError`, also for what the file raises."""
-    missing = [name for name in _packages(target) if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"{target} cannot be run here: there is no package {missing[0]}",
-            f"pip install {' '.join(missing)}",
-        )
-    space: dict[str, Any] = {"__name__": "macaw_layer"}
-    try:
-        exec(compile(text, "the generated file", "exec"), space)
-        if target == "onnx":
-            return _run_onnx(space["model"](), data)
-        with np.errstate(all="ignore"):
-            found = space["layer"](**{name: _given(target, array) for name, array in data.items()})
-        return {name: np.asarray(value) for name, value in found.items()}
-    except Exception as error:
-        raise InputError(f"the generated file fails: {type(error).__name__}: {error}") from error
-
-
-def _packages(target: str) -> list[str]:
-    return ["onnx", "onnxruntime"] if target == "onnx" else [PACKAGES[target]]
-
-
-def _given(target: str, array: NDArray[Any]) -> Any:
-    if target != "torch":
-        return array
-    import torch
-
-    return torch.from_numpy(np.array(array))
-
-
-def _run_onnx(model: Any, data: Arrays) -> dict[str, NDArray[Any]]:
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    names = [item.name for item in session.get_outputs()]
-    return dict(zip(names, session.run(names, dict(data)), strict=True))
+    return Concordance(program, config, target, graph, found, written)
 
 
 def read_data(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:

@@ -10,7 +10,7 @@ from isa.codec import Decoded, DecodeError, decode, describe
 from isa.config import Configuration
 from isa.nnp import BEGIN, BETWEEN, CORE, FINISH, RESET
 from isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
-from isa.nnp_entries import check
+from isa.nnp_entries import Access, accesses, check
 from lower.errors import LowerError
 
 MOST_CHAINS = 1 << 20
@@ -36,6 +36,11 @@ class Chain:
     rows: tuple[Decoded, ...]
     places: tuple[Place, ...]
     scalars: Mapping[str, int]
+
+
+def writes(chain: Chain) -> list[Access]:
+    """What a chain writes."""
+    return [access for access in accesses(chain.rows, chain.scalars) if access.writes]
 
 
 def part(program: Program) -> Section:

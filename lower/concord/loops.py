@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lower.concord.graph import EARLY, SHARED, SOURCES, Node
 
+LOOPING = ("loop", "carried", "item", "collected", "final", "input")  # no operations of programs
 _MOST_TRIES = 64
 _LONGEST = 4096  # operations of a round
 
@@ -32,6 +33,7 @@ class Loop:
     sources: list[Node] = field(default_factory=list)  # of the items: rounds below each other
     results: list[Node] = field(default_factory=list)  # of the body: wanted of every round
     finals: list[int] = field(default_factory=list)  # of the carried: wanted behind the loop
+    chains: dict[int, list[int]] = field(default_factory=dict)  # of a body's node: by round
 
 
 @dataclass
@@ -50,6 +52,18 @@ class _Round:
     start: int
     size: int
     count: int
+
+
+def executed(layer: Layer) -> Iterator[tuple[Node, int]]:
+    """The operations of a layer as they are done one after the other, with the chain of each."""
+    for node in layer.nodes:
+        loop = layer.loops.get(node.number)
+        if loop is None:
+            yield node, node.chain
+            continue
+        for turn in range(loop.count):
+            for item in loop.body:
+                yield item, loop.chains.get(item.number, [item.chain] * loop.count)[turn]
 
 
 def rolled(nodes: Sequence[Node], outputs: Sequence[Node]) -> Layer:
@@ -340,6 +354,10 @@ class _Maker:
             else:
                 made = self.make(start, start.operation, operands)
                 loop.body.append(made)
+                place = rounds.start + len(body)
+                loop.chains[made.number] = [
+                    work[place + turn * rounds.size].chain for turn in range(rounds.count)
+                ]
             body.append(made)
         loop.updates = [body[where] for where, _ in waiting]
         self.bodies[head.number] = body

@@ -37,6 +37,7 @@ class Software:
     text: str
     inputs: dict[str, Tensor]  # by parameter
     outputs: dict[str, Output]
+    layer: Layer
 
 
 def software(graph: Graph, config: Configuration, target: str, title: str = "") -> Software:
@@ -69,7 +70,7 @@ def software(graph: Graph, config: Configuration, target: str, title: str = "") 
         plain = not piece.block
     for block in ("\n".join(body), *(piece.text for piece in (*model, *after))):
         text += "\n\n\n" + block
-    return Software(text + "\n", writer.inputs, writer.outputs)
+    return Software(text + "\n", writer.inputs, writer.outputs, layer)
 
 
 @dataclass

@@ -105,7 +105,7 @@ def test_a_wrong_output_is_named(layer: Concordance, said: Callable[..., tuple[i
     assert status == 1
     assert re.search(
         r"different: y\[3\] is (\S+) in the emulator, \1 in numpy, 1000\.0 in the data"
-        r" \(2 elements of y differ\)\nmade by layer\.s:20: v_wr NetOutQ, 0",
+        r" \(2 elements of y differ\)\nwritten by layer\.s:20: v_wr NetOutQ, 0",
         text,
     )
 
@@ -118,6 +118,27 @@ def test_software_that_is_not_the_layer_is_noticed(layer: Concordance) -> None:
     y = layer.emulate(data)["y"]
     assert difference.index == (int(np.flatnonzero(y == 0)[0]),)
     assert str(difference.place) == "layer.s:20: v_wr NetOutQ, 0"
+    assert "first different behind layer.s:19: v_relu: element" in str(difference)
+
+
+def test_the_first_chain_that_differs_is_named() -> None:
+    """A sigmoid that is wrong: the first gate differs first, in the first step."""
+    found = api.concord(SAMPLES / "lstm.s")
+    data = found.random()
+    half = found.text.replace(
+        "return host(1.0 / (1.0 + exp(-x)))", "return host(0.5 / (1.0 + exp(-x)))"
+    )
+    difference = found.check(data, half)
+    assert difference is not None
+    assert difference.origin is not None
+    assert "v_wr NetOutQ" in str(difference.place)
+    place = difference.origin.place
+    assert place.text == "v_sigm"
+    lines = (SAMPLES / "lstm.s").read_text().splitlines()
+    assert place.line is not None
+    assert lines[place.line.line - 1].split()[:2] == ["gate", "i,"]
+    assert (difference.origin.iteration, difference.origin.element) == (0, 0)
+    assert difference.origin.software == difference.origin.emulator / 2
 
 
 @pytest.mark.parametrize("name", ["lstm", "conv"])

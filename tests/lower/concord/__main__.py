@@ -12,7 +12,7 @@ import numpy as np
 
 from asm.source import Source
 from lower.concord.arithmetic import TARGETS
-from macaw import api, concordance
+from macaw import api, concordance, differences
 from macaw.errors import RunError
 from tests.lower.concord import programs
 
@@ -40,7 +40,7 @@ def main(count: int) -> int:
             given = found.run(data)
             seconds[target] += time.perf_counter() - start
             for name, array in emulated.items():
-                if not concordance.same(array, given[name]).all():
+                if not differences.same(array, given[name]).all():
                     print(f"{target}: program {seed} differs in {name}\n{text}")
                     return 1
     print(

@@ -25,13 +25,13 @@ def agree(target: str, seed: int) -> None:
     assert difference is None, f"{difference}\n{source}"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32))
 def test_numpy(seed: int) -> None:
     agree("numpy", seed)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32))
 def test_onnx(seed: int) -> None:
     agree("onnx", seed)
