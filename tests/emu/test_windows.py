@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import emu.cp
 import emu.dma
@@ -276,3 +279,52 @@ def test_the_loader_reaches_a_memory_of_a_core() -> None:
     device.restore(before)
     assert device.memory.peek(OWN, 8) == bytes(4) + b"abcd"
     assert device.memory.describe(REGISTERS) == "registers of the cores are there, no memory"
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_any_copies_through_windows(data: st.DataObject) -> None:
+    """What goes in comes out in the order of its transfers; other copies pass meanwhile."""
+    count = data.draw(st.integers(1, 60))
+
+    def parts() -> list[int]:
+        cuts = data.draw(st.lists(st.integers(0, count), max_size=3))
+        edges = [0, *sorted(cuts), count]
+        return [high - low for low, high in pairwise(edges)]
+
+    ins, outs, at = parts(), parts(), 0
+    plans: list[list[bytes]] = [[], [], []]
+    for size in ins:
+        plans[0].append(describe(INBOX, EXTERNAL + at, size))
+        at += size
+    at = 0
+    for size in outs:
+        plans[1].append(describe(EXTERNAL + 4096 + at, OUTBOX, 1, size, 1, 0))
+        at += size
+    for place in range(data.draw(st.integers(0, 3))):
+        plans[2].append(describe(EXTERNAL + 8192 + 64 * place, EXTERNAL + 7, 33))
+    order = data.draw(st.permutations([k for k, plan in enumerate(plans) for _ in plan]))
+    descriptions = [plans[k].pop(0) for k in order]
+    script = (
+        *(("copy", 0x8000 + 32 * k) for k in range(len(descriptions))),
+        ("await", 0),
+        ("exit", 0),
+    )
+    device = piped(
+        *script,
+        dma__width=data.draw(st.sampled_from([1, 5, 32])),
+        dma__buffer=data.draw(st.integers(1, 4)),
+        dma__divider=data.draw(st.sampled_from([1, 2])),
+    )
+    copies(device, *descriptions)
+    sent = bytes(range(count))
+    device.memory.poke(EXTERNAL, sent + bytes([9] * 40))
+    stop = device.run(100_000)
+    assert stop.reason == "exit", stop
+    assert device.memory.peek(EXTERNAL + 4096, count) == bytes(x + 1 for x in sent)
+    copied = device.memory.peek(EXTERNAL + 7, 33)
+    for place in range(order.count(2)):
+        assert device.memory.peek(EXTERNAL + 8192 + 64 * place, 33) == copied
+    counters = device.counters()["dma"]
+    assert counters["transfers"] == len(order)
+    assert counters["bytes"] == 2 * count + 33 * order.count(2)

@@ -14,8 +14,11 @@ from asm.source import Source
 from emu.device import Device
 from emu.engines import ENGINES
 from emu.faults import DeviceError
+from emu.nnp.chain import Chain
 from emu.nnp.processor import Processor
-from isa import config
+from emu.nnp.timing import Timing
+from isa import config, nnp
+from isa.codec import decode
 from isa.memory_map import EXTERNAL
 from tests.emu.toys import toy
 
@@ -334,3 +337,14 @@ def test_base_is_a_register_of_the_memory_map(engine: str) -> None:
     script = (("store", 0x2000_3100, 4, EXTERNAL + 62),)
     stop = made("end_chain\n", engine, script).run(1000)
     assert "the base of nnp is a multiple of 4, not 0x8000003e" in stop.message
+
+
+def test_the_published_product() -> None:
+    """A GRU of 2816 on bw_s10 is 6 products of 8 x 8 tiles, 11 passes of 10 cycles each: 660."""
+    timing = Timing(config.load("bw_s10"))
+    scalars = dict(nnp.RESET) | {"rows": 8, "cols": 8}
+    rows = [decode(nnp.CORE, word, 32) for word in (0x0205_0000, 0x0700_0000, 0x0501_0000)]
+    chain = Chain(rows, scalars)
+    assert timing.a_pass == 10
+    assert 6 * timing.product(chain) == 660
+    assert timing.passes(chain).tolist() == [1, 2, 3, 5, 6, 7, 9, 10]
