@@ -40,6 +40,7 @@ that waits for its own window calls `self.wait(on)`, and sets its time when the 
 **Its own memory and registers.** Rows of the table (`memories`, `registers`) are all that the
 memory map needs. Bytes are kept with those of all memories (`device.memory.own` gives them); a
 register is the field of the core's state that has its name, if the core does not say otherwise.
+A memory with a timing of its own, or that others cannot reach at times, says so in `reached`.
 
 **Engines.** A fast engine may leave its own state behind the clock and act less often, as
 long as nobody can tell: `sync` brings `self.state` to `device.frontier(self)`, the first cycle
@@ -193,6 +194,15 @@ class Core(ABC):
     def pull(self, window: str, length: int, time: int) -> bytes:
         """Give bytes through a window, as many as there are at `time`."""
         raise NotImplementedError(f"{self.name} gives nothing through {window}")
+
+    def reached(
+        self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
+    ) -> int:
+        """Another core reads or writes bytes of a memory of this one: when it is ready.
+
+        `ready` is what the device would say. Raises `Later` if it has to come again.
+        """
+        return ready
 
     def read_register(self, name: str, time: int) -> int:
         """The value of a memory-mapped register of the table at cycle `time`."""

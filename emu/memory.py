@@ -80,6 +80,7 @@ class Memory:
         self.ports: list[Port] = []
         self.halves: list[Pages] = []  # ping of unit 0, pong of unit 0, ping of unit 1, ...
         self.own: dict[tuple[int, str], Pages] = {}  # by core number and name of the table's row
+        self.keepers: dict[Pages, tuple[Core, str]] = {}  # the same the other way round
         self.regions: list[Region] = []  # these, and the windows, by address
         self.starts: list[int] = []
         self.windowed: frozenset[int] = frozenset()  # the regions (`REGION_SHIFT`) with windows
@@ -150,6 +151,7 @@ class Memory:
             for row in core.table.memories:
                 pages: Pages = getattr(self.state, f"{row.name}{core.number}")
                 self.own[core.number, row.name] = pages
+                self.keepers[pages] = core, row.name
                 start = row.start(core.number - core.table.number)
                 self.regions.append(
                     Region(start, start + pages.size, f"{row.name} of {core.name}", pages)

@@ -12,6 +12,7 @@ from isa.memory_map import REGISTERS, UNITS
 if TYPE_CHECKING:
     from emu.core import Core
     from emu.memory import Memory
+    from emu.pages import Pages
     from emu.windows import Window
 
 Range = tuple[int, int]  # address, bytes
@@ -34,7 +35,7 @@ class Port:
     | on-chip | grant + mem.onchip_latency | grant + 1 |
     | local | time + mem.onchip_latency | time + 1 |
     | external | start + mem.external_latency + beats | the same |
-    | a core's own | time + mem.onchip_latency | time + 1 |
+    | a core's own | time + mem.onchip_latency, or what the core says | time + 1, or the same |
     | registers, windows | time + mem.onchip_latency | time + 1 |
 
     Of on-chip memory the arbiter grants at the end of a cycle at the earliest, which is
@@ -160,31 +161,44 @@ class Port:
         return time + 1
 
     def read(self, time: int, address: int, length: int, what: str = "read") -> tuple[bytes, int]:
-        """Read local or external memory: (bytes, ready). Raises `Fault`."""
+        """Read local, external or a core's memory: (bytes, ready). Raises `Fault`, `Later`."""
         pages, offset = self.memory.locate(address, length, what)
+        inside = pages is not self.memory.external
+        ready = self._reached(pages, time, offset, length, False) if inside else time
         if self.core.listeners:
             self.core.announce("read", address=address, size=length)
-        if pages is not self.memory.external:
-            return pages.read(offset, length), time + self.memory.onchip_latency
+        if inside:
+            return pages.read(offset, length), ready
         beats, start, ready = self.memory.channel.take(time, offset, length)
         self.external_reads += beats
         self.external_blocked += start - time
         return pages.read(offset, length), ready
 
     def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
-        """Write local or external memory: ready. Raises `Fault`."""
+        """Write local, external or a core's memory: ready. Raises `Fault`, `Later`."""
         length = len(data)
         pages, offset = self.memory.locate(address, length, what)
+        inside = pages is not self.memory.external
+        ready = self._reached(pages, time, offset, length, True) if inside else time
         if self.core.listeners:
             self.core.announce("write", address=address, size=length)
         pages.write(offset, data)
-        if pages is not self.memory.external:
-            return time + 1
+        if inside:
+            return ready
         beats, start, ready = self.memory.channel.take(time, offset, length)
         self.external_writes += beats
         self.external_partial += self.memory.channel.partial(offset, length)
         self.external_blocked += start - time
         return ready
+
+    def _reached(self, pages: Pages, time: int, offset: int, length: int, writes: bool) -> int:
+        """When an access to local or a core's own memory is ready. Raises `Later`."""
+        ready = time + (1 if writes else self.memory.onchip_latency)
+        keeper = self.memory.keepers.get(pages)
+        if keeper is None or keeper[0] is self.core:
+            return ready
+        core, name = keeper
+        return core.reached(name, time, offset, length, writes, ready)
 
 
 class Channel:

@@ -44,8 +44,10 @@ NUMBER = 8  # of island 0
 LOOP_DEPTH = 8  # loops inside of one another at most
 MAX_REPEAT = (1 << 11) - 1
 _BUFFER = Immediate(3, high_limit=BUFFERS - 1)
-_PUSHED = Register(((RZ,), (GIO,), (ROP,)))
-_PULLED = Register(((ROP,), (GIO,)))
+PUSHED = (RZ, GIO, ROP)  # what push and pull take, by number
+PULLED = (ROP, GIO)
+_PUSHED = Register(tuple((name,) for name in PUSHED))
+_PULLED = Register(tuple((name,) for name in PULLED))
 _MAPPED = tuple((row.name, number) for number, row in REGISTERS.items())
 
 

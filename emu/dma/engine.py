@@ -194,16 +194,14 @@ class Dma(Core):
             if room < len(data):
                 state.buffer[0] = (read, dst + room, data[room:])
                 return
-        state.buffer.pop(0)
-        if window is not None:
-            return
-        if dst >> REGION_SHIFT == ONCHIP:
+        if window is None and dst >> REGION_SHIFT == ONCHIP:
             self._check_holder("write", dst)
             self.writer.beat(time, ((dst, len(data)),), data)
             state.writing = len(data)
-        else:
+        elif window is None:
             self._wrote(len(data), self.writer.write(time, dst, data))
             state.write_free = self._free(time, dst)
+        state.buffer.pop(0)
 
     def _free(self, time: int, address: int) -> int:
         """When the next beat may follow one that began at `time`, not in on-chip memory."""

@@ -1,0 +1,293 @@
+"""`fim`: the ten operations, one repeat after the other or several together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.faults import Fault
+from emu.fim.arithmetic import Mode, accumulated, results
+from emu.fim.dram import CLOSED, READ, WRITE
+from emu.fim.state import HIGH, LOW, Block
+from emu.floats import Host
+from isa.fim_circuit import (
+    ARRANGEMENTS,
+    CIRCUIT_REGISTERS,
+    COLUMN_BYTES,
+    DOT,
+    FORMATS,
+    FUNCTION_NAMES,
+    GIO,
+    IOSA,
+    OPERATIONS,
+    OUTER,
+    ROP,
+    RZ,
+    SLOTS,
+    Operation,
+)
+from isa.fim_islands import Abilities, Place
+
+if TYPE_CHECKING:
+    from emu.fim.processor import Island
+
+SLOT = CIRCUIT_REGISTERS.index("rz_slot")
+STEP = CIRCUIT_REGISTERS.index("rz_step")
+
+
+class Latency(NamedTuple):
+    """Cycles of the island's clock from an operation to the next one, and to its result."""
+
+    busy: int
+    result: int
+
+
+class Latencies:
+    """How long the ALU of an island takes."""
+
+    def __init__(self, config: Mapping[str, Any], able: Abilities) -> None:
+        self._functions = [int(config[f"fim.alu.{name}"]) for name in FUNCTION_NAMES]
+        self._tree = int(config["fim.alu.tree"])
+        self._lanes = able.lanes
+        self.of = lru_cache(maxsize=256)(self._of)
+
+    def _of(self, mode: Mode) -> Latency:
+        work = ARRANGEMENTS[mode.arrange].work(FORMATS[mode.format].lanes)
+        passes = -(-work.products // self._lanes)
+        last_sum = self._functions[FUNCTION_NAMES.index("add")] if mode.accumulates else 0
+        result = self._functions[mode.op] + work.levels * self._tree + last_sum + passes - 1
+        return Latency(max(passes, last_sum), result)
+
+
+def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
+    """`fim`: its next repeat, and those behind that are asked for before `limit`."""
+    operation, step = OPERATIONS[values["n"]], island.divider
+    mode = block.mode
+    if operation.computes:
+        _check_mode(island, mode)
+    left = values["repeat"] - block.repeat
+    slots = _slots(island, block, operation, mode, left)
+    begin = block.time
+    if operation.computes:
+        begin = max(begin, block.alu_free)
+    if operation.left == RZ:
+        begin = max(begin, block.rz_ready)
+    begin = island.aligned(begin)
+    at = _column(island, block, operation, begin) if operation.has_column else begin
+    island.counts["cycles_alu"] += begin - block.time
+    latency = island.latencies.of(mode)
+    count, last = 1, at
+    if island.at_once > 1 and left > 1 and not island.listeners and not _shared(island, block):
+        count, last = _together(
+            island, block, operation, latency.busy, at, min(len(slots), left), limit
+        )
+    first = values["col"] + values["inc"] * block.repeat
+    columns = first + values["inc"] * np.arange(count)
+    _move(island, block, operation, mode, columns, slots[:count])
+    block.time = last + step
+    if operation.computes:
+        block.alu_free = last + latency.busy * step
+        block.rz_ready = max(block.rz_ready, last + latency.result * step)
+    _advance_slot(block, operation, mode, count)
+    island.counts["operations"] += count * len(block.banks)
+    if operation.has_column:
+        kind = "column_writes" if operation.to == IOSA else "column_reads"
+        island.counts[kind] += count * len(block.banks)
+    block.repeat += count
+    if block.repeat == values["repeat"]:
+        block.repeat = 0
+        block.pc += 4
+        island.retired += 1
+    return False
+
+
+def _check_mode(island: Island, mode: Mode) -> None:
+    why = island.able.lacks(mode.op, mode.arrange, mode.format, mode.transpose)
+    if why:
+        raise Fault("not available", why)
+
+
+def _uses_slice(operation: Operation, mode: Mode) -> bool:
+    """Whether an operation fills or moves the slice RZ_SLOT."""
+    return operation.left == RZ or (operation.computes and mode.arrange not in (DOT, OUTER))
+
+
+def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count: int) -> list[int]:
+    """RZ_SLOT of the next repeats, up to one that faults. Raises `Fault` if it is the first."""
+    slot = block.registers[SLOT]
+    if not _uses_slice(operation, mode):
+        forward = int(operation.computes and mode.arrange == DOT)
+        return [(slot + forward * k) % SLOTS for k in range(count)]
+    check_slice(island, slot)
+    found = []
+    for k in range(count):
+        place = (slot + block.registers[STEP] * k) % SLOTS
+        if place >= island.able.rz_slices:
+            break
+        found.append(place)
+    return found
+
+
+def check_slice(island: Island, slot: int) -> None:
+    """Raise `Fault` if the island's Rz is too small."""
+    if slot >= island.able.rz_slices:
+        size = island.able.rz_slices
+        raise Fault(
+            "not available",
+            f"slice {slot} of Rz (rz_slot): {island.name} has {size}, 0 to {size - 1}",
+            {"slot": slot},
+        )
+
+
+def _advance_slot(block: Block, operation: Operation, mode: Mode, count: int) -> None:
+    if _uses_slice(operation, mode):
+        step_slot(block, count)
+    elif operation.computes and mode.arrange == DOT:
+        block.registers[SLOT] = (block.registers[SLOT] + count) % SLOTS
+
+
+def step_slot(block: Block, count: int = 1) -> None:
+    """RZ_SLOT behind operations that used a slice."""
+    block.registers[SLOT] = (block.registers[SLOT] + count * block.registers[STEP]) % SLOTS
+
+
+def _column(island: Island, block: Block, operation: Operation, begin: int) -> int:
+    """The cycle of a column command of the block's banks. Raises `Fault`."""
+    if block.row == CLOSED:
+        raise Fault("no open row", f"a column of bank {block.banks[0]}, which has no open row")
+    dram, step = island.dram, island.divider
+    others = [bank for bank in block.banks if dram.rows[bank] != block.row]
+    if others:
+        begin = dram.open(others, block.row, begin, step)
+        island.counts["activations"] += len(others)
+        island.counts["reopened"] += len(others)
+        load_rows(island, others, block.row)
+    return dram.do(WRITE if operation.to == IOSA else READ, block.banks, begin, step=step)
+
+
+def load_rows(island: Island, banks: list[int], row: int) -> None:
+    """The sense amplifiers of banks take a row."""
+    size = island.geometry.row_bytes
+    for bank in banks:
+        data = island.banks.read(island.geometry.offset(Place(bank, row, 0)), size)
+        island.state.iosa[bank] = np.frombuffer(data, np.uint8).reshape(-1, COLUMN_BYTES)
+
+
+def _shared(island: Island, block: Block) -> bool:
+    """Whether a buffer lies in one of the block's banks: others may close its rows."""
+    for buffer in island.buffers:
+        if buffer[LOW] < buffer[HIGH]:
+            low, high = (
+                island.geometry.place((column - island.first_column) * COLUMN_BYTES).bank
+                for column in (buffer[LOW], buffer[HIGH] - 1)
+            )
+            if any(low <= bank <= high for bank in block.banks):
+                return True
+    return False
+
+
+def _together(
+    island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
+) -> tuple[int, int]:
+    """Repeats that are asked for before `limit`, the one at `at` among them; the last one's cycle."""
+    dram, step = island.dram, island.divider
+    alu = step * busy if operation.computes else step
+    period = alu
+    if operation.has_column:
+        period = max(alu, -(-dram.t_ccdl // step) * step)
+    count = 1 + min(min(most, island.at_once) - 1, max(0, -(-(limit - at - step) // period)))
+    last = at + (count - 1) * period
+    island.counts["cycles_alu"] += (count - 1) * (alu - step)
+    if operation.has_column and count > 1:
+        dram.waits["t_ccd"] += (count - 1) * (period - alu)
+        for bank in block.banks:
+            dram.issue(WRITE if operation.to == IOSA else READ, bank, last)
+    return count, last
+
+
+# --- what moves ---
+
+
+def _move(
+    island: Island,
+    block: Block,
+    operation: Operation,
+    mode: Mode,
+    columns: NDArray[np.int64],
+    slots: list[int],
+) -> None:
+    state, places = island.state, block.places
+    registers = {ROP: state.rop, GIO: state.gio}
+    if operation.computes:
+        _compute(island, block, operation, mode, columns, slots)
+    elif operation.to == IOSA:
+        for column, slot in zip(columns.tolist(), slots, strict=True):
+            source = registers.get(operation.left)
+            data = slice_of(state.rz, places, slot) if source is None else source[places]
+            write_column(island, block, column, data)
+    elif operation.left == IOSA:
+        registers[operation.to][places] = state.iosa[places, columns[-1]]
+    elif operation.left == RZ:
+        registers[operation.to][places] = slice_of(state.rz, places, slots[-1])
+    else:
+        registers[operation.to][places] = registers[operation.left][places]
+
+
+def slice_of(rz: NDArray[np.uint8], places: NDArray[np.intp], slot: int) -> NDArray[np.uint8]:
+    """A slice of Rz in some banks."""
+    return rz[places, slot * COLUMN_BYTES : (slot + 1) * COLUMN_BYTES]
+
+
+def write_column(island: Island, block: Block, column: int, data: NDArray[np.uint8]) -> None:
+    """A column of the open row in each bank of a block: sense amplifiers and memory."""
+    island.state.iosa[block.places, column] = data
+    for bank, row in zip(block.banks, data, strict=True):
+        offset = island.geometry.offset(Place(bank, block.row, column))
+        island.store(offset, row.tobytes())
+
+
+def _compute(
+    island: Island,
+    block: Block,
+    operation: Operation,
+    mode: Mode,
+    columns: NDArray[np.int64],
+    slots: list[int],
+) -> None:
+    state, places = island.state, block.places
+
+    def operand(name: str) -> NDArray[np.uint8]:
+        if name == IOSA:
+            found: NDArray[np.uint8] = state.iosa[places[:, None], columns[None, :]]
+            return found
+        register: NDArray[np.uint8] = (state.rop if name == ROP else state.gio)[places]
+        return register[:, None, :]
+
+    new = results(mode, operand(operation.left), operand(operation.right))
+    new = np.broadcast_to(new, (new.shape[0], len(columns), new.shape[2]))
+    rz: Host = state.rz.view(mode.dtype)
+    if mode.arrange == DOT:
+        _fill_slots(rz, places, slots, new[:, :, 0], mode)
+        return
+    for k, slot in enumerate(slots):
+        start, size = (x // mode.dtype.itemsize for x in mode.place(slot))
+        if mode.accumulates:
+            rz[places, start : start + size] = accumulated(
+                rz[places, start : start + size], new[:, k]
+            )
+        elif mode.arrange != OUTER or k == len(slots) - 1:
+            rz[places, start : start + size] = new[:, k]
+
+
+def _fill_slots(
+    rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
+) -> None:
+    """One number after the other into the slots; as many together as differ."""
+    for start in range(0, len(slots), SLOTS):
+        where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]
+        numbers = new[:, start : start + SLOTS]
+        rz[where] = accumulated(rz[where], numbers) if mode.accumulates else numbers

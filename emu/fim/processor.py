@@ -1,0 +1,260 @@
+"""An island: blocks with their own program counters, one word after the other (docs/timing-fim.md).
+
+The block with the least (time, number) does its next word; what that has to wait for in the
+memory or the ALU is known at once, so its effects are those of the cycle in which it is asked
+for, and the block goes on behind the last command. The reference engine takes the repeats of a
+`fim` one by one, the fast one as many as come before the clock's limit together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from emu.core import NEVER, Core, Waiting
+from emu.faults import Fault, Stop
+from emu.fim import operations, words
+from emu.fim.dram import Dram
+from emu.fim.state import NOBODY, OWN_COUNTS, OWNER, PRODUCER, Block, fields
+from emu.windows import Later
+from isa import memory_map
+from isa.codec import Decoded, DecodeError, decode
+from isa.fim import CORE
+from isa.fim_check import Check, CheckError
+from isa.fim_circuit import BUFFERS, COLUMN_BYTES
+from isa.fim_islands import WAITS, Geometry, abilities, island_address
+
+if TYPE_CHECKING:
+    from emu.device import Device
+    from emu.pages import Pages
+
+WORD = 4
+
+
+class Island(Core):
+    """An island's circuits and banks; the reference engine."""
+
+    at_once = 1  # repeats of an operation that are done together at most
+
+    def __init__(self, device: Device, number: int, geometry: Geometry) -> None:
+        name = f"{CORE.name}[{number}]"
+        super().__init__(device, CORE, name, CORE.number + number, fields(geometry.banks))
+        self.island = number
+        self.geometry = geometry
+        self.able = abilities(device.config, number)
+        self.divider = self.able.divider
+        self.dram = Dram(geometry, device.config)
+        self.latencies = operations.Latencies(device.config, self.able)
+        self.blocks: list[Block] = []
+        self.buffers: list[list[int]] = []
+        self.counts = dict.fromkeys(OWN_COUNTS, 0)
+        self._decoded: dict[int, Decoded] = {}
+        self.journal: list[tuple[int, bytes]] | None = None  # what written bytes were
+
+    # Memory
+
+    @property
+    def first_column(self) -> int:
+        """The number of the island's first column, as pointers count them."""
+        return (island_address(self.island) - memory_map.ISLANDS) // COLUMN_BYTES
+
+    def address(self, column: int) -> int:
+        """The address of the column that a pointer names."""
+        return memory_map.ISLANDS + column * COLUMN_BYTES
+
+    @property
+    def banks(self) -> Pages:
+        """The bytes of the banks."""
+        return self.device.memory.own[self.number, CORE.memories[1].name]
+
+    def store(self, offset: int, data: bytes) -> None:
+        """Write bytes of the banks."""
+        if self.journal is not None:
+            self.journal.append((offset, self.banks.read(offset, len(data))))
+        self.banks.write(offset, data)
+
+    def _word(self, address: int) -> Decoded:
+        """The word at an address of the island's program. Raises `Fault`."""
+        pages, offset = self.device.memory.locate(address, WORD, "fetch")
+        value = int.from_bytes(pages.read(offset, WORD), "little")
+        found = self._decoded.get(value)
+        if found is None:
+            try:
+                found = decode(CORE, value, 32, address)
+            except DecodeError as error:
+                detail = error.detail or f"no word of {CORE.name}"
+                message = f"the word {value:#010x}: {detail}"
+                raise Fault(error.kind, message, {"word": value}, address=address) from None
+            self._decoded[value] = found
+        return found
+
+    def reached(
+        self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
+    ) -> int:
+        if memory != CORE.memories[1].name or not length:
+            return ready
+        first, last = offset // COLUMN_BYTES, (offset + length - 1) // COLUMN_BYTES
+        places = [self.geometry.place(column * COLUMN_BYTES) for column in range(first, last + 1)]
+        for block in self.blocks:
+            for place in places:
+                if block.running and place.bank in block.banks:
+                    on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
+                    raise Later(on, 1 << self.number, NEVER)
+        waits = dict(self.dram.waits)  # of circuits; the host's show in its own times
+        for place in places:
+            time, ready = self.dram.access(place.bank, place.row, time, writes)
+        self.dram.waits = waits
+        self.counts["host_columns"] += len(places)
+        return ready
+
+    # The contract
+
+    @property
+    def next_address(self) -> int | None:
+        block = self._next()
+        return None if block is None else block.pc
+
+    def _next(self) -> Block | None:
+        """The block whose turn it is, or one that waits if all do."""
+        running = [block for block in self.blocks if block.running]
+        return min(running, key=lambda block: (block.time, block.index), default=None)
+
+    def start(self, entry: int, time: int) -> None:
+        """Begin the blocks of the program at `entry`, all at once. Raises `Fault`."""
+        if entry % WORD:
+            raise Fault(
+                "misaligned access", f"{self.name} starts at {entry:#010x}", {"entry": entry}
+            )
+        begin = self.aligned(time)
+        self.blocks = [
+            Block(index, banks, pc, begin) for index, (banks, pc) in enumerate(self._scan(entry))
+        ]
+        for buffer in self.buffers:
+            buffer[OWNER] = buffer[PRODUCER] = NOBODY
+        if self.blocks:
+            self.running = True
+            self._settle()
+
+    def _scan(self, entry: int) -> list[tuple[list[int], int]]:
+        """The blocks of a program: their banks and first words. Raises `Fault`."""
+        check = Check(self.geometry.banks, self.geometry.rows, self.able)
+        found: list[tuple[list[int], int]] = []
+        address = entry
+        while True:
+            item = self._word(address)
+            try:
+                check.take(item.row, item.values, address)
+                if item.row.mnemonic == "endall":
+                    check.finish()
+                    return found
+            except CheckError as error:
+                at = error.mark if isinstance(error.mark, int) else address
+                raise Fault(error.fault, str(error), {"word": at}, address=at) from None
+            address += WORD
+            if item.row.mnemonic == "block":
+                mask = item.values["banks"]
+                found.append(([x for x in range(self.geometry.banks) if mask >> x & 1], address))
+
+    def advance(self, limit: int) -> Stop | None:
+        while True:
+            block = self._next()
+            if block is None or block.time >= limit:
+                break
+            self.time = block.time
+            ended = self._step(block, limit)
+            if ended:
+                break
+        self._settle()
+        return None
+
+    def _step(self, block: Block, limit: int) -> bool:
+        """Do a word of a block; whether others have to act now."""
+        item = self._word(block.pc)
+        if self.listeners and not block.repeat:
+            self.announce("instruction", address=block.pc)
+        try:
+            return words.ACTS[item.row.mnemonic](self, block, item.values, limit)
+        except Fault as fault:
+            fault.address = block.pc if fault.address is None else fault.address
+            raise
+
+    def _settle(self) -> None:
+        """The time of the next act, and what is waited for, from the blocks."""
+        running = [block for block in self.blocks if block.running]
+        self.time = min((block.time for block in running), default=NEVER)
+        self.running = bool(running)
+        self.waiting = None
+        if running and self.time == NEVER:
+            on = "; ".join(f"{block.waiting} (block {block.index})" for block in running)
+            self.waiting = Waiting(on, min(block.since for block in running), 0)
+
+    def counters(self) -> dict[str, int]:
+        waits = dict(zip((row.name for row in WAITS), self.dram.waits.values(), strict=True))
+        return {"instructions": self.retired, **self.counts, **waits}
+
+    def reset(self) -> None:
+        self.state.reset()
+        self.state.blocks = []
+        self.state.buffers = [[0, 0, 0, 0, NOBODY, NOBODY] for _ in range(BUFFERS)]
+        self.dram.reset()
+        self.state.dram = self.dram.plain()
+        self.state.counts = [0] * len(OWN_COUNTS)
+        self.reload()
+
+    def sync(self) -> None:
+        super().sync()
+        self.state.blocks = [block.plain() for block in self.blocks]
+        self.state.buffers = [list(buffer) for buffer in self.buffers]
+        self.state.dram = self.dram.plain()
+        self.state.counts = list(self.counts.values())
+
+    def reload(self) -> None:
+        super().reload()
+        self.blocks = [Block.of(plain) for plain in self.state.blocks]
+        self.buffers = [list(buffer) for buffer in self.state.buffers]
+        self.dram.take(self.state.dram)
+        self.counts = dict(zip(OWN_COUNTS, self.state.counts, strict=True))
+
+
+class FastIsland(Island):
+    """The fast engine: repeats of an operation together.
+
+    While one block goes ahead another one may fault. Then the whole advance is taken back, and done
+    again word by word.
+    """
+
+    at_once = 1 << 11
+
+    def advance(self, limit: int) -> Stop | None:
+        if sum(block.running for block in self.blocks) < 2:
+            return super().advance(limit)
+        saved = self._saved()
+        self.journal = []
+        try:
+            return super().advance(limit)
+        except Fault:
+            self._take_back(saved)
+            self.at_once = 1
+            return super().advance(limit)
+        finally:
+            self.journal = None
+            self.at_once = FastIsland.at_once
+
+    def _saved(self) -> dict[str, Any]:
+        """The state but for the memory; written bytes come into the journal."""
+        arrays = (row for row in self.state.fields if row.shape)
+        return {
+            "plain": (self.retired, dict(self.counts), self.dram.plain()),
+            "blocks": [block.plain() for block in self.blocks],
+            "buffers": [list(buffer) for buffer in self.buffers],
+            "arrays": {row.name: getattr(self.state, row.name).copy() for row in arrays},
+        }
+
+    def _take_back(self, saved: dict[str, Any]) -> None:
+        for offset, data in reversed(self.journal or []):
+            self.banks.write(offset, data)
+        self.retired, self.counts, dram = saved["plain"]
+        self.dram.take(dram)
+        self.blocks = [Block.of(plain) for plain in saved["blocks"]]
+        self.buffers = saved["buffers"]
+        for name, data in saved["arrays"].items():
+            getattr(self.state, name)[...] = data

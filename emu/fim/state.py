@@ -1,0 +1,83 @@
+"""Declared state of an island, and what a block of its program is between two words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.core import NEVER
+from emu.fim.arithmetic import Mode
+from emu.fim.dram import CLOSED
+from emu.state import StateField
+from isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
+
+NOBODY = -1
+LOW, HIGH, START, END, OWNER, PRODUCER = range(6)  # of a buffer
+_MODE = ("op", "arrange", "transpose", "accumulate", "format")
+OWN_COUNTS = (
+    "operations", "activations", "reopened", "column_reads", "column_writes", "pushed", "pulled",
+    "host_columns", "cycles_pull", "cycles_lock", "cycles_alu",
+)  # fmt: skip
+
+
+def fields(banks: int) -> tuple[StateField, ...]:
+    """The rows of an island of so many banks."""
+    return (
+        StateField(ROP, "uint8", (banks, COLUMN_BYTES), "the register Rop of each bank"),
+        StateField(GIO, "uint8", (banks, COLUMN_BYTES), "the global I/O register of each bank"),
+        StateField(RZ, "uint8", (banks, SLOTS * COLUMN_BYTES), "the register Rz of each bank"),
+        StateField("iosa", "uint8", (banks, COLUMNS, COLUMN_BYTES), "the open row of each bank"),
+        StateField("blocks", "object", meaning="of the program: banks, pc, time, loops, registers"),
+        StateField("buffers", "object", meaning="of each: low, high, start, end, owner, producer"),
+        StateField("dram", "object", meaning="rows, last commands, waits"),
+        StateField("counts", "object", meaning="counters"),
+    )
+
+
+@dataclass
+class Block:
+    """A block of a program: banks in lock-step. Times are device cycles."""
+
+    index: int
+    banks: list[int]
+    pc: int
+    time: int  # of its next word; NEVER: it waits or has ended
+    running: bool = True
+    row: int = CLOSED  # what its act has opened
+    loops: list[list[int]] = field(default_factory=list)  # begin of the body, passes left
+    registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
+    rz_ready: int = 0  # the first cycle in which Rz may be read
+    alu_free: int = 0
+    repeat: int = 0  # times that the present fim has been done
+    waiting: str = ""  # what would end its wait, in words
+    key: str = ""  # the same, as what changes it says it
+    since: int = NEVER
+
+    def __post_init__(self) -> None:
+        self.places: NDArray[np.intp] = np.array(self.banks, np.intp)
+
+    @property
+    def mode(self) -> Mode:
+        """What its circuits' registers say of an operation."""
+        values = dict(zip(CIRCUIT_REGISTERS, self.registers, strict=True))
+        return Mode(*(values[name] for name in _MODE))
+
+    def plain(self) -> list[Any]:
+        """The block as lists and numbers."""
+        return [
+            self.index, list(self.banks), self.pc, self.time, self.running, self.row,
+            [list(loop) for loop in self.loops], list(self.registers), self.rz_ready,
+            self.alu_free, self.repeat, self.waiting, self.key, self.since,
+        ]  # fmt: skip
+
+    @classmethod
+    def of(cls, plain: Sequence[Any]) -> Block:
+        """The block that `plain` gave."""
+        values = list(plain)
+        values[1], values[7] = list(values[1]), list(values[7])
+        values[6] = [list(loop) for loop in values[6]]
+        return cls(*values)

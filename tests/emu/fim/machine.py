@@ -1,0 +1,57 @@
+"""Programs of an island without cp: assembled, started at cycle 0, run by the device's clock."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from asm.assembler import Source, assemble
+from emu.device import Device
+from isa import config
+from isa.fim_islands import island_address
+
+
+class Machine:
+    """A device with one island's program, which begins at cycle 0."""
+
+    def __init__(self, lines, device="tiny", engine="fast", island=0):
+        self.config = config.load(device) if isinstance(device, str) else device
+        text = f"        .core cp\n        nop\n        .core fim, island={island}\n" + "\n".join(
+            lines
+        )
+        self.program = assemble(Source(text, "p.s"), device=self.config)
+        self.device = Device(self.config, engine=engine)
+        self.device.load(self.program)
+        self.device.by_number[0].running = False
+        self.device.by_number[0].time = 1 << 62
+        self.island = self.device.cores[f"fim[{island}]"]
+        self.base = island_address(island)
+
+    def address(self, bank, row, column=0):
+        """The address of a column."""
+        memory = self.island.geometry
+        return self.base + bank * memory.bank_bytes + row * memory.row_bytes + column * 32
+
+    def put(self, bank, row, column, values):
+        """Numbers into a row, from a column on."""
+        self.device.memory.poke(self.address(bank, row, column), np.asarray(values).tobytes())
+
+    def get(self, bank, row, column, count, dtype="float16"):
+        """`count` numbers from a column on."""
+        data = self.device.memory.peek(
+            self.address(bank, row, column), count * np.dtype(dtype).itemsize
+        )
+        return np.frombuffer(data, dtype)
+
+    def start(self):
+        entry = self.program.section(f".fim.{self.island.island}").address
+        self.island.start(entry, 0)
+        return self
+
+    def run(self, max_cycles=200_000):
+        return self.device.run(max_cycles=max_cycles)
+
+    def done(self):
+        """Start, run to the end, and give the cycle in which the last block ended."""
+        stop = self.start().run()
+        assert stop.reason == "exit", stop.message
+        return stop.cycle
