@@ -108,7 +108,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
 def _check_mode(island: Island, mode: Mode) -> None:
     why = island.able.lacks(mode.op, mode.arrange, mode.format, mode.transpose)
     if why:
-        raise Fault("not available", why)
+        raise Fault("not available", why, {"function": FUNCTION_NAMES[mode.op]})
 
 
 def _uses_slice(operation: Operation, mode: Mode) -> bool:
@@ -158,7 +158,10 @@ def step_slot(block: Block, count: int = 1) -> None:
 def _column(island: Island, block: Block, operation: Operation, begin: int) -> int:
     """The cycle of a column command of the block's banks. Raises `Fault`."""
     if block.row == CLOSED:
-        raise Fault("no open row", f"a column of bank {block.banks[0]}, which has no open row")
+        bank = block.banks[0]
+        raise Fault(
+            "no open row", f"a column of bank {bank}, which has no open row", {"bank": bank}
+        )
     dram, step = island.dram, island.divider
     others = [bank for bank in block.banks if dram.rows[bank] != block.row]
     if others:
@@ -193,7 +196,7 @@ def _shared(island: Island, block: Block) -> bool:
 def _together(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
 ) -> tuple[int, int]:
-    """Repeats that are asked for before `limit`, the one at `at` among them; the last one's cycle."""
+    """Repeats that are asked for before `limit` with the one at `at`; the last one's cycle."""
     dram, step = island.dram, island.divider
     alu = step * busy if operation.computes else step
     period = alu

@@ -74,7 +74,16 @@ class Island(Core):
 
     def _word(self, address: int) -> Decoded:
         """The word at an address of the island's program. Raises `Fault`."""
-        pages, offset = self.device.memory.locate(address, WORD, "fetch")
+        pages = self.device.memory.own[self.number, CORE.memories[0].name]
+        offset = address - CORE.memories[0].start(self.island)
+        if not 0 <= offset <= pages.size - WORD:
+            raise Fault(
+                "out-of-range access",
+                f"fetch of a word at {address:#010x}, which is not in the {CORE.memories[0].name}"
+                f" of {self.name}",
+                {"address": address},
+                core=self.name,
+            )
         value = int.from_bytes(pages.read(offset, WORD), "little")
         found = self._decoded.get(value)
         if found is None:
@@ -83,7 +92,9 @@ class Island(Core):
             except DecodeError as error:
                 detail = error.detail or f"no word of {CORE.name}"
                 message = f"the word {value:#010x}: {detail}"
-                raise Fault(error.kind, message, {"word": value}, address=address) from None
+                raise Fault(
+                    error.kind, message, {"word": value}, core=self.name, address=address
+                ) from None
             self._decoded[value] = found
         return found
 
@@ -125,9 +136,12 @@ class Island(Core):
                 "misaligned access", f"{self.name} starts at {entry:#010x}", {"entry": entry}
             )
         begin = self.aligned(time)
-        self.blocks = [
-            Block(index, banks, pc, begin) for index, (banks, pc) in enumerate(self._scan(entry))
-        ]
+        try:
+            found = self._scan(entry)
+        except Fault as fault:
+            fault.cycle = time
+            raise
+        self.blocks = [Block(index, *block, begin) for index, block in enumerate(found)]
         for buffer in self.buffers:
             buffer[OWNER] = buffer[PRODUCER] = NOBODY
         if self.blocks:
@@ -142,13 +156,16 @@ class Island(Core):
         while True:
             item = self._word(address)
             try:
-                check.take(item.row, item.values, address)
                 if item.row.mnemonic == "endall":
                     check.finish()
+                check.take(item.row, item.values, address)
+                if item.row.mnemonic == "endall":
                     return found
             except CheckError as error:
                 at = error.mark if isinstance(error.mark, int) else address
-                raise Fault(error.fault, str(error), {"word": at}, address=at) from None
+                raise Fault(
+                    error.fault, str(error), {"word": at}, core=self.name, address=at
+                ) from None
             address += WORD
             if item.row.mnemonic == "block":
                 mask = item.values["banks"]
