@@ -1,0 +1,48 @@
+"""The digits network in block floating point: the reference's bits, and the README's table."""
+
+from __future__ import annotations
+
+import re
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import macaw
+from tests.programs.scripts import PROGRAMS, script
+
+FOLDER = PROGRAMS / "digits_nnp"
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    return script("digits_nnp/reference.py")
+
+
+def right(width: str) -> int:
+    """Images that the README says are read with that width."""
+    text = (FOLDER / "README.md").read_text("utf-8")
+    (row,) = re.findall(rf"^\| {width} \| (\d+) \|", text, re.M)
+    return int(row)
+
+
+@pytest.mark.parametrize("width", [3, 5, 8, 16])
+def test_logits_are_the_reference_s(reference: ModuleType, width: int) -> None:
+    images, labels = reference.test_set()
+    changed = {"nnp.vector_bits": width, "nnp.matrix_bits": width}
+    device = macaw.configuration("base").changed(changed)
+    program = macaw.assemble(FOLDER / "digits_nnp.s", device=device)
+    y = macaw.run(program, x=images.reshape(-1, 32)).outputs["y"][:, :10]
+    assert y.tobytes() == reference.logits(images, width).tobytes()
+    assert int((y.argmax(axis=1) == labels).sum()) == right(str(width))
+
+
+def test_binary64_reads_what_the_readme_says(reference: ModuleType) -> None:
+    images, labels = reference.test_set()
+    x = images.astype(np.float64)
+    weights, biases = reference.load()
+    for weight, bias in zip(weights[:2], biases[:2], strict=True):
+        x = np.maximum(x @ weight.astype(np.float64).T + bias, 0)
+    x = x @ weights[2].astype(np.float64).T + biases[2]
+    digits = x[:, :10].argmax(axis=1)
+    assert int((digits == labels).sum()) == right("binary64")
