@@ -2,9 +2,9 @@
 
     python programs/digits_nnp/make.py
 
-The training is that of programs/digits_mlp (`train.py` there chose its settings), the images are the
-test set of that folder. Needs NumPy and scikit-learn, the latter for the data only. The same machine
-and versions give the same bytes each time.
+The training is that of programs/digits_mlp (`train.py` there chose its settings), the images are
+the test set of that folder. Needs NumPy and scikit-learn, the latter for the data only. The same
+machine and versions give the same bytes each time.
 """
 
 import sys
