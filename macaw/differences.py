@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from emu.core import Event
 from lower.concord.chains import Chain, Place, writes
 from lower.concord.graph import SHARED
-from lower.concord.loops import LOOPING, executed
+from lower.concord.layer import LOOPING, executed
 from macaw.errors import InputError, RunError
 
 if TYPE_CHECKING:

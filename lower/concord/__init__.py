@@ -1,5 +1,5 @@
 """Concordant software: an nnp program as software for another processor, bit for bit (seed 003).
 
-`program` decodes, `trace` follows what depends on what, `loops` rolls repetitions up again,
+`chains` decodes, `trace` follows what depends on what, `loops` rolls repetitions up again,
 `software` writes; the arithmetic is text in `templates/`, put together by `arithmetic`.
 """

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from html import escape
 
 from lower.concord.graph import SOURCES, Graph, Node
-from lower.concord.loops import Layer, Loop, rolled
+from lower.concord.layer import Layer, Loop
+from lower.concord.loops import rolled
 
 _WIDTH, _HEIGHT, _GAP, _LAYER = 132, 34, 18, 64
 _FILL = {
@@ -151,22 +152,44 @@ def _layers(drawing: Drawing) -> list[list[str]]:
     return rows
 
 
+def _places(
+    drawing: Drawing, rows: Sequence[Sequence[str]]
+) -> tuple[dict[str, tuple[float, float]], int]:
+    """Where each box stands, and the width of all; left of a loop's boxes stand the others."""
+    step = _WIDTH + _GAP
+    inside = {key for keys in drawing.frames.values() for key in keys}
+    split = [[key for key in row if key not in inside] for row in rows]
+    framed = [len(others) < len(row) for others, row in zip(split, rows, strict=True)]
+    beside = max((len(x) for x, frame in zip(split, framed, strict=True) if frame), default=0)
+    within = max((len(row) - len(x) for x, row in zip(split, rows, strict=True)), default=0)
+    wide = max([beside + within, *map(len, rows)]) * step + 2 * _GAP
+    at: dict[str, tuple[float, float]] = {}
+    for level, (row, others) in enumerate(zip(rows, split, strict=True)):
+        loop = [key for key in row if key in inside]
+        left, right = beside * step, wide - 2 * _GAP
+        starts = [(right - len(row) * step) / 2, 0]
+        groups = [row]
+        if loop:
+            starts = [left - len(others) * step, left + (right - left - len(loop) * step) / 2]
+            groups = [others, loop]
+        for start, group in zip(starts, groups, strict=False):
+            for place, key in enumerate(group):
+                at[key] = _GAP * 1.5 + start + place * step, _GAP + level * _LAYER
+    return at, wide
+
+
 def svg(graph: Graph) -> str:
     """The picture itself."""
     drawing = Drawing(graph)
     rows = _layers(drawing)
-    wide = max(map(len, rows), default=1) * (_WIDTH + _GAP) + 2 * _GAP
+    at, wide = _places(drawing, rows)
     high = len(rows) * _LAYER + 2 * _GAP
-    at: dict[str, tuple[float, float]] = {}
-    for level, row in enumerate(rows):
-        left = (wide - len(row) * (_WIDTH + _GAP) + _GAP) / 2
-        for place, key in enumerate(row):
-            at[key] = left + place * (_WIDTH + _GAP), _GAP + level * _LAYER
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}"'
         f' height="{high}" font-family="sans-serif" font-size="11">',
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7"'
         ' markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>',
+        '<rect width="100%" height="100%" fill="#fff"/>',
     ]
     for title, keys in drawing.frames.items():
         lines += _frame(title, [at[key] for key in keys])

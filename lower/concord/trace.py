@@ -7,20 +7,19 @@ The iterations of a chain are rows of one value: no chain reads register entries
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isa.config import Configuration
 from isa.nnp_chains import follow, step
 from isa.nnp_entries import Access, Volume, accesses, volume
 from isa.nnp_layouts import TILE
 from lower.concord import cells
-from lower.concord.cells import NOTHING, Cells, Ints
+from lower.concord.cells import Cells, Ints
 from lower.concord.chains import Chain, Place
 from lower.concord.graph import Graph, Node, Output, Tensor
 from lower.concord.hints import Hint
+from lower.concord.inputs import Inputs
 from lower.errors import LowerError
 
 _QUANTISED = "InitialVrf"
@@ -49,7 +48,7 @@ class Tracer:
         self.popped = 0  # native vectors of NetInQ
         self.pushed: list[tuple[int, int, Place]] = []  # of NetOutQ: node, cell, who
         self.stored: dict[int, Place] = {}  # of Dram: address, who
-        self.used: set[str] = set()  # hints that are inputs
+        self.inputs = Inputs(self.graph, hints, self.native)
         self.turns = range(1)  # iterations that are followed
         self.matrices: dict[tuple[int, int, int], Node] = {}  # of MatrixRf as it is: by place, size
 
@@ -126,7 +125,7 @@ class Tracer:
         """What lies in these cells of vectors; what comes from outside becomes an input."""
         memory = self._memory(name, tiles=False)
         if name in (_IN, _EXTERNAL):
-            self._inputs(name, memory, addresses, wanted, tiles=False)
+            self.inputs.fill(name, memory, addresses, wanted, tiles=False)
         owner, index = memory.read(addresses)
         return cells.vectors(self.graph, owner, index)
 
@@ -151,103 +150,6 @@ class Tracer:
         return self.graph.add(
             "rows", (found,), last - first, window.vectors, start=first, stop=last
         )
-
-    def _inputs(
-        self, name: str, memory: Cells, addresses: Ints, wanted: Hint | None, *, tiles: bool
-    ) -> None:
-        """Have an input for each cell that nobody wrote."""
-        flat = np.unique(addresses)
-        memory.reserve(int(flat[-1]) + 1)
-        while True:
-            missing = flat[memory.owner[flat] == NOTHING]
-            if not len(missing):
-                return
-            first = int(missing[0])
-            hint = (
-                self._hint_at(name, first, tiles=tiles)
-                or self._wanted(name, missing, wanted, tiles=tiles)
-                or self._declared_at(name, memory, first, tiles=tiles)
-                or self._unnamed(name, addresses, missing, tiles=tiles)
-            )
-            self._input(hint, memory, tiles=tiles)
-
-    def _size(self, hint: Hint, *, tiles: bool) -> int:
-        return hint.tiles(self.native) if tiles else hint.vectors(self.native)
-
-    def _hint_at(self, name: str, address: int, *, tiles: bool, said: bool = True) -> Hint | None:
-        """The hint that a cell lies in; of two the first."""
-        for hint in self.hints:
-            inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
-            if hint.memory == name and inside and hint.said == said and hint.name not in self.used:
-                return hint
-        return None
-
-    def _wanted(self, name: str, missing: Ints, wanted: Hint | None, *, tiles: bool) -> Hint | None:
-        """What is read as the tensor that the chain writes, if it is all of that."""
-        if wanted is None or wanted.name in self.used:
-            return None
-        run = np.array_equal(missing, missing[0] + np.arange(len(missing)))
-        if run and self._size(wanted, tiles=tiles) == len(missing):
-            return replace(wanted, memory=name, address=int(missing[0]))
-        return None
-
-    def _declared_at(self, name: str, memory: Cells, address: int, *, tiles: bool) -> Hint | None:
-        """The declared tensor that a cell lies in, if hints name no part of it."""
-        hint = self._hint_at(name, address, tiles=tiles, said=False)
-        if hint is None:
-            return None
-        end = hint.address + self._size(hint, tiles=tiles)
-        if any(
-            tensor.memory == name and hint.address <= tensor.address < end
-            for tensor, _ in self.graph.inputs
-        ):  # the rest of it
-            native = self.native
-            return replace(hint, address=address, rows=end - address, columns=native)
-        for other in self.hints:
-            if other.said and other.memory == name:
-                last = other.address + self._size(other, tiles=tiles)
-                if other.address < end and hint.address < last:
-                    return None
-        cells_of = hint.address + np.arange(end - hint.address)
-        return hint if self._free(memory, cells_of).all() else None
-
-    def _unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
-        """A tensor of what is read, called after where it lies."""
-        native = self.native
-        rows, columns = addresses.shape
-        first = int(missing[0])
-        whole = np.array_equal(missing, first + np.arange(addresses.size))
-        if not whole:
-            breaks = np.flatnonzero(np.diff(missing) != 1)
-            rows, columns = 1, int(breaks[0]) + 1 if len(breaks) else len(missing)
-        label = f"{name.lower()}_{first}"
-        if tiles:
-            return Hint(f"matrix_{label}", name, first, rows * native, columns * native)
-        return Hint(label, name, first, rows, columns * native)
-
-    def _input(self, hint: Hint, memory: Cells, *, tiles: bool) -> Node:
-        """An input tensor, in its cells."""
-        kind = "matrix" if tiles else "vectors"
-        tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)
-        rows = -(-hint.rows // self.native) if tiles else hint.rows
-        blocks = -(-hint.columns // self.native)
-        node = self.graph.add("input", (), rows, blocks, kind=kind, name=hint.name)
-        node.name = hint.name
-        self.graph.inputs.append((tensor, node))
-        self.used.add(hint.name)
-        addresses = hint.address + np.arange(rows * blocks, dtype=np.int64).reshape(rows, blocks)
-        free = self._free(memory, addresses)
-        where = np.flatnonzero(free.ravel())
-        flat = addresses.ravel()[where]
-        memory.reserve(int(addresses.max()) + 1)
-        memory.owner[flat] = node.number
-        memory.index[flat] = where
-        return node
-
-    @staticmethod
-    def _free(memory: Cells, addresses: Ints) -> NDArray[np.bool_]:
-        memory.reserve(int(addresses.max()) + 1)
-        return np.asarray(memory.owner[addresses] == NOTHING)
 
     def _memory(self, name: str, *, tiles: bool) -> Cells:
         return self.memories.setdefault((name, tiles), Cells())
@@ -358,17 +260,17 @@ class Tracer:
         if name == _EXTERNAL:
             memory = self._memory(name, tiles=True)
             addresses = read.base + np.arange(rows * columns).reshape(rows, columns)
-            self._inputs(name, memory, addresses, wanted, tiles=True)
+            self.inputs.fill(name, memory, addresses, wanted, tiles=True)
             return cells.tiles(self.graph, *memory.read(addresses))
         begin, self.popped = self.popped, self.popped + rows * columns * self.native
-        hint = self._hint_at(name, begin, tiles=True)
+        hint = self.inputs.hint_at(name, begin, tiles=True)
         if hint is None or (hint.address, hint.tiles(self.native)) != (begin, rows * columns):
             every = begin + np.arange(rows * columns)
-            hint = self._wanted(name, every, wanted, tiles=True)
+            hint = self.inputs.wanted(name, every, wanted, tiles=True)
         if hint is None:
             label, n = f"matrix_{name.lower()}_{begin}", self.native
             hint = Hint(label, name, begin, rows * n, columns * n)
-        return self._input(hint, Cells(), tiles=True)
+        return self.inputs.make(hint, Cells(), tiles=True)
 
     # --- the end ---
 

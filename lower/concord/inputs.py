@@ -1,0 +1,118 @@
+"""What a program takes from outside, and how it is called: by hints, by declarations, by place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lower.concord.cells import NOTHING, Cells, Ints
+from lower.concord.graph import Graph, Node, Tensor
+from lower.concord.hints import Hint
+
+
+class Inputs:
+    """The inputs of a program, found as its chains read them."""
+
+    def __init__(self, graph: Graph, hints: Sequence[Hint], native: int) -> None:
+        self.graph, self.hints, self.native = graph, hints, native
+        self.used: set[str] = set()  # hints that are inputs
+
+    def fill(
+        self, name: str, memory: Cells, addresses: Ints, wanted: Hint | None, *, tiles: bool
+    ) -> None:
+        """Have an input for each cell that nobody wrote."""
+        flat = np.unique(addresses)
+        memory.reserve(int(flat[-1]) + 1)
+        while True:
+            missing = flat[memory.owner[flat] == NOTHING]
+            if not len(missing):
+                return
+            first = int(missing[0])
+            hint = (
+                self.hint_at(name, first, tiles=tiles)
+                or self.wanted(name, missing, wanted, tiles=tiles)
+                or self._declared_at(name, memory, first, tiles=tiles)
+                or self._unnamed(name, addresses, missing, tiles=tiles)
+            )
+            self.make(hint, memory, tiles=tiles)
+
+    def _size(self, hint: Hint, *, tiles: bool) -> int:
+        return hint.tiles(self.native) if tiles else hint.vectors(self.native)
+
+    def hint_at(self, name: str, address: int, *, tiles: bool, said: bool = True) -> Hint | None:
+        """The hint that a cell lies in; of two the first."""
+        for hint in self.hints:
+            inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
+            if hint.memory == name and inside and hint.said == said and hint.name not in self.used:
+                return hint
+        return None
+
+    def wanted(self, name: str, missing: Ints, wanted: Hint | None, *, tiles: bool) -> Hint | None:
+        """What is read as the tensor that the chain writes, if it is all of that."""
+        if wanted is None or wanted.name in self.used:
+            return None
+        run = np.array_equal(missing, missing[0] + np.arange(len(missing)))
+        if run and self._size(wanted, tiles=tiles) == len(missing):
+            return replace(wanted, memory=name, address=int(missing[0]))
+        return None
+
+    def _declared_at(self, name: str, memory: Cells, address: int, *, tiles: bool) -> Hint | None:
+        """The declared tensor that a cell lies in, if hints name no part of it."""
+        hint = self.hint_at(name, address, tiles=tiles, said=False)
+        if hint is None:
+            return None
+        end = hint.address + self._size(hint, tiles=tiles)
+        if any(
+            tensor.memory == name and hint.address <= tensor.address < end
+            for tensor, _ in self.graph.inputs
+        ):  # the rest of it
+            native = self.native
+            return replace(hint, address=address, rows=end - address, columns=native)
+        for other in self.hints:
+            if other.said and other.memory == name:
+                last = other.address + self._size(other, tiles=tiles)
+                if other.address < end and hint.address < last:
+                    return None
+        cells_of = hint.address + np.arange(end - hint.address)
+        return hint if self._free(memory, cells_of).all() else None
+
+    def _unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
+        """A tensor of what is read, called after where it lies."""
+        native = self.native
+        rows, columns = addresses.shape
+        first = int(missing[0])
+        whole = np.array_equal(missing, first + np.arange(addresses.size))
+        if not whole:
+            breaks = np.flatnonzero(np.diff(missing) != 1)
+            rows, columns = 1, int(breaks[0]) + 1 if len(breaks) else len(missing)
+        label = f"{name.lower()}_{first}"
+        if tiles:
+            return Hint(f"matrix_{label}", name, first, rows * native, columns * native)
+        return Hint(label, name, first, rows, columns * native)
+
+    def make(self, hint: Hint, memory: Cells, *, tiles: bool) -> Node:
+        """An input tensor, in its cells."""
+        kind = "matrix" if tiles else "vectors"
+        tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)
+        rows = -(-hint.rows // self.native) if tiles else hint.rows
+        blocks = -(-hint.columns // self.native)
+        node = self.graph.add("input", (), rows, blocks, kind=kind, name=hint.name)
+        node.name = hint.name
+        self.graph.inputs.append((tensor, node))
+        self.used.add(hint.name)
+        addresses = hint.address + np.arange(rows * blocks, dtype=np.int64).reshape(rows, blocks)
+        free = self._free(memory, addresses)
+        where = np.flatnonzero(free.ravel())
+        flat = addresses.ravel()[where]
+        memory.reserve(int(addresses.max()) + 1)
+        memory.owner[flat] = node.number
+        memory.index[flat] = where
+        return node
+
+    @staticmethod
+    def _free(memory: Cells, addresses: Ints) -> NDArray[np.bool_]:
+        memory.reserve(int(addresses.max()) + 1)
+        return np.asarray(memory.owner[addresses] == NOTHING)
