@@ -130,10 +130,15 @@ def plans(product: Product, config: Configuration, mapping: Mapping, split: str)
         found = 0
         rows = min(groups, 2) if mapping is WEIGHT else groups * members  # that lie in the buffer
         for k in _inputs(part, config, rows):
-            plan = _fitting(product, config, mapping, split, Tile(groups, members, outputs, k))
+            tile = Tile(groups, members, outputs, k)
+            plan = _fitting(product, config, mapping, split, tile)
             if plan is not None:
                 yield plan
                 found += 1
+            if mapping is WEIGHT and groups > 1:
+                plan = _fitting(product, config, mapping, split, tile, whole=True)
+                if plan is not None:
+                    yield plan
             if found == 2:
                 break
 
@@ -237,11 +242,17 @@ def _inputs(part: Partition, config: Configuration, rows: int) -> Iterator[int]:
 
 
 def _fitting(
-    product: Product, config: Configuration, mapping: Mapping, split: str, tile: Tile
+    product: Product,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    tile: Tile,
+    *,
+    whole: bool = False,
 ) -> Plan | None:
     """The plan, if the device can hold its tile."""
     try:
-        plan = make_product_plan(product, config, mapping, split, tile)
+        plan = make_product_plan(product, config, mapping, split, tile, whole)
     except LowerError:
         return None
     return plan if unit_bytes(plan) <= config["mem.unit_half_bytes"] else None

@@ -14,7 +14,7 @@ from math import ceil, gcd
 
 from isa.pe import ACCUMULATORS
 from lower.conv import ImagePlan
-from lower.held import HeldPlan
+from lower.held import HeldPlan, WholePlan
 from lower.mapping import WEIGHT
 from lower.operation import Types
 from lower.plan import Plan
@@ -333,8 +333,9 @@ def _held_cycles(plan: HeldPlan, loads: float, last: bool) -> float:
     clusters = 1 if plan.shares_activations else plan.partition.clusters
     row = clusters * plan.tile.k * Types.size(plan.types.operand) / width
     begins = plan.slots * plan.sum_size / width if plan.begins_here else 0.0
-    each = max(loads + 2, row + begins) + HELD_TURN
-    first = row + float(plan.weight_bytes.mean()) / width + 8
+    whole = isinstance(plan, WholePlan)
+    each = max(loads + 2, begins + (0 if whole else row)) + HELD_TURN
+    first = row * (rows if whole else 1) + float(plan.weight_bytes.mean()) / width + 8
     joined = plan.joins_clusters
     size = Types.size(plan.types.sum if raw or joined else plan.types.result)
     kinds = (plan.product.activation != "none") + (plan.product.shift is not None)

@@ -2,13 +2,15 @@
 
 Weights are loaded apart from the computation (seed 000 ¶145). One exe takes a tile's weights once;
 its queue rotates (rq), and each iteration of its sequence multiplies them with one row of
-activations while the next row comes into the other part of the input buffer. The sums of all
-rows wait in the output queue; then they leave together.
+activations while the next row comes into the other part of the input buffer. Or, if the buffer
+holds them, all rows come before the first product: one segment, and no cluster waits for
+another. The sums of all rows wait in the output queue; then they leave together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from isa.config import Configuration
 from isa.pe import BLOCKS
@@ -32,6 +34,7 @@ from lower.rows import (
     sequences,
     to_clusters,
 )
+from lower.transfers import UNIT, Transfer, activations_of
 
 
 class HeldPlan(Plan):
@@ -62,6 +65,11 @@ class HeldPlan(Plan):
         """The row that is multiplied and the one that comes."""
         return min(self.tile.m, 2)
 
+    @property
+    def segments(self) -> int:
+        """Segments of the product's exe: weights, activations but the first row, beginnings."""
+        return 1 + self.tile.m * (1 + self.begins_here)
+
     def check(self) -> None:
         """Raise `LowerError` for a tile that the device cannot hold."""
         tile, parts = self.tile, most_parts(self)
@@ -72,18 +80,56 @@ class HeldPlan(Plan):
         queue = self.config["pe.output_queue"] // BLOCKS * (BLOCKS - self.begins_here)
         if tile.m > queue:
             raise LowerError(f"{tile.m} sums a PE, the output queue holds {queue}")
-        if max(parts, 1 + tile.m * (1 + self.begins_here)) > MOST_SEGMENTS:
+        if max(parts, self.segments) > MOST_SEGMENTS:
             raise LowerError(f"{tile.m} rows of activations, an exe has too few segments")
         super().check()
 
 
+class WholePlan(HeldPlan):
+    """The same with all rows of activations in the input buffer, one behind the other."""
+
+    @property
+    def turns(self) -> bool:
+        """Each row has a place of its own."""
+        return False
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the input buffer that all rows take."""
+        block = int(self.config["pe.input_buffer"]) // BLOCKS
+        return -(-self.tile.m * self.tile.k // block)
+
+    @property
+    def buffered(self) -> int:
+        """They count as one."""
+        return 1
+
+    @property
+    def segments(self) -> int:
+        """Segments of the product's exe."""
+        return 2 + self.tile.m * self.begins_here
+
+    @property
+    def manner(self) -> str:
+        """What is to be said besides mapping and split."""
+        return ", all activations of a tile at once"
+
+
 def make_product_plan(
-    product: Product, config: Configuration, mapping: Mapping, split: str, tile: Tile
+    product: Product,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    tile: Tile,
+    whole: bool = False,
 ) -> Plan:
-    """The plan of a checked product. Raises `LowerError` for a tile that the device cannot hold."""
+    """The plan of a checked product; `whole`: with all activations of a tile at once.
+
+    Raises `LowerError` for a tile that the device cannot hold.
+    """
     extents = (product.m, product.n, product.k)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
-    kind = HeldPlan if mapping is WEIGHT else Plan
+    kind = Plan if mapping is not WEIGHT else WholePlan if whole else HeldPlan
     plan = kind(product, config, mapping, part, tile)
     plan.check()
     return plan
@@ -95,11 +141,28 @@ def _arrays(plan: HeldPlan) -> list[Array]:
     return [item for item in found if item.name not in ("chain", "gathered")] + join_arrays(plan)
 
 
+@arrays.register
+def _whole_arrays(plan: WholePlan) -> list[Array]:
+    first, *others = _arrays(plan)
+    rows, clusters, inputs = first.shape
+    shape = clusters, rows, inputs
+    return [Array(first.name, first.dtype, shape, "(cluster, row, input)"), *others]
+
+
+@activations_of.register
+def _whole_activations(plan: WholePlan, p: int, q: int) -> list[Transfer]:
+    size = Types.size(plan.types.operand)
+    rows = plan.tile.k * size
+    place = f"x_tile + {p * UNIT + q * plan.tile.m * rows:#x}"
+    found = activations_of.dispatch(Plan)(plan, p, q)
+    return [replace(item, dst=place, dst_stride=rows) for item in found]
+
+
 @sequences.register
 def _sequences(plan: HeldPlan) -> list[Sequence]:
     tile, product = plan.tile, plan.product
     hold = Sequence("hold", HOLD, ["ld activations"], what="the first row of activations")
-    found = [hold, _product(plan)]
+    found = [_product(plan)] if isinstance(plan, WholePlan) else [hold, _product(plan)]
     special, header = [], ""
     if product.activation != "none":
         header += f", activation={product.activation}"
@@ -118,12 +181,15 @@ def _sequences(plan: HeldPlan) -> list[Sequence]:
 
 
 def _product(plan: HeldPlan) -> Sequence:
-    tile = plan.tile
+    tile, whole = plan.tile, isinstance(plan, WholePlan)
     body, options = ["ld weights"], [f".loop inner={tile.m}"]
+    if whole:
+        body.append("ld activations")
+        options.append(f".step mac.base, inner={tile.k}")
     if plan.begins_here:
         body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
     body.append("mac base=0, acc=0")
-    if tile.m > 1:
+    if tile.m > 1 and not whole:
         body.append(f"ld activations, base={plan.blocks}")
         name = f"ld[{1 + plan.begins_here}]"
         step = plan.blocks * (int(plan.config["pe.input_buffer"]) // BLOCKS)
@@ -138,6 +204,8 @@ def _product(plan: HeldPlan) -> Sequence:
     body.append("spu nonsf, src=0, dst=0")
     options += [".step spu.dst, inner=1", f".then ib={FINAL}"]
     what = "a row of activations an iteration; the weights stay"
+    if whole:
+        what = f"{what}, and all rows have come"
     return Sequence("product0", PRODUCT, body, ", state=rq, pipeline=4", what, tuple(options))
 
 
@@ -159,12 +227,16 @@ def _exes(plan: HeldPlan, name: str, raw: bool) -> Iterator[Exe]:
     tile, clusters = plan.tile, plan.partition.clusters
     to = to_clusters(plan, range(clusters))
     words = "" if plan.shares_activations else " by_cluster"
-    yield Exe(HOLD, (f"x_tile[0]{words}",), to=to)
     data = [f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"]
+    whole = isinstance(plan, WholePlan)
+    if whole:
+        data.append(f"x_tile{words}")
+    else:
+        yield Exe(HOLD, (f"x_tile[0]{words}",), to=to)
     for row in range(tile.m):
         if plan.begins_here:
             data.append(f"psums start[{row}] sliced")
-        if row + 1 < tile.m:
+        if row + 1 < tile.m and not whole:
             data.append(f"x_tile[{row + 1}]{words}")
     target = "chain" if plan.joins_clusters else "partial" if raw else "result"
     dtype = plan.types.result if target == "result" else plan.types.sum

@@ -99,13 +99,15 @@ class Weights:
         path, count = self.path, len(bases)
         base = np.array(bases)
         reads = self.reach + base[:, None, None]
-        if ((reads >= limits[:, :, None]) & (self.reach >= 0)).any():
+        beyond = (reads >= limits[:, :, None]) & (self.reach >= 0)
+        if beyond.any() or base.min() < 0 or base.max() >= self.shape.input_buffer:
             raise Unplannable
         at = (self.at[:, None, :] + base[:, None]).reshape(len(self.at), -1)
-        hit = path.bitmask.take(at, mode="clip")
+        activations = path.activations.take(at)
+        hit = activations != 0  # as the bitmask has it, of what is loaded
+        activations = activations.reshape(len(at), count, -1)
         if self.valid is not None:
-            hit = (hit.reshape(len(at), count, -1) & self.valid[:, None]).reshape(at.shape)
-        activations = path.activations.take(at, mode="clip").reshape(len(at), count, -1)
+            hit = (hit.reshape(activations.shape) & self.valid[:, None]).reshape(at.shape)
         sums = np.einsum("wr,wir->ir", self.values, activations, dtype=self.values.dtype)
         return hit, sums.reshape(count, *self.grid)
 
@@ -113,7 +115,7 @@ class Weights:
         """Macs of these bases; see `find`."""
         hit, sums = self.find(bases, limits)
         count = len(bases)
-        taken = np.count_nonzero(hit, axis=0)
+        taken = hit.view(np.uint8).sum(axis=0, dtype=np.uint32).astype(np.int64)
         entries = np.tile(self.entries, count)
         if self.tables is None:
             busy, first, most = self._direct(hit, entries)
@@ -135,7 +137,7 @@ class Weights:
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)
         busy = np.maximum(entries, last + 1)
-        return busy, hit.argmax(axis=0) + 1, np.zeros_like(busy)
+        return busy, _before(hit.view(np.uint8)) + 1, np.zeros_like(busy)
 
     def _queued(
         self, hit: NDArray[np.bool_], entries: Ints, table: Tables
@@ -143,11 +145,12 @@ class Weights:
         """Design 5b: from look-up to look-up, a block of pairs each."""
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]
-        blocks = effectual.reshape(-1, table.pairs, effectual.shape[1]).astype(np.intp)
-        number = blocks[:, 0]
+        blocks = effectual.reshape(-1, table.pairs, effectual.shape[1])
+        number = blocks[:, 0].astype(np.uint16)  # a table has fewer rows than that many
         for pair in range(1, table.pairs):
-            number = number * OUTCOMES + blocks[:, pair]
-        keys = number * table.states
+            number *= OUTCOMES
+            number += blocks[:, pair]
+        keys = number.astype(np.intp) * table.states
         state: NDArray[Any] = np.zeros(keys.shape[1], np.intp)
         for key in keys:
             key += state
@@ -161,4 +164,10 @@ class Weights:
         of = np.arange(len(pairs))
         row = keys[block, of]
         end = length[block, of] + table.offset[row, within] + table.drain[table.after[row, within]]
-        return np.where(pairs > 0, end + 1, 0), hit.argmax(axis=0) // 2 + 2, most
+        return np.where(pairs > 0, end + 1, 0), _before(effectual) + 2, most
+
+
+def _before(found: NDArray[np.uint8]) -> Ints:
+    """Of each column, how many zeros stand before the first other number."""
+    zeros = np.maximum.accumulate(found, axis=0) == 0
+    return np.asarray(zeros.view(np.uint8).sum(axis=0, dtype=np.int64))

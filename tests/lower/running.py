@@ -33,8 +33,16 @@ def made(program: Lowered, name: str = "p") -> Any:
 
 
 def run(
-    product: Product, config: Configuration, mapping: str, split: str, tile: Tile, x: NDArray[Any]
+    product: Product,
+    config: Configuration,
+    mapping: str,
+    split: str,
+    tile: Tile,
+    x: NDArray[Any],
+    *,
+    whole: bool = False,
 ) -> tuple[Plan, Any]:
-    """The plan and what its program did."""
-    plan = make_product_plan(product.checked(config), config, MAPPINGS[mapping], split, tile)
+    """The plan and what its program did; `whole`: with all activations of a tile at once."""
+    checked, kind = product.checked(config), MAPPINGS[mapping]
+    plan = make_product_plan(checked, config, kind, split, tile, whole)
     return plan, macaw.run(made(lowered(plan, "p")), x=x)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from isa import config
+from lower.choose import choose
 from lower.cost import cost
 from lower.errors import LowerError
-from lower.held import make_product_plan
+from lower.held import WholePlan, make_product_plan
 from lower.mapping import WEIGHT
 from lower.operation import Product
 from lower.plan import Tile
@@ -43,6 +44,31 @@ def test_the_bus_carries_weights_once_a_tile() -> None:
     # Input stationary: four groups of rows, each with all weights.
     assert bus(stay, "bus_bytes") > 4 * (4 * weights + activations)
     assert cost(held).cycles == pytest.approx(weight.cycles, rel=0.05)
+
+
+@pytest.mark.parametrize("split", ["b", "d"])
+@pytest.mark.parametrize("bias", [False, True])
+def test_all_rows_of_activations_before_the_first_product(split: str, bias: bool) -> None:
+    """The same results; one segment brings all rows, and the model sees what it costs."""
+    product = Product(M, W, RNG.integers(-99, 99, N) if bias else None)
+    plan, done = run(product, BASE, "weight", split, Tile(16, 1, 16, K), X, whole=True)
+    assert product.bias is not None or not bias
+    wanted = X.astype(int) @ W.T.astype(int) + (0 if product.bias is None else product.bias)
+    np.testing.assert_array_equal(done.outputs["y"], wanted)
+    assert done.counters["dma"]["bytes"] == cost(plan).traffic.total
+    assert cost(plan).cycles == pytest.approx(done.cycles, rel=0.05)
+
+
+def test_all_rows_at_once_are_chosen_where_they_cost_less() -> None:
+    """A broadcast of all rows takes few beats; one for each cluster many, which products hide."""
+    large = config.load("large")
+    weights = (RNG.integers(1, 10, (256, 256)) * (RNG.random((256, 256)) < 0.2)).astype(np.int8)
+    product = Product(256, weights).checked(large)
+    taken = {
+        split: choose(product, large, mapping="weight", split=split).taken.plan for split in "bd"
+    }
+    assert isinstance(taken["b"], WholePlan)
+    assert not isinstance(taken["d"], WholePlan)
 
 
 def test_partial_sums_leave_before_new_activations_come() -> None:

@@ -36,6 +36,7 @@ class Case:
     split: str
     tile: Tile
     x: NDArray[Any]
+    whole: bool  # with all activations of a tile at once
 
 
 @st.composite
@@ -71,7 +72,9 @@ def cases(draw: st.DrawFn) -> Case:
         draw(st.sampled_from(["none", "relu"])),
         draw(st.sampled_from([None, 0, 3])),
     )
-    return Case(product, config, mapping, split, tile, rng.integers(-9, 10, (m, k)).astype(element))
+    x = rng.integers(-9, 10, (m, k)).astype(element)
+    whole = mapping == "weight" and draw(st.booleans())
+    return Case(product, config, mapping, split, tile, x, whole)
 
 
 def wanted(product: Product, x: NDArray[Any], bits: int) -> NDArray[Any]:
@@ -94,11 +97,12 @@ def wanted(product: Product, x: NDArray[Any], bits: int) -> NDArray[Any]:
     return sums
 
 
-@settings(max_examples=25)
+@settings(max_examples=35)
 @given(case=cases())
 def test_products_equal_numpys_and_bytes_are_those_predicted(case: Case) -> None:
     try:
-        plan, done = run(case.product, case.config, case.mapping, case.split, case.tile, case.x)
+        how = case.config, case.mapping, case.split, case.tile
+        plan, done = run(case.product, *how, case.x, whole=case.whole)
     except LowerError:
         assume(False)
     bits = 8 * np.dtype(case.config["pe.element"]).itemsize
