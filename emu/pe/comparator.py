@@ -65,11 +65,11 @@ def tables(depth_1: int, depth_2: int) -> Tables:
         pairs=pairs,
         states=states,
         gap=1 if depth_2 > 1 else 2,
-        following=state.astype(np.intp),
-        length=time,
+        following=state.astype(np.uint16),  # narrow: look-ups are many, and far apart
+        length=time.astype(np.uint16),
         offset=offset,
         after=after,
-        most=after.max(axis=1).astype(np.int64) >> 1,
+        most=(after.max(axis=1) >> 1).astype(np.uint16),
         drain=drain,
     )
 

@@ -87,6 +87,7 @@ class Gang:
         self.ends: dict[int, Ints] = {}  # by place, of its last issue
         self.looped: Ints | None = None  # the last loopback
         self.over: Ints | None = None
+        self._first = NEVER  # the cycle in which the next one leaves
         self.done = 0  # instructions since the gang began
         self.before: list[Step] = []  # of the iteration before
         self.steps: list[Step] = []
@@ -221,6 +222,7 @@ class Gang:
         if self.slow:
             ends += [timing.write_back(end) + 1 for end in self.ends.values()]
         self.looped, self.over = looped, np.maximum.reduce([looped, *ends])
+        self._first = int(self.over.min())
 
     # Macs
 
@@ -339,11 +341,7 @@ class Gang:
 
     def next_event(self, now: int) -> int:
         """The first cycle after `now` in which it has to be looked at."""
-        found = NEVER
-        if self.over is not None:
-            places = [i for i, cluster in enumerate(self.clusters) if cluster in self.left]
-            found = int(self.over[places].min())
-        packet = self.state.packet
+        found, packet = self._first, self.state.packet
         if self.takes(packet) and not packet["sent"]:
             opens = self.opens(packet["segment"])
             found = min(found, opens if opens > now else NEVER)
@@ -353,12 +351,17 @@ class Gang:
 
     def leave(self, now: int) -> None:
         """Write the state of the clusters whose run is over in cycle `now`."""
-        if self.over is None:
+        if self.over is None or self._first > now:
             return
-        for place in np.flatnonzero(self.over <= now).tolist():
-            if self.clusters[place] in self.left:
+        self._first = NEVER
+        for place, over in enumerate(self.over.tolist()):
+            if self.clusters[place] not in self.left:
+                continue
+            if over <= now:
                 self.left.remove(self.clusters[place])
                 self._leave(place)
+            else:
+                self._first = min(self._first, over)
 
     def _leave(self, place: int) -> None:
         assert self.looped is not None
@@ -398,9 +401,9 @@ def _follows(op: Op, other: Op) -> bool:
 
 def _done(step: Step, place: int) -> Op:
     """A step of a cluster that is over."""
-    op = plain.copy(step.op)
+    op = step.op.copy()
     assert step.start is not None
     assert step.end is not None
+    op["segments"], op["beats"] = list(op["segments"]), []
     op["state"], op["start"], op["end"] = DONE, int(step.start[place]), int(step.end[place])
-    done: Op = op
-    return done
+    return op
