@@ -89,8 +89,11 @@ def _buffer(header: bytes, words: bytes, steps: bytes) -> Buffer:
 
 def buffer_of(state: State, cluster: int, number: int) -> Buffer:
     """The contents of an instruction buffer; count 0: nothing is configured."""
-    fields = (state.headers, state.words, state.steps)
-    return _buffer(*(field[cluster, number].tobytes() for field in fields))
+    return _buffer(
+        state.headers[cluster, number].tobytes(),
+        state.words[cluster, number].tobytes(),
+        state.steps[cluster, number].tobytes(),
+    )
 
 
 def entries_of(state: State, cluster: int, number: int) -> Pairs:

@@ -75,7 +75,10 @@ class Control:
 
     def run_of(self, buffer: int) -> Run | None:
         """The run of an instruction buffer."""
-        return next((run for run in self.runs if run["buffer"] == buffer), None)
+        for run in self.runs:
+            if run["buffer"] == buffer:
+                return run
+        return None
 
     def run_for(self, packet: Packet) -> Run:
         """The run of an exe's packet, or of the buffer that it has triggered last."""
@@ -368,18 +371,16 @@ class Control:
 
     def storing(self) -> Op | None:
         """The store at work, if it has beats left."""
-        buffer = self.units[STORE]
-        run = None if buffer == FREE else self.run_of(buffer)
-        if run is None:
+        buffer = self.state.units[self.cluster][STORE]
+        if buffer == FREE:
             return None
-        return next(
-            (
-                op
-                for op in run["ops"]
-                if op["unit"] == STORE and op["state"] == RUNNING and op["beats"]
-            ),
-            None,
-        )
+        for run in self.state.runs[self.cluster]:
+            if run["buffer"] == buffer:
+                for op in run["ops"]:
+                    if op["unit"] == STORE and op["state"] == RUNNING and op["beats"]:
+                        found: Op = op
+                        return found
+        return None
 
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Whether a run of a packet before `order` has yet to store into bytes of a segment."""

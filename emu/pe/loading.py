@@ -7,6 +7,7 @@ when the last of them has come.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,26 @@ if TYPE_CHECKING:
 _STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")
 # By slice the first entry and the number of entries; all entries.
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
+Records = tuple[tuple[int, int], ...]  # of each where its entries begin, and how many they are
+
+
+@lru_cache(maxsize=8)
+def records_of(data: bytes, entry: int) -> tuple[Records, int]:
+    """The records of a segment of weights, and where the first one begins that is cut off.
+
+    An entry has `entry` bytes. Often several rows, or clusters, get the same bytes.
+    """
+    found = []
+    at, size, head = 0, len(data), WEIGHTS_RECORD.size
+    count_at = Struct("<" + codes(WEIGHTS_RECORD)).unpack_from  # its only member
+    while at + head <= size:
+        count = count_at(data, at)[0]
+        end = at + head + entry * count
+        if end > size:
+            break
+        found.append((at + head, count))
+        at = end
+    return tuple(found), at
 
 
 class Loading:
@@ -47,8 +68,6 @@ class Loading:
         layout = [(name, "<" + code) for name, code in members]
         layout.append(("value", np.dtype(self.shape.value_type).newbyteorder("<").str))
         self.entry = np.dtype(layout)  # a weight as it lies in memory
-        # Records are many; their only member is how many entries follow.
-        self._entries_at = Struct("<" + codes(WEIGHTS_RECORD)).unpack_from
 
     # Before the first beat
 
@@ -158,24 +177,17 @@ class Loading:
 
     # Weights
 
-    def _records(self, data: bytes, packet: Packet, segment: int) -> list[tuple[int, int]]:
+    def _records(self, data: bytes, packet: Packet, segment: int) -> Records:
         """Where each record's entries begin, and how many they are. Raises `Fault`."""
-        found: list[tuple[int, int]] = []
-        at, size = 0, len(data)
         wanted = self._count(packet, segment)
-        while at < size:
-            first = at + WEIGHTS_RECORD.size
-            count = self._entries_at(data, at)[0] if first <= size else 0
-            end = first + self.entry.itemsize * count
-            if end > size:
-                message = f"segment {segment}: weights record {len(found)} at byte {at} is cut off"
-                raise self._fault("malformed packet", message, packet)
-            if len(found) == wanted:
-                message = f"segment {segment} has more than {wanted} weights records, a slice each"
-                raise self._fault("slice mismatch", message, packet)
-            found.append((first, count))
-            at = end
-        return found + [(len(data), 0)] * (wanted - len(found))
+        found, end = records_of(data, self.entry.itemsize)
+        if len(found) > wanted:
+            message = f"segment {segment} has more than {wanted} weights records, a slice each"
+            raise self._fault("slice mismatch", message, packet)
+        if end < len(data):
+            message = f"segment {segment}: weights record {len(found)} at byte {end} is cut off"
+            raise self._fault("malformed packet", message, packet)
+        return found + ((len(data), 0),) * (wanted - len(found))
 
     def _fault(self, kind: str, message: str, packet: Packet) -> Fault:
         address = self.row.address(packet["address"])
@@ -183,20 +195,13 @@ class Loading:
 
     def _fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
         """Append a segment to the weight queues 503; dense data if they are sliding windows."""
-        known: dict[bool, Entries] = {}
+        groups: dict[bool, list[tuple[int, Run, Op]]] = {}
         for cluster in packet["clusters"]:
             run, op = self.row.controls[cluster].taker(packet, segment)
-            mine = self._of_cluster(cluster, packet, segment)
-            sliding = self._sliding(cluster, run)
-            if sliding not in known:
-                find = self._dense_entries if sliding else self._sparse_entries
-                known[sliding] = find(data, packet, segment)
-            starts, counts, entries = known[sliding]
-            held = self.state.weight_count[cluster] + counts[mine]
-            if (held > self.shape.weight_queue).any():  # somebody changed the bytes meanwhile
-                raise self._overflow(cluster, run, op, held)
-            pe, which, number = self._numbered(starts[mine], counts[mine])
-            self._append(cluster, run, counts[mine], pe, number, entries[which])
+            groups.setdefault(self._sliding(cluster, run), []).append((cluster, run, op))
+        for sliding, takers in groups.items():
+            find = self._dense_entries if sliding else self._sparse_entries
+            self._append(packet, segment, takers, find(data, packet, segment), sliding)
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
         """Of each slice the first entry and how many, and all entries one behind the other."""
@@ -222,36 +227,41 @@ class Loading:
 
     def _append(
         self,
-        cluster: int,
-        run: Run,
-        counts: NDArray[np.int64],
-        pe: NDArray[np.intp],
-        number: NDArray[np.int64],
-        entries: NDArray[Any],
+        packet: Packet,
+        segment: int,
+        takers: list[tuple[int, Run, Op]],
+        found: Entries,
+        sliding: bool,
     ) -> None:
-        """Put entries, the `number`-th new ones of PEs `pe`, at the tails of their queues."""
-        state = self.state
-        tail = state.weight_head[cluster] + state.weight_count[cluster]
-        place = (tail[pe] + number) % self.shape.weight_queue
-        index = entries["index"]
-        state.weight_index[cluster, pe, place] = index
-        state.weight_value[cluster, pe, place] = entries["value"]
-        state.weight_count[cluster] += counts
-        state.segment_entries[cluster, run["buffer"]] += counts
-        high = state.weights_high[cluster]
-        np.maximum(high, state.weight_count[cluster], out=high)
-        reach = int(index.max()) if index.size else -1
-        if self._sliding(cluster, run):
-            reach = int(state.headers[cluster, run["buffer"], _WINDOW]) - 1
-        run["reach"] = max(run["reach"], reach)
-
-    def _numbered(
-        self, starts: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-        """Of all entries of a cluster: the PE, which entry it is, the number within its PE."""
-        pe = np.repeat(np.arange(counts.size), counts)
-        number = np.arange(pe.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        return pe, starts[pe] + number, number
+        """Put the entries of each PE's slice at the tail of its queue. Raises `Fault`."""
+        state, queue = self.state, self.shape.weight_queue
+        clusters = [cluster for cluster, _, _ in takers]
+        mine = np.array([self._of_cluster(cluster, packet, segment) for cluster in clusters])
+        starts, counts, entries = found
+        new = counts[mine]
+        held = state.weight_count[clusters] + new
+        for (cluster, run, op), more in zip(takers, held, strict=True):
+            if (more > queue).any():  # somebody changed the bytes meanwhile
+                raise self._overflow(cluster, run, op, more)
+        # Of all entries: whose PE's they are, and the how many-th of its new ones.
+        owner = np.repeat(np.arange(new.size), new.reshape(-1))
+        first = np.cumsum(new) - new.reshape(-1)
+        number = np.arange(owner.size) - first[owner]
+        entry = entries[starts[mine].reshape(-1)[owner] + number]
+        tail = (state.weight_head[clusters] + state.weight_count[clusters]).reshape(-1)
+        pes = np.array(clusters)[:, None] * self.shape.pes + np.arange(self.shape.pes)
+        place = pes.reshape(-1)[owner] * queue + (tail[owner] + number) % queue
+        state.weight_index.reshape(-1)[place] = entry["index"]
+        state.weight_value.reshape(-1)[place] = entry["value"]
+        state.weight_count[clusters] = held
+        state.weights_high[clusters] = np.maximum(state.weights_high[clusters], held)
+        ends = np.cumsum(new.sum(axis=1)).tolist()
+        for (cluster, run, _), some, begin, end in zip(takers, new, [0, *ends], ends, strict=False):
+            state.segment_entries[cluster, run["buffer"]] += some
+            reach = int(entry["index"][begin:end].max()) if end > begin else -1
+            if sliding:
+                reach = int(state.headers[cluster, run["buffer"], _WINDOW]) - 1
+            run["reach"] = max(run["reach"], reach)
 
     # Activations
 

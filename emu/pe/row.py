@@ -157,6 +157,8 @@ class Row(Core):
 
     def _parse(self) -> None:
         parsers = self.state.parsers
+        if not any(parsers):
+            return
         left = [cluster for cluster, parser in enumerate(parsers) if parser is not None]
         while left:  # clusters that get the same do it together
             first = parsers[left[0]]
@@ -188,7 +190,7 @@ class Row(Core):
             self._computes()
             or (beat is not None and beat["data"] is not None)
             or self.special.at_work
-            or any(parser is not None for parser in state.parsers)
+            or any(state.parsers)
             or self._try_bus
         ):
             self.time = (now + 1) * self.divider

@@ -57,14 +57,17 @@ class FastSpecial(Special):
     @property
     def at_work(self) -> bool:
         """Whether the next cycle has to be looked at."""
+        if not any(self.state.sfu_jobs):
+            return False
         jobs = enumerate(self.state.sfu_jobs)
         return any(job is not None and cluster not in self._next for cluster, job in jobs)
 
     def cycle(self, now: int) -> None:
         """A cycle of each unit at work that has to be looked at."""
-        for cluster, job in enumerate(self.state.sfu_jobs):
-            if job is not None and cluster not in self._next:
-                self._cycle_of(cluster, job, now)
+        if any(self.state.sfu_jobs):
+            for cluster, job in enumerate(self.state.sfu_jobs):
+                if job is not None and cluster not in self._next:
+                    self._cycle_of(cluster, job, now)
         self.begun = now + 1
 
     def catch_up(self, now: int, *, ended: bool) -> None:
