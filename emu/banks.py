@@ -77,10 +77,32 @@ class Banks:
         """Whether somebody waits for a grant in a half."""
         return any(request.half == half for request in self._requests)
 
-    def read_alone(self, port: Port, half: int, beats: int, time: int) -> None:
+    def moved_alone(
+        self, port: Port, half: int, time: int, reads: int = 0, writes: int = 0
+    ) -> None:
         """Beats of one piece were granted, the last one in cycle `time`, with nobody else there."""
-        port.reads += beats
+        port.reads += reads
+        port.writes += writes
         self._last[half][port.place] = time
+
+    def grant_alone(
+        self, port: Port, time: int, address: int, length: int, data: bytes | None
+    ) -> tuple[bytes, int]:
+        """Grant a beat of one piece in cycle `time`, with nobody else there: (bytes, ready)."""
+        half, offset = self.memory.locate_half(address, length)
+        pages = self.memory.halves[half]
+        if data is None:
+            self.moved_alone(port, half, time, reads=1)
+            return pages.read(offset, length), time + self.latency
+        self.moved_alone(port, half, time, writes=1)
+        pages.write(offset, data)
+        return b"", time + 1
+
+    def disturb(self, time: int, half: int | None = None) -> None:
+        """In cycle `time` nobody has a half for himself any more, or any half."""
+        for one in list(self.alone) if half is None else [half]:
+            if one in self.alone:
+                self.alone.pop(one)(time)
 
     def post(self, port: Port, time: int, ranges: Sequence[Range], data: bytes | None) -> None:
         """A request at cycle `time`; see `Port.beat`."""
@@ -99,12 +121,12 @@ class Banks:
             half = index
             inside.append((offset, length))
         if half in self.alone:
-            self.alone.pop(half)(time)
-        pieces = self._pieces(inside)
+            self.disturb(time, half)
+        pieces = self.pieces(inside)
         self._requests.append(Request(port, tuple(inside), data, half, pieces))
         self.time = time
 
-    def _pieces(self, ranges: Sequence[Range]) -> tuple[int, ...]:
+    def pieces(self, ranges: Sequence[Range]) -> tuple[int, ...]:
         """Masks of the banks that the ranges need, cut where a bank would be needed twice."""
         width, count = self.width, self.count
         if len(ranges) == 1:
@@ -222,6 +244,6 @@ class Banks:
         self._last = [list(line) for line in last]
         self._requests = []
         for place, ranges, data, half, at in requests:
-            request = Request(self.memory.ports[place], ranges, data, half, self._pieces(ranges))
+            request = Request(self.memory.ports[place], ranges, data, half, self.pieces(ranges))
             request.at = at
             self._requests.append(request)

@@ -46,8 +46,12 @@ A memory with a timing of its own, or that others cannot reach at times, says so
 long as nobody can tell: `sync` brings `self.state` to `device.frontier(self)`, the first cycle
 in which the core has not had its turn (in the middle of a cycle too, if another core
 faults there); a fault comes in its own cycle; while there are `listeners` all is announced in its
-cycle. Who reads on-chip memory ahead without asking stands in `memory.banks.alone` for
-that half, and is called when somebody else asks for it.
+cycle. Who uses on-chip memory without asking stands in `memory.banks.alone` for
+that half, and is called when somebody else asks for it. The dma, which uses more, is also the
+`sleeper` (`emu.pages.Sleeper`) of the channel and of the memories that it has yet to write:
+ports, `peek`, fetches and devices' services tell it. It sleeps only while every core that runs
+and comes after it is `confined`. A core that has gone on for several cycles says where it is,
+`device.cycle = self.time`, before it asks for a service or returns a stop.
 
 **Announcements.** "instruction" (address) before it acts; by the ports "read" and "write"
 (address, size) when bytes move, and "blocked" (address) in each cycle that lost a bank. A core
@@ -114,6 +118,8 @@ class Core(ABC):
     them into `self.state`, `reload` takes them from there (both call `super()`),
     and whatever survives neither is lost at a restore.
     """
+
+    confined = False  # it reaches nothing but its unit, by its ports, once it runs
 
     def __init__(
         self,

@@ -266,6 +266,7 @@ class Device:
             except Fault as fault:
                 return self._faulted(fault, chosen)
             if stop is not None:
+                self._sync_cores()  # the stop may set the time to the cycle after
                 return self._stop(stop)
             if focus is not None and focus.retired >= target:
                 return self._stepped(focus)
@@ -276,7 +277,11 @@ class Device:
 
     def frontier(self, core: Core) -> int:
         """The first cycle in which `core` has not had its turn, whether it had to act or not."""
-        return self.cycle + int(core.number <= self._turn)
+        return self.cycle + int(self.had_turn(core))
+
+    def had_turn(self, core: Core) -> bool:
+        """Whether `core` comes before the one that acts now, or is it."""
+        return core.number <= self._turn
 
     @property
     def arbitrated(self) -> bool:
@@ -376,7 +381,8 @@ class Device:
             )
         busy = _running(users.values())
         if not busy:
-            for core in users.values():
+            for unit, core in users.items():
+                self.memory.banks.disturb(time, 2 * unit + self.memory.feeding[unit])
                 core.dispatch(offset, time)
         return busy
 
@@ -387,6 +393,7 @@ class Device:
             raise self._no_core(f"core.start of core {number}", number)
         if core.running:
             return 1 << number
+        self.memory.banks.disturb(time)
         core.start(entry, time)
         return 0
 
@@ -428,9 +435,12 @@ class Device:
         """Bring the declared state of everything up to date."""
         self.state.cycle = self.cycle
         self.state.stopped = None if self.stopped is None else self.stopped.plain()
-        for core in self.order:
-            core.sync()  # may have beats to catch up with
+        self._sync_cores()  # they may have beats to catch up with
         self.memory.sync()
+
+    def _sync_cores(self) -> None:
+        for core in self.order:
+            core.sync()
 
     def _reload(self) -> None:
         self.cycle = self.state.cycle

@@ -304,6 +304,8 @@ class Memory:
     def peek(self, address: int, length: int) -> bytes:
         """Bytes at `address`; costs no time. Raises `Fault` outside of memory."""
         pages, offset = self.locate(address, length, "read")
+        if pages.sleeper is not None:
+            pages.sleeper.sync()
         return pages.read(offset, length)
 
     def poke(self, address: int, data: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +15,19 @@ SHARED = 2  # the same, but somebody holds words of it, those that `held` marks
 _WORDS = SHIFT - 2  # words of a page, as a shift
 
 _ZEROS = bytes(PAGE)
+
+
+class Sleeper(Protocol):
+    """Who has left out what nobody could notice, and does it when somebody could."""
+
+    def shared(self, time: int) -> None:
+        """Somebody looks at, or takes, in cycle `time` something that the sleeper uses."""
+
+    def disturbed(self, time: int) -> None:
+        """The same, and from now on the sleeper acts in each of its cycles again."""
+
+    def sync(self) -> None:
+        """The same, in the device's present."""
 
 
 class Pages:
@@ -41,6 +55,7 @@ class Pages:
         self.held = np.zeros(rounded >> 2, np.uint8).data  # by word: whether somebody holds it
         self._held: set[int] = set()
         self._holders: list[Callable[[int], None]] = []
+        self.sleeper: Sleeper | None = None  # who has yet to write what was written before now
 
     def read(self, offset: int, length: int) -> bytes:
         """A copy of `length` bytes."""
@@ -52,6 +67,18 @@ class Pages:
         if not length:
             return
         self.bytes[offset : offset + length] = data
+        self._mark(offset, length)
+
+    def mark_rows(self, offset: int, length: int, rows: int, stride: int) -> None:
+        """Note that `length` bytes of each row were written through a view."""
+        if abs(stride) <= PAGE:
+            low = min(offset, offset + (rows - 1) * stride)
+            self._mark(low, (rows - 1) * abs(stride) + length)
+            return
+        for row in range(rows):
+            self._mark(offset + row * stride, length)
+
+    def _mark(self, offset: int, length: int) -> None:
         for page in range(offset >> SHIFT, (offset + length - 1 >> SHIFT) + 1):
             if self.marks[page] != WRITTEN:
                 self._note(page, offset, offset + length)
@@ -88,6 +115,11 @@ class Pages:
         first, end = offset >> 2, offset + length + 3 >> 2
         self.held[first:end] = b"\1" * (end - first)
         self.marks[page] = SHARED if page in self._written else 0
+
+    def holds(self, offset: int = 0, end: int | None = None) -> bool:
+        """Whether somebody holds words of the pages from one offset to another."""
+        first, last = offset >> SHIFT, (self.size if end is None else end) - 1 >> SHIFT
+        return any(first <= page <= last for page in self._held)
 
     def reset(self) -> None:
         """All zeros again."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from emu.faults import Fault
+from emu.pages import Sleeper
 from isa.common import TRAFFIC
 from isa.memory_map import REGISTERS, UNITS
 
@@ -169,6 +170,8 @@ class Port:
             self.core.announce("read", address=address, size=length)
         if inside:
             return pages.read(offset, length), ready
+        if self.memory.channel.sleeper is not None:
+            self.memory.channel.sleeper.shared(time)
         beats, start, ready = self.memory.channel.take(time, offset, length)
         self.external_reads += beats
         self.external_blocked += start - time
@@ -182,6 +185,8 @@ class Port:
         ready = self._reached(pages, time, offset, length, True) if inside else time
         if self.core.listeners:
             self.core.announce("write", address=address, size=length)
+        if not inside and self.memory.channel.sleeper is not None:
+            self.memory.channel.sleeper.shared(time)
         pages.write(offset, data)
         if inside:
             return ready
@@ -211,6 +216,7 @@ class Channel:
         self.latency = latency  # cycles
         self.width = width  # bytes of a beat
         self.free = 0  # the first cycle that nobody has taken
+        self.sleeper: Sleeper | None = None  # who takes it without being asked each time
 
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
         """Take the channel for an access at cycle `time`: (beats, start, ready).

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu.dma.engine import Dma
+from emu.dma.fast import FastDma
 
 if TYPE_CHECKING:
     from emu.core import Core
     from emu.device import Device
 
 
+ENGINES = {"fast": FastDma, "reference": Dma}
+
+
 def build(device: Device) -> list[Core]:
     """The one dma of a device."""
-    dma = Dma(device)
+    dma = ENGINES[device.engine](device)
     device.copier = dma
     return [dma]

@@ -67,6 +67,8 @@ class Dma(Core):
             )
         memory = self.device.memory
         pages, offset = memory.locate(address, DESCRIPTION, "description of a transfer,")
+        if pages.sleeper is not None:
+            pages.sleeper.shared(time)
         values = unpack(TRANSFER, pages.read(offset, DESCRIPTION))
         at = by.next_address
         place = -1 if at is None else at
@@ -172,7 +174,7 @@ class Dma(Core):
             state.read_free = time + 1
         elif src >> REGION_SHIFT == ONCHIP:
             self._check_holder("read", src)
-            self.reader.beat(time, ((src, length),))
+            self._ask(self.reader, time, src, length)
             state.reading = dst
         else:
             data, ready = self.reader.read(time, src, length)
@@ -196,12 +198,18 @@ class Dma(Core):
                 return
         if window is None and dst >> REGION_SHIFT == ONCHIP:
             self._check_holder("write", dst)
-            self.writer.beat(time, ((dst, len(data)),), data)
+            self._ask(self.writer, time, dst, len(data), data)
             state.writing = len(data)
         elif window is None:
             self._wrote(len(data), self.writer.write(time, dst, data))
             state.write_free = self._free(time, dst)
         state.buffer.pop(0)
+
+    def _ask(
+        self, port: Port, time: int, address: int, length: int, data: bytes | None = None
+    ) -> None:
+        """Ask for a beat of on-chip memory; `granted` answers."""
+        port.beat(time, ((address, length),), data)
 
     def _free(self, time: int, address: int) -> int:
         """When the next beat may follow one that began at `time`, not in on-chip memory."""

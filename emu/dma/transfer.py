@@ -47,6 +47,13 @@ class Transfer(NamedTuple):
         last = first + (self.rows - 1) * stride
         return min(first, last), max(first, last) + self.row_bytes
 
+    @property
+    def anchor(self) -> tuple[int, int]:
+        """Address and stride of the side at whose lines rows are cut, in one memory each."""
+        if self.src >= EXTERNAL > self.dst:
+            return self.src, self.src_stride
+        return self.dst, self.dst_stride
+
     def text(self) -> str:
         """All values, for the message of a fault."""
         return (

@@ -25,6 +25,7 @@ from emu.pe.gang import Gang
 from emu.pe.gang_forming import gang_of
 from emu.pe.gang_replay import break_up
 from emu.pe.plan import Plan, Unplannable
+from emu.pe.returning import Returns
 from emu.pe.row import Row
 from emu.pe.special_fast import FastSpecial
 from emu.pe.state import FREE, Packet, Segment
@@ -43,7 +44,8 @@ class FastRow(Row):
         self.special: FastSpecial = FastSpecial(self, self.datapath.adder)
         self._plans: dict[int, Plan] = {}  # by cluster
         self._open: list[BalancedPlan] = []  # of these, those that are not settled
-        self._stream: Stream | None = None  # beats that the bus will bring with nobody else there
+        # Beats that the bus, or the return bus, will bring with nobody else there.
+        self._stream: Stream | Returns | None = None
         self._gang: Gang | None = None
         self.gangs = self.broken = 0  # how many there have been, and how many broke up
         self._loose: set[int] = set()  # clusters with a mac that cannot be planned
@@ -63,9 +65,16 @@ class FastRow(Row):
         """A beat was on the bus, or on the return bus; see `Row`."""
         scheduled = self.time
         super().granted(port, data, time, ready)
-        if port is not self._read_port or scheduled <= self.time or self.listeners:
+        if scheduled <= self.time or self.listeners:
             return
-        stream = Stream.after(self, time // self.divider)
+        cycle = time // self.divider
+        if port is self._read_port:
+            self._begin_stream(Stream.after(self, cycle), scheduled)
+        else:
+            until = min(scheduled, NEVER - 1) // self.divider
+            self._begin_stream(Returns.after(self, cycle, until), scheduled)
+
+    def _begin_stream(self, stream: Stream | Returns | None, scheduled: int) -> None:
         if stream is not None:
             self._stream = stream
             self.device.memory.banks.alone[stream.half] = self._disturbed
@@ -312,7 +321,11 @@ class FastRow(Row):
             if beats:
                 last = stream.first + beats - 1
                 self.state.reached = max(self.state.reached, last + 1)
-                banks.read_alone(self._read_port, stream.half, beats, last * self.divider)
+                time = last * self.divider
+                if isinstance(stream, Stream):
+                    banks.moved_alone(self._read_port, stream.half, time, reads=beats)
+                else:
+                    banks.moved_alone(self._return_port, stream.half, time, writes=beats)
 
     def _computes(self) -> bool:
         """Whether the PEs have to be looked at in the next cycle."""

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Pes = NDArray[np.intp] | slice
 EVERY_PE = slice(None)
 
-Beats = list[tuple[list[tuple[int, int]], bytes]]
+Ranges = list[tuple[int, int]]  # offset in the half, bytes
+Beats = list[tuple[Ranges, bytes]]
 
 
 class Results:
@@ -142,7 +143,7 @@ class Results:
         address = out["offset"] + writers[:, None] * out["stride"]
         address = address + (run["stored"] + number) * out["step"]
         order = np.argsort(address.reshape(-1), kind="stable")
-        addresses = address.reshape(-1)[order].tolist()
+        addresses = address.reshape(-1)[order]
         return self._beats(addresses, data.reshape(-1)[order].tobytes(), data.dtype.itemsize)
 
     def _check_kind(self, cluster: int, element: str) -> None:
@@ -155,10 +156,34 @@ class Results:
                 {"cluster": cluster, "element": element},
             )
 
-    def _beats(self, addresses: list[int], data: bytes, size: int) -> Beats:
+    def _beats(self, addresses: NDArray[np.int64], data: bytes, size: int) -> Beats:
         """Cut elements at ascending addresses into beats of the bus's width."""
-        found: Beats = []
-        ranges: list[tuple[int, int]] = []
+        width = self.shape.bus_bytes
+        if width % size:
+            cut = self._cut(addresses.tolist(), size)
+        else:
+            cut = self._cut_evenly(addresses, size)
+        return [(ranges, data[i * width : (i + 1) * width]) for i, ranges in enumerate(cut)]
+
+    def _cut_evenly(self, addresses: NDArray[np.int64], size: int) -> list[Ranges]:
+        """The ranges of each beat if it holds a whole number of elements."""
+        a_beat = self.shape.bus_bytes // size
+        begins = np.ones(addresses.size, np.bool_)
+        begins[1:] = np.diff(addresses) != size
+        begins[::a_beat] = True
+        first = np.flatnonzero(begins)
+        length = np.diff(first, append=addresses.size) * size
+        ranges = list(zip(addresses[first].tolist(), length.tolist(), strict=True))
+        count = -(-addresses.size // a_beat)
+        if len(ranges) == count:
+            return [[one] for one in ranges]
+        ends = np.searchsorted(first, np.arange(1, count + 1) * a_beat).tolist()
+        return [ranges[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+
+    def _cut(self, addresses: list[int], size: int) -> list[Ranges]:
+        """The ranges of each beat; elements may go on in the next one."""
+        found: list[Ranges] = []
+        ranges: Ranges = []
         room = 0
         for address in addresses:
             at, end = address, address + size
@@ -166,7 +191,7 @@ class Results:
                 if not room:
                     ranges = []
                     room = self.shape.bus_bytes
-                    found.append((ranges, b""))
+                    found.append(ranges)
                 length = min(end - at, room)
                 if ranges and sum(ranges[-1]) == at:
                     ranges[-1] = (ranges[-1][0], ranges[-1][1] + length)
@@ -174,8 +199,7 @@ class Results:
                     ranges.append((at, length))
                 at += length
                 room -= length
-        width = self.shape.bus_bytes
-        return [(ranges, data[i * width : (i + 1) * width]) for i, (ranges, _) in enumerate(found)]
+        return found
 
     # Return bus
 

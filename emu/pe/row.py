@@ -34,6 +34,8 @@ class Row(Core):
     clock, device cycles divided by `pe.divider`.
     """
 
+    confined = True
+
     def __init__(self, device: Device, row: int) -> None:
         config = device.config
         self.shape = shape_of(config, row)

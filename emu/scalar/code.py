@@ -76,7 +76,11 @@ class Code:
                 f"fetch of an instruction at {address:#010x}, which is no multiple of 4",
                 {"address": address, "size": 4},
             )
-        return self.hart.device.memory.locate(address, 4, "fetch")
+        pages, offset = self.hart.device.memory.locate(address, 4, "fetch")
+        if pages.sleeper is not None:
+            pages.sleeper.disturbed(self.hart.time)
+            self.hart.ask()
+        return pages, offset
 
     def _decode(self, address: int, word: int) -> Decoded:
         found = self._words.get(word)
@@ -112,8 +116,13 @@ class Code:
     def _translate(self, address: int) -> None:
         """Put the block at `address` into `blocks`, if it is worth it."""
         try:
-            pages, offset = self.locate(address)
+            pages, offset = self.hart.device.memory.locate(address, 4)
         except Fault:
+            return
+        if address & 3:
+            return
+        if pages.sleeper is not None:  # the hart's time may lie behind: another time
+            self._heat[address] -= 1
             return
         block = self._stale_blocks.pop(address, None)
         if block is None or pages.read(offset, len(block.code)) != block.code:

@@ -143,11 +143,15 @@ class Hart(Core):
             if run is None:
                 self.pc, self.time, self.retired = pc, time, retired
                 run = code.run(pc)
+                if self._shared:
+                    return None
             if time + run.lead >= limit:
                 run = steps.get(pc)
                 if run is None:
                     self.pc, self.time, self.retired = pc, time, retired
                     run = code.step(pc)
+                    if self._shared:
+                        return None
             acts, end, _, length, costs, _ = run
             try:
                 for act in acts:
@@ -266,6 +270,7 @@ class Hart(Core):
         values = dict(found.values)
         if values.get("rd") == 0:
             values["rd"] = SINK
+        self.device.cycle = self.time  # others may have to be brought to the present
         stop = self._services[found.row.mnemonic](self, **values)
         if self.time == NEVER:
             return None
@@ -313,6 +318,7 @@ class Hart(Core):
 
     def write_file(self, number: int, address: int, length: int) -> None:
         """Give bytes to the host's file 1 or 2. Raises `Fault` (out-of-range access)."""
+        self.ask()
         data = self.device.memory.peek(address, length)
         (self.device.stdout if number == 1 else self.device.stderr)(data)
 

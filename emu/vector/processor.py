@@ -213,6 +213,7 @@ class Processor(Hart):
         values = dict(found.values)
         if values.get("rd") == 0:
             values["rd"] = SINK
+        self.device.cycle = self.time
         stop = self._services[found.row.mnemonic](self, **values)
         time = self.time
         for place in writes(found):

@@ -179,11 +179,13 @@ class Toy(Core):
         return "shared"
 
     def _exit(self, code: int) -> Stop:
+        self.device.cycle = self.time
         self._finish(self.time)
         return Stop("exit", self.time, f"exit {code}", exit_code=code, core=self.name)
 
     def _break(self) -> Stop:
         address = self.next_address
+        self.device.cycle = self.time
         self._finish(self.time)
         return Stop("breakpoint", self.time, core=self.name, address=address)
 

@@ -1,0 +1,103 @@
+"""Beats of the return bus, several at once, for the fast engine.
+
+As long as nobody else asks for the half of the unit and the bus brings nothing, a beat a cycle
+goes, of the clusters that store in turn. Up to the last beat of one of the stores all that
+changes are counts, and the bytes of the half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from emu.pe.results import Beats
+
+if TYPE_CHECKING:
+    from emu.banks import Banks
+    from emu.pe.row import Row
+
+_FEWEST = 2  # beats that are worth it
+
+
+@dataclass
+class Returns:
+    """Beats in the cycles `first` to `end` - 1.
+
+    The beat before them is written when they begin; the next one goes in the cycle `end`, when
+    the store of the last of these may end.
+    """
+
+    half: int
+    first: int
+    end: int
+    clusters: list[int]  # that store, in their turn
+    beats: Beats
+
+    @classmethod
+    def after(cls, row: Row, cycle: int, until: int) -> Returns | None:
+        """Those behind the beat that was written in `cycle` and before the cycle `until`.
+
+        None if they may not go by themselves.
+        """
+        state, memory = row.state, row.device.memory
+        if state.beat is not None:
+            return None
+        count = row.shape.clusters
+        turn = [(state.returning + 1 + step) % count for step in range(count)]
+        storing = [(cluster, row.controls[cluster].storing()) for cluster in turn]
+        stores = [(cluster, op["beats"]) for cluster, op in storing if op is not None]
+        left = [len(beats) for _, beats in stores]
+        left[-1] -= 1  # its first beat is the one that is written
+        rounds, number = min(left) - 1, len(stores)
+        # The first of the stores to end sends its last beat as the last one of all.
+        most = min(rounds * number + left.index(rounds + 1) + 1, until - cycle - 1)
+        if rounds < 0 or most < _FEWEST:
+            return None
+        queues = [beats[: rounds + 2] for _, beats in stores]
+        del queues[-1][0]
+        order = (queues[at % number][at // number] for at in range(most))
+        beats = list(takewhile(_Whole(memory.banks, row.shape.bus_bytes).is_one, order))
+        if len(beats) < _FEWEST:
+            return None
+        half, _ = memory.locate_half(memory.feeding_address(row.shape.row), 1)
+        return cls(half, cycle + 1, cycle + 1 + len(beats), [x for x, _ in stores], beats)
+
+    def write(self, row: Row, now: int) -> int:
+        """Bring the return bus to the start of cycle `now`; how many beats came before it."""
+        count = min(now, self.end) - self.first
+        if count <= 0:
+            return 0
+        row.results.take_in()  # the beat in front of them
+        state, number = row.state, len(self.clusters)
+        pages = row.device.memory.halves[self.half]
+        for ranges, data in self.beats[:count]:
+            at = 0
+            for offset, length in ranges:
+                pages.write(offset, data[at : at + length])
+                at += length
+        # The last one is left as if it had just been written.
+        for place, cluster in enumerate(self.clusters):
+            op = row.controls[cluster].storing()
+            assert op is not None  # it has beats left
+            del op["beats"][: (count - 2 - place) // number + 1]
+        state.return_beats += count - 1
+        state.return_bytes += sum(len(data) for _, data in self.beats[: count - 1])
+        state.return_turn = (self.clusters[(count - 2) % number] + 1) % row.shape.clusters
+        state.returning = self.clusters[(count - 1) % number]
+        state.returned = self.first + count - 1
+        return count
+
+
+class _Whole:
+    """Whether a beat goes in one cycle if nobody else asks for its banks."""
+
+    def __init__(self, banks: Banks, width: int) -> None:
+        self.banks = banks
+        # Bytes in one piece need at most that many banks.
+        self.narrow = -(-(width - 1) // banks.width) + 1 <= banks.count
+
+    def is_one(self, beat: tuple[list[tuple[int, int]], bytes]) -> bool:
+        """Whether it needs no bank twice."""
+        ranges, _ = beat
+        return (len(ranges) == 1 and self.narrow) or len(self.banks.pieces(ranges)) == 1
