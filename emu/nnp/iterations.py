@@ -3,7 +3,8 @@
 An iteration is an act, in the cycle in which its first vector is read, and so is each vector that
 is popped from NetInQ. An iteration has its effects there; when its results can be used is state
 (`ready_*`, `free`), and so are the vectors that leave later (`net_out`). The next instruction
-follows nnp.issue_cycles after the begin of the last iteration.
+follows nnp.issue_cycles after the begin of the last iteration. Listeners hear "chain" (address
+of its first instruction, iteration) when an iteration has had its effects.
 """
 
 from __future__ import annotations
