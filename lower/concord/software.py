@@ -9,8 +9,9 @@ from isa.config import Configuration
 from lower.concord import arithmetic
 from lower.concord.graph import Graph, Output, Tensor
 from lower.concord.layer import Layer
+from lower.concord.lines import WIDTH
 from lower.concord.loops import rolled
-from lower.concord.writer import WIDTH, Writer
+from lower.concord.writer import Writer
 
 _WHAT = {
     "numpy": "NumPy",

@@ -7,14 +7,13 @@ import keyword
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from isa.config import Configuration
 from lower.concord import arithmetic
 from lower.concord.graph import SHARED, Graph, Node, Output, Tensor
 from lower.concord.layer import Layer, Loop
+from lower.concord.lines import WIDTH, Group, arguments, bare, laid, numbers
 
-WIDTH = 88
 _INLINE = (
     "quantise", "quantise_matrix", "rows", "columns", "regroup", "collected", "zeros", "zero_tiles",
     "take", "part",
@@ -83,8 +82,7 @@ class Writer:
             name = self._unique(tensor.name)
             self.inputs[name] = tensor
             self.names[node.number] = name
-        head = self._broken("def layer", list(self.inputs), "", "")
-        head[-1] += ":"
+        head = laid("def layer", arguments(*self.inputs), ":")
         self.lines = [f'    """{self._sentence()}"""']
         self._nodes(layer.nodes, 4)
         returned = []
@@ -130,14 +128,14 @@ class Writer:
         kind = "matrix_of" if node.value["kind"] == "matrix" else "rows_of"
         rows = node.rows * (self.native if kind == "matrix_of" else 1)
         self.used.add(kind)
-        arguments = [name, str(rows), str(node.blocks * self.native)]
+        given = [name, str(rows), str(node.blocks * self.native)]
         user = self.users.get(node.number)
         if self.uses[node.number] == 1 and user and user.operation == "quantise_matrix":
-            arguments = [f"{kind}({', '.join(arguments)})"]
+            given = [f"{kind}({', '.join(given)})"]
             kind = user.operation
             self.used.add(kind)
             self.names[user.number] = name
-        self._assign(name, kind, arguments, indent)
+        self._assign(name, kind, given, indent)
 
     def _statement(self, node: Node, indent: int) -> None:
         if node.number in self.names:
@@ -145,8 +143,8 @@ class Writer:
         if node.operation == "final":
             self.names[node.number] = self.finals[node.inputs[0].number][node.value["slot"]]
             return
-        function, arguments = self._call(node)
-        text = f"{function}({', '.join(arguments)})" if function else arguments[0]
+        function, given = self._call(node)
+        text = f"{function}{arguments(*given)}" if function else str(given[0])
         user = self.users.get(node.number)
         here = user is None or self.scope.get(user.number) == self.scope.get(node.number)
         once = self.uses[node.number] == 1 and here
@@ -158,9 +156,8 @@ class Writer:
         name = self._name(node)
         self.names[node.number] = name
         if function:
-            lines = self._broken(
-                f"{' ' * indent}{name} = {function}", list(arguments), "", " " * indent
-            )
+            start = f"{' ' * indent}{name} = {function}"
+            lines = laid(start, arguments(*given), "", indent)
         else:
             lines = [f"{' ' * indent}{name} = {text}"]
         self.lines += self._said(lines, node)
@@ -231,7 +228,7 @@ class Writer:
             return self.names[node.number]
         return self.expressions[node.number]
 
-    def _call(self, node: Node) -> tuple[str, list[str]]:
+    def _call(self, node: Node) -> tuple[str, list[str | Group]]:
         """A function and its arguments; without a function an expression."""
         texts = [self._text(item) for item in node.inputs]
         value, width = node.value, node.blocks * self.native
@@ -247,38 +244,29 @@ class Writer:
             return "", [
                 f"{texts[0]}[{ends['top']}:{ends['bottom']}, {ends['left']}:{ends['right']}]"
             ]
-        function, arguments = _FUNCTIONS.get(operation, operation), texts
+        function = _FUNCTIONS.get(operation, operation)
+        given: list[str | Group] = [*texts]
         if operation == "take":
-            arguments = [*texts, lines_text(value["lines"])]
+            given = [*texts, numbers(value["lines"])]
         elif operation == "regroup":
-            arguments = [*texts, str(node.rows), str(width)]
+            given = [*texts, str(node.rows), str(width)]
         elif operation == "collected":
             result = self.names[node.inputs[0].number].split()[value["result"]]
-            arguments = [result, str(node.rows), str(width)]
+            given = [result, str(node.rows), str(width)]
         elif operation == "zeros":
-            arguments = [str(node.rows), str(width)]
+            given = [str(node.rows), str(width)]
         elif operation == "zero_tiles":
-            arguments = [str(node.rows * self.native), str(width)]
+            given = [str(node.rows * self.native), str(width)]
         elif operation == "windows":
-            arguments = [*texts, *(f"{name}={number}" for name, number in value.items())]
+            given = [*texts, *(f"{name}={number}" for name, number in value.items())]
         elif operation == "v_softmax":
-            arguments = [*texts, str(value["valid"])]
+            given = [*texts, str(value["valid"])]
         self.used.add(function)
-        return function, list(arguments)
+        return function, given
 
-    def _assign(self, name: str, function: str, arguments: Sequence[str], indent: int) -> None:
+    def _assign(self, name: str, function: str, given: Sequence[str | Group], indent: int) -> None:
         start = f"{' ' * indent}{name} = {function}"
-        self.lines += self._broken(start, list(arguments), "", " " * indent)
-
-    def _broken(self, start: str, arguments: list[str], end: str, indent: str) -> list[str]:
-        """A call in a line, or in one an argument."""
-        line = f"{start}({', '.join(arguments)}){end}"
-        if len(line) + 1 <= WIDTH:
-            return [line]
-        inner = ", ".join(arguments)
-        if len(inner) + len(indent) + 4 <= WIDTH:
-            return [f"{start}(", f"{indent}    {inner}", f"{indent}){end}"]
-        return [f"{start}(", *(f"{indent}    {each}," for each in arguments), f"{indent}){end}"]
+        self.lines += laid(start, arguments(*given), "", indent)
 
     # --- loops ---
 
@@ -297,29 +285,38 @@ class Writer:
             sources = [f"zeros({loop.count}, 1)"]
             self.used.add("zeros")
         step = self._unique("step")
-        parameters = ", ".join(["state", *items])
-        self.lines += ["", f"{blank}def {step}({parameters}):"]
+        parameters = arguments("state", *items)
+        self.lines += ["", *laid(f"{blank}def {step}", parameters, ":", indent)]
         if states:
-            self.lines.append(f"{blank}    {_tuple(states, bare=True)} = state")
+            self.lines += bare(f"{blank}    ", Group(tuple(states)), " = state", indent + 4)
         self._nodes(loop.body, indent + 4)
-        after = _tuple([self._text(item) for item in loop.updates])
-        results = _tuple([self._text(item) for item in loop.results])
-        self.lines += [f"{blank}    return {after}, {results}", ""]
-        names = [self._unique(f"{item.name or 'result'}_all") for item in loop.results]
-        self.names[node.number] = " ".join(names)
-        last = "_"
-        if loop.finals:
-            wanted = [slot in loop.finals for slot in range(len(loop.carried))]
-            bases = [item.name or "last" for item in loop.updates]
-            every = [
-                self._unique(base) if used else "_"
-                for base, used in zip(bases, wanted, strict=True)
-            ]
-            self.finals[node.number] = every
-            last = _tuple(every)
-        left = f"{last}, {_tuple(names)}" if names else f"{last}, _"
+        after = Group(tuple(self._text(item) for item in loop.updates))
+        results = Group(tuple(self._text(item) for item in loop.results))
+        self.lines += bare(f"{blank}    return ", Group((after, results)), "", indent + 4)
+        self.lines.append("")
         self.used.add("scan")
-        self._assign(left, "scan", [step, _tuple(starts), *sources], indent)
+        left = self._taken(node, loop, indent)
+        self._assign(left, "scan", [step, Group(tuple(starts)), *sources], indent)
+
+    def _taken(self, node: Node, loop: Loop, indent: int) -> str:
+        """What a scan is assigned to: names of last states and results, or of both as a whole."""
+        bases = [f"{item.name or 'result'}_all" for item in loop.results]
+        lasts = [item.name or "last" for item in loop.updates]
+        wanted = [slot in loop.finals for slot in range(len(lasts))]
+        if sum(map(len, bases)) + sum(map(len, lasts)) + indent > WIDTH // 2:
+            last = self._unique("last") if loop.finals else "_"
+            result = self._unique("results") if bases else "_"
+            self.finals[node.number] = [f"{last}[{slot}]" for slot in range(len(lasts))]
+            self.names[node.number] = " ".join(f"{result}[{at}]" for at in range(len(bases)))
+            return f"{last}, {result}"
+        names = [self._unique(base) for base in bases]
+        self.names[node.number] = " ".join(names)
+        every = [
+            self._unique(base) if used else "_" for base, used in zip(lasts, wanted, strict=True)
+        ]
+        self.finals[node.number] = every
+        last = str(Group(tuple(every))) if loop.finals else "_"
+        return f"{last}, {Group(tuple(names)) if names else '_'}"
 
     def _sequence(self, loop: Loop, source: Node) -> str:
         rows = source.rows // loop.count
@@ -338,29 +335,3 @@ _PLAIN = {
     "v_sigm": "sigmoid", "v_tanh": "tangent", "v_relu": "relu", "v_softmax": "softmax",
     "requantise": "x", "regroup": "x", "rows": "x", "take": "x", "columns": "x",
 }  # fmt: skip
-
-
-def _tuple(texts: Sequence[str], *, bare: bool = False) -> str:
-    inner = ", ".join(texts) + ("," if len(texts) == 1 else "")
-    return inner if bare else f"({inner})"
-
-
-def lines_text(rows: Sequence[int]) -> str:
-    """Numbers of rows as a short expression."""
-    steps = {after - before for before, after in pairwise(rows)}
-    first, count = rows[0], len(rows)
-    if len(steps) == 1:
-        step = steps.pop()
-        if step == 0:
-            return f"[{first}] * {count}"
-        return f"range({first}, {first + step * count}, {step})"
-    for across in range(2, count):  # lines of an image, some columns of each
-        if count % across or rows[across] - rows[across - 1] == rows[1] - rows[0]:
-            continue
-        step, down = rows[1] - rows[0], rows[across] - rows[0]
-        lines = [first + y * down + x * step for y in range(count // across) for x in range(across)]
-        if list(rows) == lines and step > 0 and down > 0:
-            ys = f"range({first}, {first + down * (count // across)}, {down})"
-            return f"[y + x for y in {ys} for x in range(0, {step * across}, {step})]"
-        break
-    return str(list(rows))

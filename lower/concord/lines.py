@@ -1,0 +1,88 @@
+"""Text in lines that are not too long, broken as formatters of Python break them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+WIDTH = 88
+
+
+@dataclass(frozen=True)
+class Group:
+    """Items in brackets; the arguments of a call may stand together in a line of their own."""
+
+    items: tuple[str | Group, ...]
+    brackets: str = "()"
+    call: bool = False
+
+    def __str__(self) -> str:
+        more = "," if len(self.items) == 1 and self.brackets == "()" and not self.call else ""
+        return f"{self.brackets[0]}{', '.join(map(str, self.items))}{more}{self.brackets[1]}"
+
+
+def arguments(*items: str | Group) -> Group:
+    """What a call takes."""
+    return Group(items, call=True)
+
+
+def laid(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
+    """`start`, a group, `end`: in one line, or an item a line. `start` has its blanks already."""
+    line = f"{start}{group}{end}"
+    if len(line) <= WIDTH:
+        return [line]
+    inner, blank = " " * (indent + 4), " " * indent
+    joined = inner + ", ".join(map(str, group.items))
+    lines = [start + group.brackets[0]]
+    if group.call and len(joined) <= WIDTH:
+        lines.append(joined)
+    else:
+        for item in group.items:
+            if isinstance(item, Group):
+                lines += laid(inner, item, ",", indent + 4)
+            else:
+                lines.append(f"{inner}{item},")
+    return [*lines, f"{blank}{group.brackets[1]}{end}"]
+
+
+def bare(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
+    """The same of a tuple that needs no brackets in one line."""
+    line = f"{start}{', '.join(map(str, group.items))}{end}"
+    if len(group.items) > 1 and len(line) <= WIDTH:
+        return [line]
+    lines = [f"{start}{group}{end}"]
+    if len(lines[0]) <= WIDTH and len(group.items) == 1:
+        return lines
+    inner = " " * (indent + 4)
+    lines = [f"{start}("]
+    for item in group.items:
+        if isinstance(item, Group):
+            lines += laid(inner, item, ",", indent + 4)
+        else:
+            lines.append(f"{inner}{item},")
+    return [*lines, f"{' ' * indent}){end}"]
+
+
+def numbers(rows: Sequence[int]) -> str | Group:
+    """Numbers of rows as a short expression, if they are regular."""
+    steps = {after - before for before, after in pairwise(rows)}
+    first, count = rows[0], len(rows)
+    if len(steps) == 1:
+        step = steps.pop()
+        if step == 0:
+            return f"[{first}] * {count}"
+        return f"range({first}, {first + step * count}, {step})"
+    for across in range(2, count):  # lines of an image, some columns of each
+        if count % across or rows[across] - rows[across - 1] == rows[1] - rows[0]:
+            continue
+        step, down = rows[1] - rows[0], rows[across] - rows[0]
+        lines = [first + y * down + x * step for y in range(count // across) for x in range(across)]
+        if list(rows) == lines and step > 0 and down > 0:
+            ys = f"range({first}, {first + down * (count // across)}, {down})"
+            return f"[y + x for y in {ys} for x in range(0, {step * across}, {step})]"
+        break
+    for period in range(2, count // 2 + 1):
+        if count % period == 0 and list(rows) == list(rows[:period]) * (count // period):
+            return f"{list(rows[:period])} * {count // period}"
+    return Group(tuple(map(str, rows)), "[]")
