@@ -71,14 +71,16 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         _check_mode(island, mode)
     left = values["repeat"] - block.repeat
     slots = _slots(island, block, operation, mode, left)
-    begin = block.time
+    there = island.aligned(max(block.time, block.pulled((*operation.reads, operation.to))))
+    begin = there
     if operation.computes:
         begin = max(begin, block.alu_free)
     if operation.left == RZ:
         begin = max(begin, block.rz_ready)
     begin = island.aligned(begin)
     at = _column(island, block, operation, begin) if operation.has_column else begin
-    island.counts["cycles_alu"] += begin - block.time
+    island.counts["cycles_pull"] += there - block.time
+    island.counts["cycles_alu"] += begin - there
     latency = island.latencies.of(mode)
     count, last = 1, at
     if island.at_once > 1 and left > 1 and not island.listeners and not _shared(island, block):

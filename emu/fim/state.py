@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +52,8 @@ class Block:
     registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
     rz_ready: int = 0  # the first cycle in which Rz may be read
     alu_free: int = 0
+    rop_ready: int = 0  # the first cycle in which what was pulled is there
+    gio_ready: int = 0
     repeat: int = 0  # times that the present fim has been done
     waiting: str = ""  # what would end its wait, in words
     key: str = ""  # the same, as what changes it says it
@@ -66,12 +68,17 @@ class Block:
         values = dict(zip(CIRCUIT_REGISTERS, self.registers, strict=True))
         return Mode(*(values[name] for name in _MODE))
 
+    def pulled(self, registers: Iterable[str]) -> int:
+        """The first cycle in which nothing is on its way to any of these registers."""
+        ready = {ROP: self.rop_ready, GIO: self.gio_ready}
+        return max((ready.get(name, 0) for name in registers), default=0)
+
     def plain(self) -> list[Any]:
         """The block as lists and numbers."""
         return [
             self.index, list(self.banks), self.pc, self.time, self.running, self.row,
             [list(loop) for loop in self.loops], list(self.registers), self.rz_ready,
-            self.alu_free, self.repeat, self.waiting, self.key, self.since,
+            self.alu_free, self.rop_ready, self.gio_ready, self.repeat, self.waiting, self.key, self.since,
         ]  # fmt: skip
 
     @classmethod

@@ -18,6 +18,8 @@ from isa.fim_circuit import (
     BUFFER_PARTS,
     BUFFER_REGISTERS,
     COLUMN_BYTES,
+    GIO,
+    ROP,
     RZ,
 )
 
@@ -73,7 +75,8 @@ def _endloop(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 def _end(island: Island, block: Block, values: Values, limit: int) -> bool:
     written = (island.dram.written[bank] for bank in block.banks)
-    over = island.aligned(max(block.time, block.rz_ready, *written))
+    there = block.pulled((ROP, GIO))
+    over = island.aligned(max(block.time, block.rz_ready, there, *written))
     if over > block.time:
         block.time = over
         return False
@@ -170,6 +173,8 @@ def _push(island: Island, block: Block, values: Values, limit: int) -> bool:
         data = slice_of(island.state.rz, block.places, slot)
         step_slot(block)
     else:
+        time = island.aligned(max(time, block.pulled((file,))))
+        island.counts["cycles_pull"] += time - block.time
         data = getattr(island.state, file)[block.places]
     for column in data:
         offset = _column_of(island, buffer[END])
@@ -210,10 +215,12 @@ def _pull(island: Island, block: Block, values: Values, limit: int) -> bool:
         time += island.divider
         taken.append(np.frombuffer(island.banks.read(offset, COLUMN_BYTES), np.uint8))
         buffer[START] += 1
-    getattr(island.state, PULLED[values["register"]])[block.places] = np.array(taken)
+    file = PULLED[values["register"]]
+    getattr(island.state, file)[block.places] = np.array(taken)
+    setattr(block, f"{file}_ready", max(end, block.pulled((file,))))
     island.counts["pulled"] += count
     island.counts["column_reads"] += count
-    return _done(island, block, max(end, time))
+    return _done(island, block, time)
 
 
 def _lock(island: Island, block: Block, values: Values, limit: int) -> bool:
