@@ -169,5 +169,11 @@ class Weights:
 
 def _before(found: NDArray[np.uint8]) -> Ints:
     """Of each column, how many zeros stand before the first other number."""
-    zeros = np.maximum.accumulate(found, axis=0) == 0
-    return np.asarray(zeros.view(np.uint8).sum(axis=0, dtype=np.int64))
+    still = np.ones(found.shape[1], np.bool_)
+    count = np.zeros(found.shape[1], np.int64)
+    for row in found:
+        still &= row == 0
+        if not still.any():
+            break
+        count += still
+    return count
