@@ -82,7 +82,11 @@ class Control:
 
     def run_for(self, packet: Packet) -> Run:
         """The run of an exe's packet, or of the buffer that it has triggered last."""
-        return next(run for run in self.runs if run["order"] == packet["order"])
+        order = packet["order"]
+        for run in self.runs:
+            if run["order"] == order:
+                return run
+        raise LookupError(order)
 
     def wake(self, cycle: int) -> None:
         """Decide again in `cycle` at the latest."""
@@ -214,26 +218,31 @@ class Control:
 
     def step(self, now: int) -> None:
         """End what ended before cycle `now`, start what can start in it. Raises `Fault`."""
-        for run in self.runs:
+        runs = self.runs
+        for run in runs:
             for op in run["ops"]:
                 if op["state"] == RUNNING and op["end"] < now:
                     self._finish(run, op)
                 if op["freed"] < now:
                     op["sums"] = 0
-            self.scalar.write_back(run, now)
-        for run in list(self.runs):
+            if run["unwritten"]:
+                self.scalar.write_back(run, now)
+        for run in list(runs):
             if run["live"]:
-                self.loops.loop_back(run)
-                if self.loops.over(run) and self.scalar.done(run, now):
+                if not run["looped"]:
+                    self.loops.loop_back(run)
+                if run["looped"] and self.loops.over(run) and self.scalar.done(run, now):
                     self.loops.leave(run, now)
-        if self.state.doing[self.cluster] != IDLE and not any(run["live"] for run in self.runs):
+        live = [run for run in runs if run["live"]]
+        if not live and self.state.doing[self.cluster] != IDLE:
             self.do(IDLE, now)
+        if len(live) > 1:
+            live.sort(key=_buffer)
         again = NEVER
-        for run in sorted(self.runs, key=lambda run: run["buffer"]):
-            if run["live"]:
-                for lane in LANES:
-                    again = min(again, self._issue(run, lane, now))
-        for run in self.runs:
+        for run in live:
+            for lane in LANES:
+                again = min(again, self._issue(run, lane, now))
+        for run in runs:
             again = min(again, self.scalar.next_act(run, now))
             for op in run["ops"]:
                 if op["state"] == RUNNING and op["end"] + 1 < again:
@@ -393,6 +402,10 @@ class Control:
             if touches and stores and run["order"] < order:
                 return True
         return False
+
+
+def _buffer(run: Run) -> int:
+    return run["buffer"]
 
 
 def _overlap(run: Run, other: Run) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -163,8 +164,8 @@ class Gang:
                 if waits is not False:
                     if other.end is None:
                         return False
-                    bounds.append(np.where(waits, other.end + 1, 0))
-        step.start = np.maximum.reduce(bounds)
+                    bounds.append(_behind(other.end, waits))
+        step.start = reduce(np.maximum, bounds)
         self.issue = step.start + 1
         if op["name"] == "mac":
             self._mac(step)
@@ -204,7 +205,7 @@ class Gang:
         last = run["iteration"] + 1 == run["iterations"]
         if not last:
             times += [step.start + 1 for step in self.steps if step.start is not None]
-        known = np.maximum.reduce([self.steps[0].known, *times])
+        known = reduce(np.maximum, times, self.steps[0].known)
         if last:
             self._finish(known)
             return True
@@ -221,7 +222,7 @@ class Gang:
         ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
         if self.slow:
             ends += [timing.write_back(end) + 1 for end in self.ends.values()]
-        self.looped, self.over = looped, np.maximum.reduce([looped, *ends])
+        self.looped, self.over = looped, reduce(np.maximum, ends, looped)
         self._first = int(self.over.min())
 
     # Macs
@@ -301,7 +302,7 @@ class Gang:
             if waits is not False:
                 if other.end is None:
                     return NEVER
-                bounds.append(np.where(waits, other.end + 1, 0))
+                bounds.append(_behind(other.end, waits))
         if self.slow and op["place"] in self.ends:
             bounds.append(timing.write_back(self.ends[op["place"]]))
         return int(max(bound.max() for bound in bounds))
@@ -372,8 +373,8 @@ class Gang:
         run["ops"] = [_done(step, place) for step in [*kept, *self.steps]]
         for op in run["ops"]:
             op["reads"] = self._reads(op)[place]
-        for name in ("iteration", "taken", "ahead"):
-            run[name] = plain.copy(self.run[name])
+        run["iteration"], run["taken"] = self.run["iteration"], self.run["taken"]
+        run["ahead"] = None if self.run["ahead"] is None else self.run["ahead"].copy()
         run["issue_at"][0], run["held"] = int(self.issue[place]), True
         if self.slow:
             for at, end in self.ends.items():
@@ -392,6 +393,11 @@ class Gang:
     def _last(self) -> Ints:
         """When the last iteration began."""
         return self.steps[0].known
+
+
+def _behind(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
+    """The cycle after an end, of those who wait for it."""
+    return end + 1 if waits is True else np.where(waits, end + 1, 0)
 
 
 def _follows(op: Op, other: Op) -> bool:

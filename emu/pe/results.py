@@ -5,6 +5,7 @@ Seed 000 ¶96-97; the layout of results in memory is the out record of an exe (i
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,65 @@ EVERY_PE = slice(None)
 
 Ranges = list[tuple[int, int]]  # offset in the half, bytes
 Beats = list[tuple[Ranges, bytes]]
+
+
+_REMEMBERED = 4096  # elements of a store whose places are kept in mind
+
+
+@lru_cache(maxsize=64)
+def laid_out(
+    offset: int, stride: int, steps: tuple[int, int, int], writers: bytes, size: int, width: int
+) -> tuple[NDArray[np.intp], tuple[Ranges, ...]]:
+    """The order of a store's elements by address, and the ranges of each beat.
+
+    `steps` are step, elements that have been stored before, count of a PE; `writers` the indices of
+    the PEs. All rows that do the same have the same.
+    """
+    step, before, count = steps
+    address = offset + np.frombuffer(writers, np.intp)[:, None] * stride
+    address = (address + (before + np.arange(count)) * step).reshape(-1)
+    order = np.argsort(address, kind="stable")
+    if width % size:
+        return order, tuple(_cut(address[order].tolist(), size, width))
+    return order, tuple(_cut_evenly(address[order], size, width))
+
+
+def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ranges]:
+    """The ranges of each beat if it holds a whole number of elements."""
+    a_beat = width // size
+    begins = np.ones(addresses.size, np.bool_)
+    begins[1:] = np.diff(addresses) != size
+    begins[::a_beat] = True
+    first = np.flatnonzero(begins)
+    length = np.diff(first, append=addresses.size) * size
+    ranges = list(zip(addresses[first].tolist(), length.tolist(), strict=True))
+    count = -(-addresses.size // a_beat)
+    if len(ranges) == count:
+        return [[one] for one in ranges]
+    ends = np.searchsorted(first, np.arange(1, count + 1) * a_beat).tolist()
+    return [ranges[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+
+
+def _cut(addresses: list[int], size: int, width: int) -> list[Ranges]:
+    """The ranges of each beat; elements may go on in the next one."""
+    found: list[Ranges] = []
+    ranges: Ranges = []
+    room = 0
+    for address in addresses:
+        at, end = address, address + size
+        while at < end:
+            if not room:
+                ranges = []
+                room = width
+                found.append(ranges)
+            length = min(end - at, room)
+            if ranges and sum(ranges[-1]) == at:
+                ranges[-1] = (ranges[-1][0], ranges[-1][1] + length)
+            else:
+                ranges.append((at, length))
+            at += length
+            room -= length
+    return found
 
 
 class Results:
@@ -124,7 +184,9 @@ class Results:
         if not count or not writers.size:
             return []
         holders = self.holders(cluster, int(source[0]), count, "st")
-        writers = writers[np.isin(writers - cluster * self.shape.pes, holders)]
+        held = np.zeros(self.shape.pes, np.bool_)
+        held[holders] = True
+        writers = writers[held[writers - cluster * self.shape.pes]]
         local = writers - cluster * self.shape.pes
         number = np.arange(count)
         values = self.state.output[cluster, local[:, None], source[local][:, None] + number]
@@ -140,11 +202,12 @@ class Results:
                 f" does not fit {element}",
                 {"cluster": cluster, "pe": int(local[pe]), "value": str(values[pe, at])},
             )
-        address = out["offset"] + writers[:, None] * out["stride"]
-        address = address + (run["stored"] + number) * out["step"]
-        order = np.argsort(address.reshape(-1), kind="stable")
-        addresses = address.reshape(-1)[order]
-        return self._beats(addresses, data.reshape(-1)[order].tobytes(), data.dtype.itemsize)
+        steps = out["step"], run["stored"], count
+        size, width = data.dtype.itemsize, self.shape.bus_bytes
+        laid = laid_out if data.size <= _REMEMBERED else laid_out.__wrapped__
+        order, ranges = laid(out["offset"], out["stride"], steps, writers.tobytes(), size, width)
+        whole = data.reshape(-1)[order].tobytes()
+        return [(list(some), whole[i * width : (i + 1) * width]) for i, some in enumerate(ranges)]
 
     def _check_kind(self, cluster: int, element: str) -> None:
         """Integers are stored as integers, floating results as floating elements."""
@@ -156,51 +219,6 @@ class Results:
                 {"cluster": cluster, "element": element},
             )
 
-    def _beats(self, addresses: NDArray[np.int64], data: bytes, size: int) -> Beats:
-        """Cut elements at ascending addresses into beats of the bus's width."""
-        width = self.shape.bus_bytes
-        if width % size:
-            cut = self._cut(addresses.tolist(), size)
-        else:
-            cut = self._cut_evenly(addresses, size)
-        return [(ranges, data[i * width : (i + 1) * width]) for i, ranges in enumerate(cut)]
-
-    def _cut_evenly(self, addresses: NDArray[np.int64], size: int) -> list[Ranges]:
-        """The ranges of each beat if it holds a whole number of elements."""
-        a_beat = self.shape.bus_bytes // size
-        begins = np.ones(addresses.size, np.bool_)
-        begins[1:] = np.diff(addresses) != size
-        begins[::a_beat] = True
-        first = np.flatnonzero(begins)
-        length = np.diff(first, append=addresses.size) * size
-        ranges = list(zip(addresses[first].tolist(), length.tolist(), strict=True))
-        count = -(-addresses.size // a_beat)
-        if len(ranges) == count:
-            return [[one] for one in ranges]
-        ends = np.searchsorted(first, np.arange(1, count + 1) * a_beat).tolist()
-        return [ranges[a:b] for a, b in zip([0, *ends], ends, strict=False)]
-
-    def _cut(self, addresses: list[int], size: int) -> list[Ranges]:
-        """The ranges of each beat; elements may go on in the next one."""
-        found: list[Ranges] = []
-        ranges: Ranges = []
-        room = 0
-        for address in addresses:
-            at, end = address, address + size
-            while at < end:
-                if not room:
-                    ranges = []
-                    room = self.shape.bus_bytes
-                    found.append(ranges)
-                length = min(end - at, room)
-                if ranges and sum(ranges[-1]) == at:
-                    ranges[-1] = (ranges[-1][0], ranges[-1][1] + length)
-                else:
-                    ranges.append((at, length))
-                at += length
-                room -= length
-        return found
-
     # Return bus
 
     def return_cycle(self) -> None:
@@ -210,6 +228,8 @@ class Results:
             return
         for turn in range(self.shape.clusters):
             cluster = (state.return_turn + turn) % self.shape.clusters
+            if state.units[cluster][STORE] == FREE:
+                continue
             op = self.row.controls[cluster].storing()
             if op is not None:
                 state.returning = cluster

@@ -278,7 +278,10 @@ class Runs:
 
     def heads_queue(self, run: Run) -> bool:
         """Whether the run's segment is the first one in the weight queue."""
-        return next(other for other in self.control.runs if other["has_weights"]) is run
+        for other in self.control.runs:
+            if other["has_weights"]:
+                return other is run
+        return False
 
     # The end
 

@@ -58,12 +58,13 @@ class ScalarUnit:
 
     def next_act(self, run: Run, now: int) -> int:
         """The cycle of the next WB after `now`, or the one after the last of a run."""
-        places = (run["written_back"][place] for place, _ in run["unwritten"])
-        return min(places, default=NEVER if self.done(run, now) else now + 1)
+        if run["unwritten"]:
+            return min(run["written_back"][place] for place, _ in run["unwritten"])
+        return NEVER if self.done(run, now) else now + 1
 
     def done(self, run: Run, now: int) -> bool:
         """Whether the last WB was before cycle `now`."""
-        return all(cycle < now for cycle in run["written_back"])
+        return max(run["written_back"], default=NOT_WRITTEN) < now
 
     def fetchable(self, run: Run, op: Op) -> bool:
         """Whether the operands of an ld stand in the register file, so that its data may come."""
