@@ -65,6 +65,17 @@ def add(left: Host, right: Host) -> Host:
     return _rounded(np.add, left, right)
 
 
+def tree_sum(terms: Host) -> Host:
+    """The sum along the last axis, of a power of two of terms: by adjacent pairs, each rounded."""
+    rounded = terms
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        while rounded.shape[-1] > 1:
+            wide = widened(rounded)
+            exact = wide[..., 0::2] + wide[..., 1::2]
+            rounded = np.asarray(exact).astype(terms.dtype, copy=False)
+    return _one_nan(np.array(rounded))[..., 0]
+
+
 def subtract(left: Host, right: Host) -> Host:
     """`left` - `right`, rounded once."""
     return _rounded(np.subtract, left, right)

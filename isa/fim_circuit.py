@@ -7,6 +7,7 @@ map of memory-mapped registers are ours. `isa.fim` is the table that uses them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from isa.memory_map import ISLAND_SHIFT
@@ -28,17 +29,17 @@ class Operation:
     left: str
     right: str = ""
 
-    @property
+    @cached_property
     def computes(self) -> bool:
         """Whether it goes through the ALU."""
         return bool(self.right)
 
-    @property
+    @cached_property
     def has_column(self) -> bool:
         """Whether it reads or writes a column of the open row."""
         return IOSA in (self.to, self.left, self.right)
 
-    @property
+    @cached_property
     def reads(self) -> tuple[str, ...]:
         """The registers that it reads, without those of the ALU's accumulation."""
         return tuple(filter(None, (self.left, self.right)))

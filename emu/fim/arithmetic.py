@@ -8,13 +8,14 @@ The sum of products is that of a tree of adjacent pairs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emu.curves import sigmoid, tanh
-from emu.floats import Host, add, multiply, relu, subtract, widened
+from emu.floats import Host, add, multiply, relu, subtract, tree_sum, widened
 from isa.fim_circuit import (
     COLUMN_BYTES,
     DOT,
@@ -41,12 +42,12 @@ class Mode:
     accumulate: int = 0
     format: int = 0
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The format in NumPy."""
         return np.dtype(FORMATS[self.format].dtype)
 
-    @property
+    @cached_property
     def accumulates(self) -> bool:
         """Whether results are added to what Rz holds."""
         return bool(self.accumulate) and self.op == MUL
@@ -65,7 +66,7 @@ def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
     """What an operation yields before it is accumulated."""
     x, y = left.view(mode.dtype), right.view(mode.dtype)
     if mode.arrange == DOT:
-        return tree(multiply(x, y))[..., None]
+        return tree_sum(multiply(x, y))[..., None]
     if mode.arrange == OUTER:
         products = multiply(x[..., :, None], y[..., None, :])
         return products.reshape(*products.shape[:-2], -1)
@@ -79,13 +80,6 @@ def accumulated(old: Host, new: Host) -> Host:
     return add(old, new)
 
 
-def tree(terms: Host) -> Host:
-    """The sum along the last axis, of a power of two of terms: adjacent pairs, each sum rounded."""
-    while terms.shape[-1] > 1:
-        terms = add(terms[..., 0::2], terms[..., 1::2])
-    return terms[..., 0]
-
-
 def _tensor(x: Host, y: Host, transposed: str) -> Host:
     """C[i, j] is the tree's sum over k of A[i, k] * B[k, j]."""
     side = TENSOR_SIDE
@@ -94,7 +88,7 @@ def _tensor(x: Host, y: Host, transposed: str) -> Host:
     a = a.swapaxes(-1, -2) if transposed == "a" else a
     b = b if transposed == "b" else b.swapaxes(-1, -2)  # b[j, k] from here on
     products = multiply(a[..., :, None, :], b[..., None, :, :])
-    sums = tree(products)
+    sums = tree_sum(products)
     return sums.reshape(*sums.shape[:-2], side * side)
 
 

@@ -141,13 +141,41 @@ class Dram:
         step: int = 1,
     ) -> int:
         """Issue a command at banks in lock-step, at a multiple of `step` from `time` on; when."""
-        bound = max(self.ready(command, bank, channel) for bank in banks)
-        at = max(time, -(-bound.time // step) * step)
+        if channel:
+            earliest, constraint = max(self.ready(command, bank, True) for bank in banks)
+        else:
+            earliest, constraint = self._together(command, banks)
+        at = max(time, -(-earliest // step) * step)
         if at > time:
-            self.waits[bound.constraint] += at - time
-        for bank in banks:
-            self.issue(command, bank, at, row, channel)
+            self.waits[constraint] += at - time
+        if channel or command in (ACTIVATE, PRECHARGE):
+            for bank in banks:
+                self.issue(command, bank, at, row, channel)
+        else:
+            self.columns_at(command, banks, at)
         return at
+
+    def columns_at(self, command: str, banks: Sequence[int], time: int) -> None:
+        """`issue` of a column command at banks, without the channel."""
+        columns = self.columns
+        for bank in banks:
+            columns[bank] = time
+        if command == WRITE:
+            for bank in banks:
+                self.written[bank] = time + self.wl + self.burst
+
+    def _together(self, command: str, banks: Sequence[int]) -> Bound:
+        """As `ready`, of several banks at once and without the channel."""
+        if command == ACTIVATE:
+            pairs = ((self.precharged, self.t_rp, "t_rp"), (self.activated, self.t_rc, "t_rc"))
+        elif command == PRECHARGE:
+            pairs = ((self.activated, self.t_ras, "t_ras"), (self.written, self.t_wr, "t_wr"))
+        else:
+            delay = self.t_rcdrd if command == READ else self.t_rcdwr
+            pairs = ((self.activated, delay, "t_rcd"), (self.columns, self.t_ccdl, "t_ccd"))
+        return max(
+            Bound(max([times[bank] for bank in banks]) + gap, name) for times, gap, name in pairs
+        )
 
     def open(self, banks: Sequence[int], row: int, time: int, step: int = 1) -> int:
         """Open a row in banks in lock-step; another one is closed first. When it was activated."""

@@ -67,7 +67,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     """`fim`: its next repeat, and those behind that are asked for before `limit`."""
     operation, step = OPERATIONS[values["n"]], island.divider
     mode = block.mode
-    if operation.computes:
+    if operation.computes and mode not in island.able_modes:
         _check_mode(island, mode)
     left = values["repeat"] - block.repeat
     slots = _slots(island, block, operation, mode, left)
@@ -111,6 +111,7 @@ def _check_mode(island: Island, mode: Mode) -> None:
     why = island.able.lacks(mode.op, mode.arrange, mode.format, mode.transpose)
     if why:
         raise Fault("not available", why, {"function": FUNCTION_NAMES[mode.op]})
+    island.able_modes.add(mode)
 
 
 def _uses_slice(operation: Operation, mode: Mode) -> bool:
@@ -176,10 +177,7 @@ def _column(island: Island, block: Block, operation: Operation, begin: int) -> i
 
 def load_rows(island: Island, banks: list[int], row: int) -> None:
     """The sense amplifiers of banks take a row."""
-    size = island.geometry.row_bytes
-    for bank in banks:
-        data = island.banks.read(island.geometry.offset(Place(bank, row, 0)), size)
-        island.state.iosa[bank] = np.frombuffer(data, np.uint8).reshape(-1, COLUMN_BYTES)
+    island.state.iosa[banks] = island.cells[banks, row]
 
 
 def _shared(island: Island, block: Block) -> bool:
@@ -209,8 +207,7 @@ def _together(
     island.counts["cycles_alu"] += (count - 1) * (alu - step)
     if operation.has_column and count > 1:
         dram.waits["t_ccd"] += (count - 1) * (period - alu)
-        for bank in block.banks:
-            dram.issue(WRITE if operation.to == IOSA else READ, bank, last)
+        dram.columns_at(WRITE if operation.to == IOSA else READ, block.banks, last)
     return count, last
 
 

@@ -8,11 +8,16 @@ for, and the block goes on behind the last command. The reference engine takes t
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from emu.core import NEVER, Core, Waiting
 from emu.faults import Fault, Stop
 from emu.fim import operations, words
+from emu.fim.arithmetic import Mode
 from emu.fim.dram import Dram
 from emu.fim.state import NOBODY, OWN_COUNTS, OWNER, PRODUCER, Block, fields
 from emu.windows import Later
@@ -20,7 +25,7 @@ from isa import memory_map
 from isa.codec import Decoded, DecodeError, decode
 from isa.fim import CORE
 from isa.fim_check import Check, CheckError
-from isa.fim_circuit import BUFFERS, COLUMN_BYTES
+from isa.fim_circuit import BUFFERS, COLUMN_BYTES, COLUMNS
 from isa.fim_islands import WAITS, Geometry, abilities, island_address
 
 if TYPE_CHECKING:
@@ -48,6 +53,7 @@ class Island(Core):
         self.buffers: list[list[int]] = []
         self.counts = dict.fromkeys(OWN_COUNTS, 0)
         self._decoded: dict[int, Decoded] = {}
+        self.able_modes: set[Mode] = set()  # that were asked for, and the circuits can do
         self.journal: list[tuple[int, bytes]] | None = None  # what written bytes were
 
     # Memory
@@ -65,6 +71,12 @@ class Island(Core):
     def banks(self) -> Pages:
         """The bytes of the banks."""
         return self.device.memory.own[self.number, CORE.memories[1].name]
+
+    @cached_property
+    def cells(self) -> NDArray[np.uint8]:
+        """The bytes of the banks to read: bank, row, column, byte."""
+        shape = (self.geometry.banks, self.geometry.rows, COLUMNS, COLUMN_BYTES)
+        return np.frombuffer(self.banks.bytes, np.uint8).reshape(shape)
 
     def store(self, offset: int, data: bytes) -> None:
         """Write bytes of the banks."""

@@ -17,7 +17,7 @@ from isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, 
 
 NOBODY = -1
 LOW, HIGH, START, END, OWNER, PRODUCER = range(6)  # of a buffer
-_MODE = ("op", "arrange", "transpose", "accumulate", "format")
+_MODE = tuple(map(CIRCUIT_REGISTERS.index, ("op", "arrange", "transpose", "accumulate", "format")))
 OWN_COUNTS = (
     "operations", "activations", "reopened", "column_reads", "column_writes", "pushed", "pulled",
     "host_columns", "cycles_pull", "cycles_lock", "cycles_alu",
@@ -61,12 +61,12 @@ class Block:
 
     def __post_init__(self) -> None:
         self.places: NDArray[np.intp] = np.array(self.banks, np.intp)
+        self.mode = Mode()
+        self.registers_changed()
 
-    @property
-    def mode(self) -> Mode:
-        """What its circuits' registers say of an operation."""
-        values = dict(zip(CIRCUIT_REGISTERS, self.registers, strict=True))
-        return Mode(*(values[name] for name in _MODE))
+    def registers_changed(self) -> None:
+        """Take what the circuits' registers say of an operation."""
+        self.mode = Mode(*(self.registers[place] for place in _MODE))
 
     def pulled(self, registers: Iterable[str]) -> int:
         """The first cycle in which nothing is on its way to any of these registers."""

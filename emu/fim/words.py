@@ -100,6 +100,7 @@ def _mmr(island: Island, block: Block, values: Values, limit: int) -> bool:
     number, value = values["register"], values["value"]
     if number < BUFFER_REGISTERS:
         block.registers[number] = value
+        block.registers_changed()
     else:
         buffer, part = divmod(number - BUFFER_REGISTERS, len(BUFFER_PARTS))
         _point(island, block, buffer, part, value)

@@ -32,6 +32,10 @@ class Recorder(Dram):
         self.log.append(Command(command, bank, time, row, channel))
         super().issue(command, bank, time, row, channel)
 
+    def columns_at(self, command, banks, time):
+        self.log += [Command(command, bank, time, -1, False) for bank in banks]
+        super().columns_at(command, banks, time)
+
 
 def violations(log, device):
     """Every pair of commands that is nearer than the page's list allows; rows that are not open."""
