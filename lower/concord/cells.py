@@ -35,6 +35,12 @@ class Cells:
         self.owner[addresses] = node.number
         self.index[addresses] = indices(node, addresses.shape[0])
 
+    def copy(self, addresses: Ints, owner: Ints, index: Ints) -> None:
+        """Cells as they were read elsewhere; the last one stays."""
+        self.reserve(int(addresses.max()) + 1)
+        self.owner[addresses] = owner
+        self.index[addresses] = index
+
     def read(self, addresses: Ints) -> tuple[Ints, Ints]:
         """Owners and indices at addresses."""
         self.reserve(int(addresses.max()) + 1)

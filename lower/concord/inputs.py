@@ -12,6 +12,9 @@ from lower.concord.cells import NOTHING, Cells, Ints
 from lower.concord.graph import Graph, Node, Tensor
 from lower.concord.hints import Hint
 
+# Hints of where a load goes to, by the place in it of their first cell.
+Pieces = Sequence[tuple[int, Hint]]
+
 
 class Inputs:
     """The inputs of a program, found as its chains read them."""
@@ -21,9 +24,10 @@ class Inputs:
         self.used: set[str] = set()  # hints that are inputs
 
     def fill(
-        self, name: str, memory: Cells, addresses: Ints, wanted: Hint | None, *, tiles: bool
+        self, name: str, memory: Cells, addresses: Ints, pieces: Pieces, *, tiles: bool
     ) -> None:
         """Have an input for each cell that nobody wrote."""
+        self._pieces(name, memory, addresses.ravel(), pieces, tiles=tiles)
         flat = np.unique(addresses)
         memory.reserve(int(flat[-1]) + 1)
         while True:
@@ -33,11 +37,53 @@ class Inputs:
             first = int(missing[0])
             hint = (
                 self.hint_at(name, first, tiles=tiles)
-                or self.wanted(name, missing, wanted, tiles=tiles)
                 or self._declared_at(name, memory, first, tiles=tiles)
                 or self._unnamed(name, addresses, missing, tiles=tiles)
             )
             self.make(hint, memory, tiles=tiles)
+
+    def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
+        """What is read and written to hinted places: the tensors of these hints, where it is read.
+
+        Hints of the place where it is read come first.
+        """
+        for offset, hint in pieces:
+            place = flat[offset : offset + self._size(hint, tiles=tiles)]
+            first = int(place[0])
+            if hint.name in self.used or self.hint_at(name, first, tiles=tiles):
+                continue
+            run = np.array_equal(place, first + np.arange(self._size(hint, tiles=tiles)))
+            if run and self._free(memory, place).all():
+                self.make(replace(hint, memory=name, address=first), memory, tiles=tiles)
+
+    def of_queue(self, name: str, begin: int, rows: int, columns: int, pieces: Pieces) -> Cells:
+        """Tiles that come from a queue, from a place in its stream on, in the order of coming."""
+        memory, count, n = Cells(), rows * columns, self.native
+        memory.reserve(count)
+        here = [
+            ((hint.address - begin) // n, hint)
+            for hint in self.hints
+            if hint.memory == name and hint.said and (hint.address - begin) % n == 0
+        ]
+        for offset, hint in [*here, *pieces]:
+            end = offset + hint.tiles(n)
+            if hint.name in self.used or offset < 0 or end > count:
+                continue
+            if self._free(memory, np.arange(offset, end)).all():
+                moved = replace(hint, memory=name, address=begin + offset * n)
+                self.make(moved, memory, tiles=True, at=offset)
+        while True:
+            missing = np.flatnonzero(memory.owner[:count] == NOTHING)
+            if not len(missing):
+                return memory
+            run = 1
+            while run < len(missing) and missing[run] == missing[0] + run:
+                run += 1
+            sides = (rows, columns) if run == count else (1, run)
+            first = int(missing[0])
+            label = f"matrix_{name.lower()}_{begin + first * n}"
+            hint = Hint(label, name, begin + first * n, sides[0] * n, sides[1] * n)
+            self.make(hint, memory, tiles=True, at=first)
 
     def _size(self, hint: Hint, *, tiles: bool) -> int:
         return hint.tiles(self.native) if tiles else hint.vectors(self.native)
@@ -48,15 +94,6 @@ class Inputs:
             inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
             if hint.memory == name and inside and hint.said == said and hint.name not in self.used:
                 return hint
-        return None
-
-    def wanted(self, name: str, missing: Ints, wanted: Hint | None, *, tiles: bool) -> Hint | None:
-        """What is read as the tensor that the chain writes, if it is all of that."""
-        if wanted is None or wanted.name in self.used:
-            return None
-        run = np.array_equal(missing, missing[0] + np.arange(len(missing)))
-        if run and self._size(wanted, tiles=tiles) == len(missing):
-            return replace(wanted, memory=name, address=int(missing[0]))
         return None
 
     def _declared_at(self, name: str, memory: Cells, address: int, *, tiles: bool) -> Hint | None:
@@ -93,8 +130,8 @@ class Inputs:
             return Hint(f"matrix_{label}", name, first, rows * native, columns * native)
         return Hint(label, name, first, rows, columns * native)
 
-    def make(self, hint: Hint, memory: Cells, *, tiles: bool) -> Node:
-        """An input tensor, in its cells."""
+    def make(self, hint: Hint, memory: Cells, *, tiles: bool, at: int | None = None) -> Node:
+        """An input tensor, in its cells: from its address on, or from `at`."""
         kind = "matrix" if tiles else "vectors"
         tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)
         rows = -(-hint.rows // self.native) if tiles else hint.rows
@@ -103,7 +140,8 @@ class Inputs:
         node.name = hint.name
         self.graph.inputs.append((tensor, node))
         self.used.add(hint.name)
-        addresses = hint.address + np.arange(rows * blocks, dtype=np.int64).reshape(rows, blocks)
+        begin = hint.address if at is None else at
+        addresses = begin + np.arange(rows * blocks, dtype=np.int64).reshape(rows, blocks)
         free = self._free(memory, addresses)
         where = np.flatnonzero(free.ravel())
         flat = addresses.ravel()[where]

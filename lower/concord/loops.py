@@ -286,6 +286,7 @@ class _Maker:
         loop = Loop(rounds.count)
         head = self.make(work[rounds.start], "loop", [])
         body: list[Node] = []
+        items: dict[tuple[int, int, int, int], Node] = {}
         slots: dict[tuple[object, object], Node] = {}
         first = work[rounds.start : rounds.start + rounds.size]
         second = work[rounds.start + rounds.size : rounds.start + 2 * rounds.size]
@@ -313,7 +314,10 @@ class _Maker:
             if node.operation == "rows":
                 far = node.value["start"] - start.value["start"]
             if far:
-                made = self._item(loop, start, far, operands[0])
+                key = operands[0].number, start.value["start"], start.rows, far
+                if key not in items:
+                    items[key] = self._item(loop, start, far, operands[0])
+                made = items[key]
             else:
                 made = self.make(start, start.operation, operands)
                 loop.body.append(made)

@@ -15,11 +15,11 @@ from isa.nnp_chains import follow, step
 from isa.nnp_entries import Access, Volume, accesses, volume
 from isa.nnp_layouts import TILE
 from lower.concord import cells
-from lower.concord.cells import Cells, Ints
+from lower.concord.cells import NOTHING, Cells, Ints
 from lower.concord.chains import Chain, Place
 from lower.concord.graph import Graph, Node, Output, Tensor
 from lower.concord.hints import Hint
-from lower.concord.inputs import Inputs
+from lower.concord.inputs import Inputs, Pieces
 from lower.errors import LowerError
 
 _QUANTISED = "InitialVrf"
@@ -73,7 +73,11 @@ class Tracer:
         """The iterations `turns` of a chain of vectors, all at once."""
         writes = [access for access in found.values() if access.writes]
         first = found[0]
-        value = self._read(chain, first, window, self._destination(chain, writes))
+        moves = not any(step(row).role == "stage" for row in chain.rows)
+        if moves and first.memory.name != _QUANTISED and not first.window:
+            self._move(chain, first, writes, window)
+            return
+        value = self._read(chain, first, window)
         follow_units = follow(chain.rows)
         from_quantised = first.memory.name == _QUANTISED
         entered = False
@@ -106,37 +110,38 @@ class Tracer:
         found: Ints = np.add.outer(np.array(begins, np.int64), np.arange(access.count))
         return found
 
-    def _read(
-        self, chain: Chain, access: Access, window: Volume | None, wanted: Hint | None
-    ) -> Node:
-        name, iterations = access.memory.name, len(self.turns)
-        place = chain.places[access.at]
+    def _read(self, chain: Chain, access: Access, window: Volume | None) -> Node:
         if access.window and window is not None:
-            return self._windows(chain, access, window, wanted)
-        if name == _IN:
-            count = iterations * access.count
-            addresses = np.arange(self.popped, self.popped + count).reshape(iterations, -1)
-            self.popped += count
-        else:
-            addresses = self._addresses(access, window)
-        return self._vectors(name, addresses, place, wanted)
+            return self._windows(chain, access, window)
+        return self._vectors(access.memory.name, self._source(access, window))
 
-    def _vectors(self, name: str, addresses: Ints, place: Place, wanted: Hint | None) -> Node:
+    def _source(self, access: Access, window: Volume | None) -> Ints:
+        """The cells that an access reads; what it pops is gone."""
+        if access.memory.name != _IN:
+            return self._addresses(access, window)
+        count = len(self.turns) * access.count
+        found = np.arange(self.popped, self.popped + count, dtype=np.int64)
+        self.popped += count
+        return found.reshape(len(self.turns), -1)
+
+    def _vectors(self, name: str, addresses: Ints) -> Node:
         """What lies in these cells of vectors; what comes from outside becomes an input."""
+        return cells.vectors(self.graph, *self._cells(name, addresses))
+
+    def _cells(self, name: str, addresses: Ints, pieces: Pieces = ()) -> tuple[Ints, Ints]:
         memory = self._memory(name, tiles=False)
         if name in (_IN, _EXTERNAL):
-            self.inputs.fill(name, memory, addresses, wanted, tiles=False)
-        owner, index = memory.read(addresses)
-        return cells.vectors(self.graph, owner, index)
+            self.inputs.fill(name, memory, addresses, pieces, tiles=False)
+        return memory.read(addresses)
 
-    def _windows(self, chain: Chain, access: Access, window: Volume, wanted: Hint | None) -> Node:
+    def _windows(self, chain: Chain, access: Access, window: Volume) -> Node:
         """The windows of a volume, one an iteration."""
         first, last = self.turns.start, self.turns.stop
         positions = window.width * window.height
         count = positions * window.depth
         addresses = access.base + np.arange(count, dtype=np.int64).reshape(positions, -1)
         place = chain.places[access.at]
-        whole = self._vectors(access.memory.name, addresses, place, wanted)
+        whole = self._vectors(access.memory.name, addresses)
         if whole.rows != positions:  # the same vectors at every position
             whole = self.graph.add(
                 "take", (whole,), positions, whole.blocks, lines=(0,) * positions
@@ -195,7 +200,7 @@ class Tracer:
         if access is None:
             values = {"valid": chain.scalars["valid"]} if does == "v_softmax" else {}
             return self.graph.add(does, (value,), value.rows, value.blocks, place, **values)
-        other = self._read(chain, access, window, None)
+        other = self._read(chain, access, window)
         if self.mfu_in:
             other = self._requantised(other, place)
         rows = max(value.rows, other.rows)
@@ -203,22 +208,64 @@ class Tracer:
 
     # --- what it writes ---
 
-    def _destination(self, chain: Chain, writes: Sequence[Access]) -> Hint | None:
-        """The hint of a place that the chain writes, if it is one alone."""
+    def _name(self, writes: Sequence[Access]) -> str:
+        """The name of the first hinted place that is written."""
         for access in writes:
-            if access.memory.queue:
-                continue
             for hint in self.hints:
-                if (hint.memory, hint.address) == (access.memory.name, access.base):
-                    return hint
-        return None
+                place = hint.memory, hint.address
+                if not access.memory.queue and place == (access.memory.name, access.base):
+                    return hint.name
+        return ""
+
+    def _pieces(self, writes: Sequence[Access], count: int, *, tiles: bool) -> Pieces:
+        """The hints whose places are written as a whole, of `count` cells behind each other."""
+        found = []
+        for access in writes:
+            base = access.begin(self.turns[0], None)
+            follow_on = len(self.turns) == 1 or access.inc == access.count
+            for hint in self.hints if follow_on and not access.memory.queue else ():
+                size = hint.tiles(self.native) if tiles else hint.vectors(self.native)
+                inside = base <= hint.address and hint.address + size <= base + count
+                if hint.said and hint.memory == access.memory.name and inside:
+                    found.append((hint.address - base, hint))
+        return found
+
+    def _move(
+        self, chain: Chain, read: Access, writes: Sequence[Access], window: Volume | None
+    ) -> None:
+        """A chain that does nothing to its vectors: cells go where it writes them."""
+        addresses = self._source(read, window)
+        count = len(self.turns) * read.count
+        pieces = self._pieces(writes, count, tiles=False) if addresses.size == count else ()
+        owner, index = self._cells(read.memory.name, addresses, pieces)
+        outside = any(access.memory.name in (_OUT, _EXTERNAL) for access in writes)
+        if outside and (owner == NOTHING).any():  # zeros that leave are a value
+            self._write(chain, writes, cells.vectors(self.graph, owner, index), window)
+            return
+        whole = self.graph.nodes[int(owner[0, 0])] if owner[0, 0] != NOTHING else None
+        if whole is not None and (owner == whole.number).all() and not whole.name:
+            every = owner.size == whole.rows * whole.blocks
+            whole.name = self._name(writes) if every else ""
+        shape = len(self.turns), read.count
+        owner, index = np.broadcast_to(owner, shape), np.broadcast_to(index, shape)
+        self._put(chain, writes, owner, index, window)
 
     def _write(
         self, chain: Chain, writes: Sequence[Access], value: Node, window: Volume | None
     ) -> None:
-        iterations = len(self.turns)
-        if hint := self._destination(chain, writes):
-            value.name = value.name or hint.name
+        value.name = value.name or self._name(writes)
+        index = cells.indices(value, len(self.turns))
+        self._put(chain, writes, np.full(index.shape, value.number), index, window)
+
+    def _put(
+        self,
+        chain: Chain,
+        writes: Sequence[Access],
+        owner: Ints,
+        index: Ints,
+        window: Volume | None,
+    ) -> None:
+        """Write cells, a row an iteration."""
         queued = []
         for access in writes:
             name, place = access.memory.name, chain.places[access.at]
@@ -227,13 +274,13 @@ class Tracer:
                 continue
             begins = np.array([access.begin(turn, window) for turn in self.turns], np.int64)
             addresses = np.add.outer(begins, np.arange(access.count))
-            self._memory(name, tiles=False).write(addresses, value)
+            self._memory(name, tiles=False).copy(addresses, owner, index)
             if name == _EXTERNAL:
                 for address in addresses.ravel():
                     self.stored[int(address)] = place
-        for line in cells.indices(value, iterations) if queued else ():
+        for line in zip(owner.tolist(), index.tolist(), strict=True) if queued else ():
             for place in queued:
-                self.pushed += [(value.number, int(cell), place) for cell in line]
+                self.pushed += [(*cell, place) for cell in zip(*line, strict=True)]
 
     # --- tiles ---
 
@@ -244,33 +291,21 @@ class Tracer:
             raise LowerError(
                 f"{chain.places[1]}: matrices that leave the processor are not followed"
             )
+        self.turns = range(1)
+        pieces = self._pieces([write], rows * columns, tiles=True)
+        every = np.arange(rows * columns, dtype=np.int64)
         for _ in range(chain.scalars["iterations"]):
-            matrix = self._matrix(chain, read, write, rows, columns)
-            addresses = np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
-            memory = self._memory(_MATRICES, tiles=True)
-            flat = write.base + addresses
-            memory.reserve(int(flat.max()) + 1)
-            memory.owner[flat] = matrix.number
-            memory.index[flat] = addresses
+            if read.memory.name == _EXTERNAL:
+                source = self._memory(_EXTERNAL, tiles=True)
+                places = read.base + every.reshape(rows, columns)
+                self.inputs.fill(_EXTERNAL, source, places, pieces, tiles=True)
+                owner, index = source.read(places.ravel())
+            else:
+                begin, self.popped = self.popped, self.popped + len(every) * self.native
+                source = self.inputs.of_queue(_IN, begin, rows, columns, pieces)
+                owner, index = source.read(every)
+            self._memory(_MATRICES, tiles=True).copy(write.base + every, owner, index)
             self.matrices.clear()
-
-    def _matrix(self, chain: Chain, read: Access, write: Access, rows: int, columns: int) -> Node:
-        wanted = self._destination(chain, [write])
-        name = read.memory.name
-        if name == _EXTERNAL:
-            memory = self._memory(name, tiles=True)
-            addresses = read.base + np.arange(rows * columns).reshape(rows, columns)
-            self.inputs.fill(name, memory, addresses, wanted, tiles=True)
-            return cells.tiles(self.graph, *memory.read(addresses))
-        begin, self.popped = self.popped, self.popped + rows * columns * self.native
-        hint = self.inputs.hint_at(name, begin, tiles=True)
-        if hint is None or (hint.address, hint.tiles(self.native)) != (begin, rows * columns):
-            every = begin + np.arange(rows * columns)
-            hint = self.inputs.wanted(name, every, wanted, tiles=True)
-        if hint is None:
-            label, n = f"matrix_{name.lower()}_{begin}", self.native
-            hint = Hint(label, name, begin, rows * n, columns * n)
-        return self.inputs.make(hint, Cells(), tiles=True)
 
     # --- the end ---
 
