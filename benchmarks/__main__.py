@@ -15,6 +15,7 @@ ALL = (
     "array",
     "sparse",
     "engines",
+    "dma",
     "nnp",
     "deepbench",
     "protection",

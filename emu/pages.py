@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 SHIFT = 12
 PAGE = 1 << SHIFT  # bytes of a page
@@ -77,6 +78,13 @@ class Pages:
             return
         for row in range(rows):
             self._mark(offset + row * stride, length)
+
+    def mark_at(self, offsets: NDArray[np.int64], length: int) -> None:
+        """Note that `length` bytes, at most a page, at each offset were written through a view."""
+        ends = offsets + (length - 1)
+        for page in {*(offsets >> SHIFT).tolist(), *(ends >> SHIFT).tolist()}:
+            if self.marks[page] != WRITTEN:
+                self.touch(page)
 
     def _mark(self, offset: int, length: int) -> None:
         for page in range(offset >> SHIFT, (offset + length - 1 >> SHIFT) + 1):

@@ -8,13 +8,15 @@ changes are counts, and the bytes of the half.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from emu.pe.results import Beats
 
 if TYPE_CHECKING:
     from emu.banks import Banks
+    from emu.pages import Pages
     from emu.pe.row import Row
 
 _FEWEST = 2  # beats that are worth it
@@ -40,24 +42,27 @@ class Returns:
 
         None if they may not go by themselves.
         """
-        state, memory = row.state, row.device.memory
-        if state.beat is not None:
+        state, controls = row.state, row.controls
+        own = controls[state.returning].storing()
+        if state.beat is not None or own is None or len(own["beats"]) == 1:
             return None
         count = row.shape.clusters
-        turn = [(state.returning + 1 + step) % count for step in range(count)]
-        storing = [(cluster, row.controls[cluster].storing()) for cluster in turn]
+        order = [(state.returning + 1 + step) % count for step in range(count)]
+        storing = [(cluster, controls[cluster].storing()) for cluster in order]
         stores = [(cluster, op["beats"]) for cluster, op in storing if op is not None]
         left = [len(beats) for _, beats in stores]
         left[-1] -= 1  # its first beat is the one that is written
         rounds, number = min(left) - 1, len(stores)
         # The first of the stores to end sends its last beat as the last one of all.
         most = min(rounds * number + left.index(rounds + 1) + 1, until - cycle - 1)
-        if rounds < 0 or most < _FEWEST:
+        if most < _FEWEST:
             return None
         queues = [beats[: rounds + 2] for _, beats in stores]
         del queues[-1][0]
-        order = (queues[at % number][at // number] for at in range(most))
-        beats = list(takewhile(_Whole(memory.banks, row.shape.bus_bytes).is_one, order))
+        memory = row.device.memory
+        # Each has at least a beat for every round.
+        beats = [beat for turn in zip(*queues, strict=False) for beat in turn][:most]
+        beats = beats[: _whole(memory.banks, row.shape.bus_bytes, beats)]
         if len(beats) < _FEWEST:
             return None
         half, _ = memory.locate_half(memory.feeding_address(row.shape.row), 1)
@@ -71,11 +76,7 @@ class Returns:
         row.results.take_in()  # the beat in front of them
         state, number = row.state, len(self.clusters)
         pages = row.device.memory.halves[self.half]
-        for ranges, data in self.beats[:count]:
-            at = 0
-            for offset, length in ranges:
-                pages.write(offset, data[at : at + length])
-                at += length
+        _write(pages, self.beats[:count])
         # The last one is left as if it had just been written.
         for place, cluster in enumerate(self.clusters):
             op = row.controls[cluster].storing()
@@ -89,15 +90,29 @@ class Returns:
         return count
 
 
-class _Whole:
-    """Whether a beat goes in one cycle if nobody else asks for its banks."""
+def _whole(banks: Banks, width: int, beats: Beats) -> int:
+    """How many of the first beats go in a cycle each if nobody else asks for their banks."""
+    # Bytes in one piece need at most that many banks.
+    narrow = -(-(width - 1) // banks.width) + 1 <= banks.count
+    for number, (ranges, _) in enumerate(beats):
+        if not (narrow and len(ranges) == 1) and len(banks.pieces(ranges)) > 1:
+            return number
+    return len(beats)
 
-    def __init__(self, banks: Banks, width: int) -> None:
-        self.banks = banks
-        # Bytes in one piece need at most that many banks.
-        self.narrow = -(-(width - 1) // banks.width) + 1 <= banks.count
 
-    def is_one(self, beat: tuple[list[tuple[int, int]], bytes]) -> bool:
-        """Whether it needs no bank twice."""
-        ranges, _ = beat
-        return (len(ranges) == 1 and self.narrow) or len(self.banks.pieces(ranges)) == 1
+def _write(pages: Pages, beats: Beats) -> None:
+    """Write the bytes of beats, in their order."""
+    width = len(beats[0][1])
+    if all(len(ranges) == 1 and len(data) == width for ranges, data in beats):
+        offsets = np.array([ranges[0][0] for ranges, _ in beats])
+        ascending = np.sort(offsets)
+        if (np.diff(ascending) >= width).all():  # the order does not count
+            data = np.frombuffer(b"".join([data for _, data in beats]), np.uint8)
+            pages.array[offsets[:, None] + np.arange(width)] = data.reshape(-1, width)
+            pages.mark_at(ascending, width)
+            return
+    for ranges, piece in beats:
+        at = 0
+        for offset, length in ranges:
+            pages.write(offset, piece[at : at + length])
+            at += length
