@@ -218,18 +218,20 @@ class Concordance:
 
     def _agree(self, data: Arrays) -> None:
         """Refuse tensors that share a place in external memory, and differ there."""
-        held: dict[int, tuple[str, int]] = {}
+        held: list[tuple[str, int, bytes]] = []
         for name, tensor in self.inputs.items():
             if tensor.memory != "Dram":
                 continue
-            raw = self._native(name, data).view(f"u{self.dtype.itemsize}").tolist()
-            start = self._address(tensor)
-            for place, bits in enumerate(raw):
-                other, there = held.setdefault(start + place * self.dtype.itemsize, (name, bits))
-                if bits != there:
+            start, raw = self._address(tensor), self._native(name, data).tobytes()
+            for other, begin, there in held:
+                first, last = max(start, begin), min(start + len(raw), begin + len(there))
+                if first < last and (
+                    raw[first - start : last - start] != there[first - begin : last - begin]
+                ):
                     raise InputError(
                         f"{name} and {other} share a place in external memory, and differ there"
                     )
+            held.append((name, start, raw))
 
     def _bound(self, data: Arrays, tensors: Arrays) -> dict[str, NDArray[Any]]:
         """Arrays for the program's own inputs: the stream of NetInQ, and what else it takes."""

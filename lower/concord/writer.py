@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -58,7 +59,8 @@ class Writer:
         self._use(layer.outputs)
         self.reserved = {
             name
-            for template in arithmetic.every(self.target)
+            for target in arithmetic.TARGETS  # the same names for all of them
+            for template in arithmetic.every(target)
             for piece in arithmetic.pieces(template)
             for name in piece.names
         }
@@ -211,7 +213,8 @@ class Writer:
         return "x"
 
     def _unique(self, base: str) -> str:
-        base = base if base.isidentifier() else "x"
+        base = re.sub(r"\W", "_", base)
+        base = base if base.isidentifier() else f"_{base}"
         if base in self.reserved:
             base += "_"
         name = base

@@ -299,3 +299,14 @@ def test_sample_programs(name: str) -> None:
     unnamed = {item for item in found.inputs if item.startswith("dram_")}  # zeros at first
     assert set(found.inputs) - unnamed == set(data)
     assert found.check(data) is None
+
+
+@pytest.mark.parametrize("target", ["numpy", "onnx"])
+def test_names_that_python_has_itself(target: str) -> None:
+    """Tensors may be called as the file's own functions, words of its own, or keywords."""
+    text = LAYER.replace("tensor W,", "tensor host,").replace("tensor b,", "tensor lambda,")
+    text = text.replace("tensor x,", "tensor state,").replace("tensor y,", "tensor model,")
+    found = api.concord(api.assemble(Source(text, "names.s")), target)
+    assert list(found.inputs) == ["host_", "lambda_", "state_"]
+    assert list(found.outputs) == ["model"]
+    assert found.check(found.random()) is None
