@@ -18,11 +18,13 @@ class Later(Exception):
     """A window cannot let bytes pass yet.
 
     Try again when one of `cores` (a mask) has changed, or in cycle `time` at the latest (NEVER:
-    nothing is known of it). `Core.postpone` does so.
+    nothing is known of it). `Core.postpone` does so. So does memory that cannot be reached yet;
+    then (`ordered`) no later access may pass.
     """
 
-    def __init__(self, on: str, cores: int, time: int) -> None:
+    def __init__(self, on: str, cores: int, time: int, ordered: bool = False) -> None:
         super().__init__(on)
+        self.ordered = ordered
         self.on = on
         self.cores = cores
         self.time = time

@@ -263,6 +263,9 @@ class Dma(Core):
         if self.time < NEVER or state.writing or state.reading >= 0:
             self._await(time, later, self.time)
             return
+        if any(item.ordered for item in later):
+            self._await(time, later, NEVER)
+            return
         found = self._runnable(time, 1)
         if isinstance(found, int):
             self._went_on(time)

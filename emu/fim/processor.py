@@ -121,7 +121,7 @@ class Island(Core):
             for place in places:
                 if block.running and place.bank in block.banks:
                     on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
-                    raise Later(on, 1 << self.number, NEVER)
+                    raise Later(on, 1 << self.number, NEVER, ordered=True)
         waits = dict(self.dram.waits)  # of circuits; the host's show in its own times
         for place in places:
             time, ready = self.dram.access(place.bank, place.row, time, writes)

@@ -1,0 +1,201 @@
+"""Islands by hand: cycles of words, what the host waits for, buffers, the state between runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from asm.assembler import Source, assemble
+from emu.device import Device
+from emu.engines import ENGINES
+from isa import config
+from tests.emu.fim.machine import Machine
+
+
+def times(machine):
+    """The cycle in which each word was asked for, by its place in the program."""
+    seen = {}
+    base = machine.program.section(f".fim.{machine.island.island}").address
+    machine.device.listen(
+        lambda event: seen.setdefault((event.values["address"] - base) // 4, event.time)
+    )
+    return seen
+
+
+def test_a_block_by_hand():
+    """Row opened at 2, column 0 at 2 + 14, columns 16 to 19 every 4 cycles from 20 on; the last dot
+    is there 3 + 4 x 1 behind 32; its column is written at 39, the data end at 39 + 8 + 2."""
+    lines = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
+             "rz <- rop * iosa[16:20]", "iosa[31] <- rz", "end"]  # fmt: skip
+    machine = Machine(lines)
+    seen = times(machine)
+    machine.done()
+    assert [seen[n] for n in range(1, 8)] == [0, 1, 2, 3, 17, 33, 40]
+    assert machine.island.blocks[0].running is False
+    counts = {name: n for name, n in machine.island.counters().items() if n}
+    assert counts == {
+        "instructions": 7, "operations": 24, "activations": 4, "column_reads": 20,
+        "column_writes": 4, "cycles_alu": 6, "waits_t_ccd": 12, "waits_t_rcd": 13,
+    }  # fmt: skip
+
+
+def test_lanes_and_divider_by_hand():
+    """tiny's island 1: divider 2, 8 lanes. 16 products take 2 cycles of 2; a dot is there after
+    3 + 4 + 1 of them: asked for at 22 + 2, tCCDL allows 26, the last one comes at 30 and is there at 46."""
+    lines = [".block banks=0", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
+             "rz <- rop * iosa[16:18]", "mmr rz_slot, 0", "gio <- rz", "end"]  # fmt: skip
+    machine = Machine(lines, island=1)
+    seen = times(machine)
+    machine.done()
+    # act at 4; column 0 at 18; the dots at 22 and 26; gio, asked for at 30, at 26 + 16.
+    assert [seen[n] for n in range(1, 9)] == [0, 2, 4, 6, 20, 28, 30, 44]
+
+
+def test_two_blocks_do_not_disturb_each_other():
+    """Columns of their own rows need no channel: both take the cycles of one alone."""
+    body = ["mmr op, mul", "act 0", "rz <- rop * iosa[0:32]", "end"]
+    alone = Machine([".block banks=0", *body])
+    both = Machine([".block banks=0", *body, ".block banks=1", *body])
+    seen = times(alone), times(both)
+    alone.done(), both.done()
+    assert max(seen[0].values()) == max(seen[1].values())
+
+
+CP = """
+        .device tiny
+        .output cycles, uint32, 3
+        .output values, uint16, 2
+        .core   cp
+_start: li      s0, 0x40000000
+        li      t0, 0x4200              # 3.0
+        sh      t0, 0(s0)
+        li      a0, 8
+        la      a1, blocks
+        core.start a0, a1
+        csrr    s1, cycle
+        li      s2, 0x40010000
+        lhu     t1, 0(s2)               # bank 1: nobody works there
+        csrr    s3, cycle
+        lhu     t2, 32(s0)              # bank 0: its block writes this column
+        csrr    s4, cycle
+        la      a2, cycles
+        sw      s1, 0(a2)
+        sw      s3, 4(a2)
+        sw      s4, 8(a2)
+        la      a2, values
+        sh      t1, 0(a2)
+        sh      t2, 2(a2)
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .core   fim, island=0
+blocks: .block  banks=0
+          mmr   op, vssqr
+          act   0
+          loop  20
+          rz <- vssqr(iosa[0])
+          iosa[1] <- rz
+          endloop
+        end
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_host_waits_for_the_end_of_a_block_and_not_for_other_banks(engine):
+    device = Device(config.load("tiny"), engine=engine)
+    program = assemble(Source(CP, "host.s"))
+    device.load(program)
+    ends = []
+    device.listen(lambda event: ends.append(event.time), ["fim[0]"])
+    assert device.run(100_000).exit_code == 0
+    cycles, values = (next(x for x in program.tensors if x.name == n) for n in ("cycles", "values"))
+    started, other, own = np.frombuffer(device.memory.peek(cycles.address, 12), np.uint32)
+    assert np.frombuffer(device.memory.peek(values.address, 4), np.float16).tolist() == [0.0, 9.0]
+    # Bank 1: its row is opened (14), read (RL 20, burst 2); the loads themselves take a few cycles.
+    assert started + 36 <= other < started + 50
+    assert other < max(ends) <= own
+
+
+DMA = """
+        .device tiny
+        .core   cp
+_start: li      a0, 8
+        la      a1, blocks
+        core.start a0, a1
+        la      a0, into
+        dma.copy zero, a0
+        la      a0, back
+        dma.copy zero, a0
+        dma.wait zero
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .data
+        .balign 4
+into:   .word   0x40000000, from, 128, 1, 0, 0
+back:   .word   to, 0x40000000, 128, 1, 0, 0
+        .balign 32
+from:   .fill   32, 4, 0x01020304
+to:     .space  128
+        .word   to
+        .core   fim, island=0
+blocks: .block  banks=0
+          act   0
+          gio <- iosa[0]
+          loop  40
+          iosa[0:4] <- gio
+          endloop
+        end
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_transfer_waits_for_the_end_of_a_block_and_loses_nothing(engine):
+    device = Device(config.load("tiny"), engine=engine)
+    program = assemble(Source(DMA, "dma.s"))
+    device.load(program)
+    assert device.run(100_000).exit_code == 0
+    expected = (0x01020304).to_bytes(4, "little") * 32
+    assert device.memory.peek(0x40000000, 128) == expected
+    assert device.memory.peek(program.symbol("to").value, 128) == expected
+    assert device.cores["fim[0]"].counters()["host_columns"] == 8
+
+
+def test_a_buffer_where_a_block_works_closes_its_row():
+    """The producer pushes into bank 2, whose block goes on with its own row all the same."""
+    lines = [".block banks=0", "mmr b0_low, 0x40020400", "mmr b0_high, 0x40020440", "act 0", "gio <- iosa[0]",
+             "push gio", "push gio", "end",
+             ".block banks=2", "mmr op, add", "act 0", "loop 40", "rop <- iosa[0]", "rz <- rop + gio",
+             "iosa[1] <- rz", "endloop", "end"]  # fmt: skip
+    machine = Machine(lines)
+    machine.put(0, 0, 0, np.arange(16, dtype=np.float16))
+    machine.put(2, 0, 0, np.full(16, 7, np.float16))
+    machine.done()
+    assert machine.get(2, 1, 0, 32).tolist() == [*range(16)] * 2
+    assert machine.get(2, 0, 1, 16).tolist() == [7.0] * 16
+    assert machine.island.counters()["reopened"] == 2  # once behind each push
+
+
+def test_registers_begin_at_0_and_what_circuits_hold_stays():
+    machine = Machine(
+        [".block banks=0", "mmr op, mul", "mmr rz_slot, 3", "act 0", "rop <- iosa[0]", "end"]
+    )
+    machine.put(0, 0, 0, np.arange(16, dtype=np.float16))
+    machine.done()
+    assert machine.island.blocks[0].registers[:6] == [2, 0, 0, 0, 0, 3]
+    machine.island.start(machine.program.section(".fim.0").address, machine.device.cycle + 1)
+    assert machine.island.blocks[0].registers == [0] * 7
+    assert machine.island.state.rop[0].view(np.float16).tolist() == list(range(16))
+
+
+def test_all_of_a_block_get_one_column():
+    lines = [".block banks=0", "mmr b0_low, 0x40030000", "mmr b0_high, 0x40030060", "act 0",
+             "gio <- iosa[1]", "push gio", "gio <- iosa[2]", "push gio", "gio <- iosa[3]", "push gio", "end",
+             ".block banks=1-2", "pull rop, all", "pull gio", "end"]  # fmt: skip
+    machine = Machine(lines)
+    for column in range(4):
+        machine.put(0, 0, column, np.full(16, column, np.float16))
+    machine.done()
+    state = machine.island.state
+    assert state.rop[1:3].view(np.float16)[:, 0].tolist() == [1, 1]
+    assert state.gio[1:3].view(np.float16)[:, 0].tolist() == [2, 3]
