@@ -28,6 +28,7 @@ def _reference() -> dict[str, str]:
         files[f"docs/isa/{core.name}.md"], anchors[core.name] = markdown.core_file(core)
     files["docs/isa/directives.md"] = markdown.directives_file(reference.of_language(), anchors)
     files["docs/isa/device.md"] = markdown.device_file()
+    files["docs/isa/trace.md"] = markdown.trace_file(cores)
     files["docs/isa/README.md"] = markdown.index_file(cores, anchors)
     return files
 

@@ -23,7 +23,7 @@ class UnknownRowError(LookupError):
 def render(core: Core, row: Row | Structure) -> str:
     """The page of one row: bits, operands, meaning, reads, writes, cycles, example, source."""
     if isinstance(row, Structure):
-        return text(pages.structure(core, row))
+        return text(pages.structure(core.name, row))
     return text(pages.row(core, row))
 
 

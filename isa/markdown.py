@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from isa import pages
-from isa.model import Core
+from isa import memory_map, pages, trace
+from isa.model import Core, SpecialRegister
 from isa.pages import Page
 
 MADE = "<!-- Made from the tables by `make docs`; what is changed here is lost. -->"
@@ -82,6 +82,79 @@ def device_file() -> str:
     return sheet.text()
 
 
+def trace_file(cores: Sequence[Core]) -> str:
+    """The file of the trace block, from the tables of `isa.trace`."""
+    sheet = Sheet("The trace block")
+    sheet.blocks.append(
+        "A block has register groups, parameters and a timer (seed 001; addresses and the record are"
+        f" ours). {_reached(cores)}"
+    )
+    chapters = ("Registers of a group", "Parameters", "Structures")
+    sheet.blocks.append("\n".join(f"- [{name}](#{slug(name)})" for name in chapters))
+    sheet.heading(2, chapters[0])
+    events = {item.name: item.meaning for item in trace.OCCURRENCES}
+    sheet.table(
+        ("register", "CSR", "offset", "what it holds", "of", "seed 001"),
+        (
+            [
+                f"`{row.name}`",
+                _address(trace.csrs(), trace.group_register(row, 0)),
+                _address(trace.mapped(), trace.group_register(row, 0)),
+                _escaped(row.meaning),
+                _escaped(events[row.of]),
+                row.symbol,
+            ]
+            for row in trace.GROUP
+        ),
+    )
+    sheet.blocks.append(
+        _escaped(
+            f"These are the addresses of group 0. Those of group g are {trace.CSR_STRIDE} * g higher"
+            f" as a CSR (groups 0 to {trace.CSR_REACHED - 1}), {trace.MAPPED_STRIDE:#x} * g as an"
+            f" offset from {memory_map.REGISTERS:#x} + (core number << {memory_map.CORE_SHIFT})"
+            f" (groups 0 to {trace.MAPPED_REACHED - 1})."
+        )
+    )
+    sheet.heading(2, chapters[1])
+    sheet.table(
+        ("register", "CSR", "offset", "access", "unit", "legal", "meaning"),
+        (
+            [
+                f"`{row.name}`",
+                _address(trace.csrs(), row.name),
+                _address(trace.mapped(), row.name),
+                row.access,
+                row.unit,
+                _legal(row),
+                _escaped(row.meaning),
+            ]
+            for row in trace.PARAMETERS
+        ),
+    )
+    sheet.heading(2, chapters[2])
+    _described(sheet, pages.structure("the trace block", trace.RECORD))
+    return sheet.text()
+
+
+def _legal(row: trace.Parameter) -> str:
+    if row.access != "rw":
+        return ""
+    return f"0 to {row.high}{f', a multiple of {row.step}' if row.step > 1 else ''}"
+
+
+def _address(rows: Iterable[SpecialRegister], name: str) -> str:
+    return next(f"{row.address:#x}" for row in rows if row.name == name)
+
+
+def _reached(cores: Sequence[Core]) -> str:
+    """Which cores have the registers, as their tables say."""
+    rows = set(trace.csrs())
+    having = [core.name for core in cores if rows <= set(core.specials)]
+    if not having:
+        return "The blocks are not connected to the cores yet."
+    return f"{' and '.join(having)} reach their own as CSRs."
+
+
 def directives_file(known: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
     """The file of the directives and functions `known`; `others`: a core's own, with anchors."""
     everything = list(known)
@@ -111,6 +184,7 @@ def index_file(cores: Sequence[Core], anchors: Mapping[str, Mapping[str, str]]) 
     rows = [[f"[{core.name}]({core.name}.md)", core.title] for core in cores]
     rows.append(["[directives](directives.md)", "directives and functions of every part"])
     rows.append(["[device](device.md)", "what every core has, memory, how a run ends"])
+    rows.append(["[trace](trace.md)", "the trace block: register groups, parameters, records"])
     sheet.table(("page", "about"), rows)
     for core in cores:
         if core.instructions:

@@ -149,7 +149,7 @@ def _cycles(core: Core, text: str) -> str:
     return text
 
 
-def structure(core: Core, item: Structure) -> Page:
+def structure(owner: str, item: Structure) -> Page:
     """The page of a record in memory."""
     members = []
     for member in item.members:
@@ -160,7 +160,7 @@ def structure(core: Core, item: Structure) -> Page:
     return Page(
         item.name,
         item.name,
-        core.name,
+        owner,
         "structure",
         item.meaning,
         detail=f"structure of {item.size} bytes",
@@ -368,7 +368,7 @@ def of_core(core: Core) -> Iterator[Page]:
     for family in families:
         yield from (row(core, item) for item in core.instructions if item.family == family)
     yield from (row(core, item) for item in core.pseudos)
-    yield from (structure(core, item) for item in core.structures)
+    yield from (structure(core.name, item) for item in core.structures)
     yield from (directive(core.name, item) for item in core.directives)
     yield from words(core)
     for file in core.files:

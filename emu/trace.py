@@ -1,0 +1,341 @@
+"""The trace block of a core: which register group records what, and where records go (seed 001).
+
+A block knows no core. It is fed: `begin` and `end` of instructions, `occurred` for what they do,
+`mark` for markers; all times are device cycles. Recording costs no cycle; records reach memory
+by a side band. Which of all that a core tells its block is the core's affair.
+
+The seed leaves open, and here it is so:
+
+- Instructions are numbered from 0 in the order in which they begin; a marker has a number too.
+- A group records one run of instructions at a time. In auto mode a run whose first instruction
+  begins while the group still records is left out (it can only be if the runs of a group
+  overlap, `trace_num` > `trace_overhead`, or if instructions do).
+- A record ends when the last of its instructions has ended; what an instruction does later is
+  in none.
+- Times are of the device's clock; an end is the first cycle that is free again. A time of something
+  that never occurred is 0, and its count is 0.
+- In mark mode markers are not recorded themselves. `trace_begin` of a group that still records
+  ends that record first; `trace_end` of one that does not is nothing.
+- A record is spilled as a whole, or not at all when the area has no room for it: then the flag is
+  set, and nothing in the area is touched until it is given anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from emu.faults import Fault
+from emu.state import State, StateField
+from isa import trace
+from isa.codec import pack
+from isa.trace import (
+    ALL,
+    AUTO,
+    FULL,
+    GROUP,
+    INSTRUCTION,
+    OCCURRENCES,
+    PARAMETERS,
+    RECORD,
+    RECORDING,
+)
+
+Write = Callable[[int, bytes], None]  # bytes to an address; raises `Fault` outside of memory
+Place = tuple[int | None, int | None, int | None]
+
+_PLACES = trace.places()
+_PARAMETERS = {row.name: row for row in PARAMETERS}
+_COUNTERS = len(GROUP)
+
+
+def _place(occurrence: str) -> Place:
+    """Where a group counts an occurrence, notes its first begin and its last end."""
+    found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
+    return found.get("count"), found.get("first"), found.get("last")
+
+
+_TAKEN = {row.name: _place(row.name) for row in OCCURRENCES}
+_BEGIN, _END = (
+    next(place for place, row in enumerate(GROUP) if (row.of, row.takes) == (INSTRUCTION, takes))
+    for takes in ("first", "last")
+)
+
+
+@dataclass(slots=True)
+class Recording:
+    """A group's run of instructions while it is recorded."""
+
+    loop: int
+    first: int  # number of the first instruction
+    stop: int | None  # of the one behind the last; None: until a marker says so
+    begun: int = 0  # instructions
+    ended: int = 0
+
+    def holds(self, number: int) -> bool:
+        """Whether the instruction of that number belongs to it."""
+        return number >= self.first and (self.stop is None or number < self.stop)
+
+    def plain(self) -> tuple[Any, ...]:
+        """As a plain value, the arguments of a copy."""
+        return self.loop, self.first, self.stop, self.begun, self.ended
+
+
+class TraceBlock:
+    """Register groups, configuration and trigger circuit of one core.
+
+    `state` is declared; the block holds counters and recordings itself while it runs: `sync` writes
+    them to the state, `reload` takes them from there.
+    """
+
+    def __init__(self, core: int, name: str, config: Mapping[str, Any], write: Write) -> None:
+        """`core` and `name` are those of the core; `write` is the side band to memory."""
+        self.core = core
+        self.name = name
+        self.recording = bool(config["trace.recording"])
+        self.write_memory = write
+        groups = int(config["trace.groups"])
+        self.state = State(
+            (
+                *(StateField(row.name, "int", meaning=row.meaning) for row in PARAMETERS),
+                StateField("origin", "int", meaning="the cycle from which times count"),
+                StateField("counting", "bool", meaning="the timer runs"),
+                StateField("executed", "int", meaning="instructions that have begun"),
+                StateField("counters", "int64", (groups, _COUNTERS), "by group and register"),
+                StateField(
+                    "recordings",
+                    "object",
+                    meaning="by group: what it records",
+                    initial=[None] * groups,
+                ),
+            )
+        )
+        self.reload()
+
+    @property
+    def groups(self) -> int:
+        """How many register groups there are."""
+        return len(self.counters)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything may be recorded before the next marker or write of a register."""
+        return self.recording and (self.state.trace_mode == AUTO or any(self.recordings))
+
+    # State
+
+    def reset(self) -> None:
+        """To the state after reset: mark mode, every register 0, the timer at rest."""
+        self.state.reset()
+        self.reload()
+
+    def sync(self) -> None:
+        """Write what the block holds into `self.state`."""
+        self.state.executed = self.executed
+        self.state.counters[...] = self.counters
+        self.state.recordings = [None if x is None else x.plain() for x in self.recordings]
+
+    def reload(self) -> None:
+        """Take what the block holds from `self.state`."""
+        self.executed: int = self.state.executed
+        self.counters: list[list[int]] = self.state.counters.tolist()
+        self.recordings: list[Recording | None] = [
+            None if x is None else Recording(*x) for x in self.state.recordings
+        ]
+
+    # The timer
+
+    def start(self, time: int) -> None:
+        """The traced program starts: times count from `time`, instructions from 0."""
+        self.stop()
+        self.state.origin = time
+        self.state.counting = True
+        self.executed = 0
+
+    def stop(self) -> None:
+        """The traced program has ended: so have all records, and the timer is cleared."""
+        for group, recording in enumerate(self.recordings):
+            if recording is not None:
+                self._finish(group, recording)
+        self.state.origin = 0
+        self.state.counting = False
+
+    # What the core tells
+
+    def begin(self, time: int) -> int:
+        """An instruction begins at cycle `time`; returns its number."""
+        number = self.executed
+        self.executed = number + 1
+        if not self.recording or not self.state.counting:
+            return number
+        if self.state.trace_mode == AUTO:
+            self._trigger(number)
+        for group, recording in enumerate(self.recordings):
+            if recording is not None and recording.holds(number):
+                if not recording.begun:
+                    self.counters[group][_BEGIN] = time - self.state.origin
+                recording.begun += 1
+        return number
+
+    def end(self, time: int, number: int) -> None:
+        """The instruction of that number is done, `time` is the first cycle after it."""
+        for group, recording in enumerate(self.recordings):
+            if recording is not None and recording.holds(number):
+                counters = self.counters[group]
+                counters[_END] = max(counters[_END], time - self.state.origin)
+                recording.ended += 1
+                self._close(group, recording)
+
+    def occurred(
+        self,
+        what: str,
+        time: int,
+        until: int | None = None,
+        count: int = 1,
+        number: int | None = None,
+    ) -> None:
+        """`count` times an occurrence (`isa.trace.OCCURRENCES`) from cycle `time` to `until`.
+
+        `until` is the first cycle after it (None: `time` + 1), `number` the instruction that
+        does it (None: the one that began last).
+        """
+        if number is None:
+            number = self.executed - 1
+        for group, recording in enumerate(self.recordings):
+            if recording is not None and recording.holds(number):
+                end = time + 1 if until is None else until
+                self._count(self.counters[group], what, time, end, count)
+
+    def mark(self, begins: bool, group: int, time: int, until: int) -> None:
+        """A marker of `group` executes from cycle `time` to `until`. Raises `Fault` (bad mask)."""
+        if group >= self.groups:
+            raise Fault(
+                "bad mask",
+                f"register group {group}: the trace block of {self.name} has {self.groups}",
+                {"group": group},
+            )
+        if self.state.trace_mode == AUTO:
+            self.end(until, self.begin(time))
+            return
+        recording = self.recordings[group]
+        if recording is not None:
+            if begins:
+                self._finish(group, recording)
+            elif recording.stop is None:
+                recording.stop = self.executed
+                self._close(group, recording)
+        self.executed += 1
+        if begins and self.recording and self.state.counting:
+            self._open(group, Recording(0, self.executed, None))
+
+    # Registers
+
+    def read(self, name: str) -> int:
+        """The value of a register, 32 bits, by its name in `isa.trace`.
+
+        Times are the low 32 bits, counts stay at the largest number. Raises `Fault` (out-of-range
+        access): a group that this block does not have.
+        """
+        if name in _PARAMETERS:
+            active = RECORDING if name == "trace_status" and any(self.recordings) else 0
+            return int(getattr(self.state, name)) & ALL | active
+        group, place = _PLACES[name]
+        if group >= self.groups:
+            text = f"{name}: the trace block of {self.name} has {self.groups} groups"
+            raise Fault("out-of-range access", text, {"group": group})
+        return self._shown(group)[place]
+
+    def write(self, name: str, value: int) -> None:
+        """Set a parameter. Raises `Fault`: one that cannot be written, or not to that value."""
+        row = _PARAMETERS.get(name)
+        if row is None or row.access != "rw":
+            text = f"{name} of the trace block of {self.name} is read-only"
+            raise Fault("out-of-range access", text, {"value": value})
+        if not 0 <= value <= row.high:
+            text = f"{name} of {self.name} is 0 to {row.high}, not {value}"
+            raise Fault("out-of-range access", text, {"value": value})
+        if value % row.step:
+            text = f"{name} of {self.name} is a multiple of {row.step}, not {value:#010x}"
+            raise Fault("misaligned access", text, {"value": value})
+        state = self.state
+        if name == "trace_mode" and value != state.trace_mode:
+            self._cut()
+        setattr(state, name, value)
+        if name in ("trace_spill", "trace_spill_end"):
+            state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
+
+    def _shown(self, group: int) -> list[int]:
+        """The counters of a group as its registers show them."""
+        return [
+            min(value, ALL) if row.takes == "count" else value & ALL
+            for row, value in zip(GROUP, self.counters[group], strict=True)
+        ]
+
+    # The trigger circuit
+
+    def _trigger(self, number: int) -> None:
+        """Open every group of which a run begins with this instruction (auto mode)."""
+        state = self.state
+        overhead, loops = state.trace_overhead, state.trace_loops
+        past = number - state.trace_begin
+        if past < 0 or not state.trace_num:
+            return
+        for group, recording in enumerate(self.recordings):
+            since = past - group * state.trace_step
+            if recording is not None or since < 0:
+                continue
+            loop, rest = divmod(since, overhead) if overhead else (0, since)
+            if not rest and (not loops or loop < loops):
+                self._open(group, Recording(loop, number, number + state.trace_num))
+
+    def _open(self, group: int, recording: Recording) -> None:
+        """Clear a group; it records from now on."""
+        self.counters[group] = [0] * _COUNTERS
+        self.recordings[group] = recording
+
+    def _count(self, counters: list[int], what: str, time: int, until: int, count: int) -> None:
+        """Note an occurrence in the counters of a group."""
+        counted, first, last = _TAKEN[what]
+        assert counted is not None
+        if first is not None and last is not None:
+            begun, ended = time - self.state.origin, until - self.state.origin
+            counters[first] = min(counters[first], begun) if counters[counted] else begun
+            counters[last] = max(counters[last], ended)
+        counters[counted] += count
+
+    def _cut(self) -> None:
+        """Let no group take further instructions; those that have begun go on to their end."""
+        for group, recording in enumerate(self.recordings):
+            if recording is not None:
+                stop = self.executed if recording.stop is None else recording.stop
+                recording.stop = min(stop, self.executed)
+                self._close(group, recording)
+
+    def _close(self, group: int, recording: Recording) -> None:
+        """End the record of a group if its last instruction has ended."""
+        over = recording.stop is not None and self.executed >= recording.stop
+        if over and recording.ended == recording.begun:
+            self._finish(group, recording)
+
+    def _finish(self, group: int, recording: Recording) -> None:
+        """The record of a group is whole: spill it. Raises `Fault`: the area is no memory."""
+        self.recordings[group] = None
+        state = self.state
+        if state.trace_spill >= state.trace_spill_end:
+            return  # there is no area: the record stays in its registers until the next one
+        if state.trace_next + RECORD.size > state.trace_spill_end:
+            state.trace_status = FULL
+            state.trace_lost += 1
+            return
+        values = (
+            self.core,
+            group,
+            recording.loop,
+            recording.first & ALL,
+            recording.begun,
+            *self._shown(group),
+        )
+        members = dict(zip(RECORD.offsets, values, strict=True))
+        self.write_memory(state.trace_next, pack(RECORD, members))
+        state.trace_next += RECORD.size

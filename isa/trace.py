@@ -1,0 +1,200 @@
+"""The trace block that every core carries (seed 001): register groups, configuration, records.
+
+Addresses, the order of registers and the record in memory are ours; the seed names the counters,
+the modes and the parameters. A group is recorded by `emu.trace`; which core reaches its registers how
+(as CSRs, memory-mapped) stands in that core's table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from isa.model import Member, Setting, SpecialRegister, Structure, TableError
+
+MARK, AUTO = 0, 1  # values of trace_mode
+ALL = 0xFFFF_FFFF
+INSTRUCTION = "instruction"
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """Something that a core does and its trace block may record."""
+
+    name: str  # of traffic: the name of its counter in `isa.common.TRAFFIC`
+    meaning: str
+
+
+@dataclass(frozen=True)
+class GroupRegister:
+    """A counter of a register group: what it takes of which occurrence.
+
+    `takes` is "first" (the cycle in which the first one begins), "last" (the first cycle after the
+    last one) or "count".
+    """
+
+    name: str
+    of: str
+    takes: str
+    meaning: str
+    symbol: str = ""  # the seed's letter in its formulas
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A configuration register: number `index` of them."""
+
+    name: str
+    index: int
+    access: str  # "rw", "ro"
+    meaning: str
+    unit: str = ""
+    high: int = ALL  # the largest value that may be written
+    step: int = 1  # what may be written is a multiple of it
+
+
+# fmt: off
+OCCURRENCES = (
+    Occurrence(INSTRUCTION,        "an instruction, from its begin to its end"),
+    Occurrence("unit",             "a compute unit works: one use for each unit that does"),
+    Occurrence("array",            "the array of compute units works: one use, however many units take part"),
+    Occurrence("reads",            "a read of on-chip memory was granted"),
+    Occurrence("reads_blocked",    "a read of on-chip memory lost a bank, for a cycle"),
+    Occurrence("writes",           "a write of on-chip memory was granted"),
+    Occurrence("writes_blocked",   "a write of on-chip memory lost a bank, for a cycle"),
+    Occurrence("external_reads",   "beats of an external read, from its request to its last data"),
+    Occurrence("external_writes",  "beats of an external write, from its request to its last beat"),
+    Occurrence("external_partial", "beats of an external write that are narrower than the memory"),
+)
+
+# In the order of their registers.
+GROUP = (
+    GroupRegister("t_begin",       INSTRUCTION,        "first", "begin of the first instruction"),
+    GroupRegister("t_end",         INSTRUCTION,        "last",  "end of the last instruction"),
+    GroupRegister("t_rd_begin",    "external_reads",   "first", "begin of the first external read",  "t1"),
+    GroupRegister("t_rd_end",      "external_reads",   "last",  "end of the last external read",     "t2"),
+    GroupRegister("t_wr_begin",    "external_writes",  "first", "begin of the first external write"),
+    GroupRegister("t_wr_end",      "external_writes",  "last",  "end of the last external write"),
+    GroupRegister("t_cu_begin",    "unit",             "first", "begin of the computation",          "t3"),
+    GroupRegister("t_cu_end",      "unit",             "last",  "end of the computation",            "t4"),
+    GroupRegister("e_cu",          "unit",             "count", "uses of compute units",             "a3, q"),
+    GroupRegister("e_array",       "array",            "count", "uses of the array of units",        "b3"),
+    GroupRegister("e_rd",          "reads",            "count", "reads of on-chip memory",           "b2"),
+    GroupRegister("e_rd_blocked",  "reads_blocked",    "count", "blocked reads of on-chip memory",   "a2"),
+    GroupRegister("e_wr",          "writes",           "count", "writes of on-chip memory",          "b2"),
+    GroupRegister("e_wr_blocked",  "writes_blocked",   "count", "blocked writes of on-chip memory",  "a2"),
+    GroupRegister("e_bus",         "external_reads",   "count", "beats with valid external read data", "n"),
+    GroupRegister("e_xwr_partial", "external_partial", "count", "external writes narrower than the memory", "a1"),
+    GroupRegister("e_xwr",         "external_writes",  "count", "external writes",                   "b1"),
+)
+
+PARAMETERS = (
+    Parameter("trace_mode",      0, "rw", "0, mark: markers bracket what is recorded; 1, auto: the parameters below do", high=AUTO),
+    Parameter("trace_begin",     1, "rw", "number of the first instruction that group 0 records in loop 0", "instructions"),
+    Parameter("trace_num",       2, "rw", "instructions that a group records at a time", "instructions"),
+    Parameter("trace_step",      3, "rw", "from a group's first instruction to that of the next group", "instructions"),
+    Parameter("trace_overhead",  4, "rw", "from a group's first instruction to its first one in the next loop", "instructions"),
+    Parameter("trace_loops",     5, "rw", "loops; 0: to the end of the program", "loops"),
+    Parameter("trace_spill",     6, "rw", "address of the area that records are spilled to; a write of it or of its end empties the area", "bytes", step=4),
+    Parameter("trace_spill_end", 7, "rw", "the first address behind that area; no area unless it is greater", "bytes", step=4),
+    Parameter("trace_status",    8, "ro", "bit 0: a group records; bit 1: the area was full when a record came"),
+    Parameter("trace_next",      9, "ro", "address at which the next record will be spilled", "bytes"),
+    Parameter("trace_lost",     10, "ro", "records that were not spilled because the area was full", "records"),
+)
+
+SETTINGS = (
+    Setting("trace.groups",    4,    "register groups of each core's trace block", "groups", 1, 16),
+    Setting("trace.recording", True, "whether trace blocks record; else their counters stay 0"),
+)
+# fmt: on
+
+RECORDING, FULL = 1, 2  # bits of trace_status
+
+RECORD = Structure(
+    "trace record",
+    (
+        Member("core", "u32", "number of the core"),
+        Member("group", "u32", "register group that recorded"),
+        Member("loop", "u32", "loop in which it did, from 0; 0 in mark mode"),
+        Member("first", "u32", "number of the first instruction, in the order executed, from 0"),
+        Member("instructions", "u32", "instructions that were recorded"),
+        *(Member(row.name, "u32", row.meaning) for row in GROUP),
+    ),
+    "What is spilled when a group ends its record.",
+)
+
+# CSRs (cp, vc). Four groups fit the ranges that RISC-V leaves to custom registers.
+CSR_PARAMETERS = 0x7C0
+CSR_GROUPS = 0xFC0  # + 16 * group + place, places 0 to 15
+CSR_LAST = 0xCC0  # + 16 * group: place 16
+CSR_STRIDE = 16
+CSR_REACHED = 4  # groups
+
+# In the page of memory-mapped registers of a core.
+MAPPED_PARAMETERS = 0x700
+MAPPED_GROUPS = 0x800
+MAPPED_STRIDE = 0x80
+MAPPED_REACHED = 16  # groups
+
+
+def group_register(row: GroupRegister, group: int) -> str:
+    """The name of a counter of one group: `t_begin0`."""
+    return f"{row.name}{group}"
+
+
+def csrs() -> tuple[SpecialRegister, ...]:
+    """The block as control and status registers, ordered by address."""
+    found = [_parameter(row, CSR_PARAMETERS + row.index) for row in PARAMETERS]
+    for group in range(CSR_REACHED):
+        for place, row in enumerate(GROUP):
+            inside = place < CSR_STRIDE
+            base = CSR_GROUPS + place if inside else CSR_LAST
+            found.append(_counter(row, group, base + CSR_STRIDE * group))
+    return tuple(sorted(found, key=lambda row: row.address))
+
+
+def mapped() -> tuple[SpecialRegister, ...]:
+    """The block as memory-mapped registers; addresses are offsets in a core's page."""
+    found = [_parameter(row, MAPPED_PARAMETERS + 4 * row.index) for row in PARAMETERS]
+    for group in range(MAPPED_REACHED):
+        for place, row in enumerate(GROUP):
+            address = MAPPED_GROUPS + MAPPED_STRIDE * group + 4 * place
+            found.append(_counter(row, group, address))
+    return tuple(found)
+
+
+def _parameter(row: Parameter, address: int) -> SpecialRegister:
+    return SpecialRegister(row.name, address, row.access, f"Trace: {row.meaning}.")
+
+
+def _counter(row: GroupRegister, group: int, address: int) -> SpecialRegister:
+    name = group_register(row, group)
+    return SpecialRegister(name, address, "ro", f"Trace, group {group}: {row.meaning}.")
+
+
+def places() -> Mapping[str, tuple[int, int]]:
+    """Group and place in it of each counter's register, by `group_register`."""
+    return MappingProxyType(
+        {
+            group_register(row, group): (group, place)
+            for group in range(MAPPED_REACHED)
+            for place, row in enumerate(GROUP)
+        }
+    )
+
+
+def _check() -> None:
+    """Raise `TableError` for what the rows must not be."""
+    known = {row.name for row in OCCURRENCES}
+    for row in GROUP:
+        if row.of not in known or row.takes not in ("first", "last", "count"):
+            raise TableError(f"trace: {row.name} takes {row.takes} of {row.of}")
+    for rows in (csrs(), mapped()):
+        addresses, names = {row.address for row in rows}, {row.name for row in rows}
+        if len(addresses) != len(rows) or len(names) != len(rows):
+            raise TableError("trace: two registers have one name or one address")
+    RECORD.check()
+
+
+_check()
