@@ -26,6 +26,7 @@
         .hint   tensor bz, AddSubVrf0, R, 1, 7
         .hint   tensor bn, AddSubVrf0, 2 * R, 1, 7
         .hint   tensor x, NetInQ, 0, STEPS, 8
+        .hint   tensor start, Dram, (zeros - matrices) / 8, 1, 7
         .hint   tensor y, NetOutQ, 0, STEPS, 7
 
 # InitialVrf: h, x. AddSubVrf0: biases, sums of x, h in turns (a chain cannot write what it reads).

@@ -33,6 +33,7 @@
         .hint   tensor bc, AddSubVrf0, BIAS + 2 * R, 1, 6
         .hint   tensor bo, AddSubVrf0, BIAS + 3 * R, 1, 6
         .hint   tensor x, NetInQ, 0, STEPS, 5
+        .hint   tensor start, Dram, (zeros - matrices) / 8, 1, 6
         .hint   tensor y, NetOutQ, 0, STEPS, 6
 
 # InitialVrf feeds the multiplier; the multi-function units take operands from their own files.

@@ -109,3 +109,12 @@ def test_files_are_those_of_the_script(name: str) -> None:
         shaped = FILES.tiles if file.startswith("matri") else FILES.vectors
         whole = np.concatenate([shaped(TENSORS[name][member], native) for member in members])
         assert np.array_equal(np.load(PROGRAMS / name / f"{file}.npy"), whole)
+
+
+@pytest.mark.parametrize("target", ["numpy", "onnx"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_concordant_software_gives_the_same_bits(name: str, target: str) -> None:
+    """The tensors have the names of the hints; the program holds the start of a state itself."""
+    software = macaw.concord(PROGRAMS / name / f"{name}.s", target)
+    assert set(software.inputs) - set(TENSORS[name]) <= {"start"}
+    assert software.check(TENSORS[name]) is None
