@@ -200,17 +200,24 @@ def _tensor(site: Site, statement: Statement) -> None:
         dtype, shape, size = typed_shape(site, plain[1], plain[2:])
         datum = Datum("tensor", size, dtype, shape)
         home = _name(at.value, "the name of a memory") if at is not None else None
-        plan = _home(site, home, name, size)
-        found = _declared(site, name, datum, plan)
         direction = head.text.removeprefix(".")
+        plan = _home(site, home, name, datum, direction)
+        if home is not None and plan.element not in ("", dtype):
+            message = f"'{name.text}' is {dtype}, {home.text} of this device is for {plan.element}"
+            raise Mistake(message, plain[1])
+        found = _declared(site, name, datum, plan)
         site.assembly.names.tensors.append(TensorSymbol(found, direction, home, plan))
 
 
-def _home(site: Site, home: Name | None, name: Name, size: int) -> Plan:
-    """The section of a tensor of that many bytes. Raises `Mistake`."""
+def _home(site: Site, home: Name | None, name: Name, datum: Datum, direction: str) -> Plan:
+    """The section of a tensor of that direction, `input` or `output`. Raises `Mistake`."""
     if home is None:
         return Plan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True, align=TENSOR_ALIGN)])
     plan = site.assembly.parts.home(home)
+    if plan.direction and not direction.startswith(plan.direction):
+        message = f"'{name.text}' is an {direction}, {home.text} is for {plan.direction}puts"
+        raise Mistake(message, home)
+    size = datum.size
     if size % plan.step:
         message = f"'{name.text}' has {size} bytes, {home.text} takes multiples of {plan.step}"
         raise Mistake(message, home)

@@ -78,6 +78,8 @@ class Plan:
     limit: int = 0  # bytes of its memory; 0: shared with others, checked together
     bound: str = "mem.unit_half_bytes"  # the setting that gives the limit
     step: int = 1  # bytes of which tensors in it are whole multiples
+    element: str = ""  # the one type of its tensors; empty: any
+    direction: str = ""  # of its tensors, "in" or "out"; empty: both
     align: int = 1
     # Of tensors: the section of the part that works with them. A UNIT section stands after it.
     behind: str = ""

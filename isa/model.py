@@ -437,8 +437,9 @@ class Window:
 
     They pass in the order of the accesses; which of its addresses one names is all the same.
     Who comes when the core can not take or give any waits. Tensors may be declared there
-    (`at=NAME`), of whole multiples of `step(configuration)` bytes. That of instance i begins
-    at `base + (i << shift)`.
+    (`at=NAME`), inputs where it takes and outputs where it gives, of whole multiples of
+    `step(configuration)` bytes and of the type `element(configuration)` (empty: of any).
+    That of instance i begins at `base + (i << shift)`.
     """
 
     name: str
@@ -448,6 +449,7 @@ class Window:
     direction: str  # "in", "out"
     meaning: str
     step: Callable[[Mapping[str, Any]], int] = lambda config: 1
+    element: Callable[[Mapping[str, Any]], str] = lambda config: ""
 
     def start(self, instance: int = 0) -> int:
         """Its first address."""

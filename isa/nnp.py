@@ -287,11 +287,17 @@ PSEUDOS = (
 )  # fmt: skip
 
 HOST_BYTES = {"fp16": 2, "fp32": 4}  # of a number, by nnp.host_format
+HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
 
 
 def vector_bytes(config: Mapping[str, Any]) -> int:
     """Bytes of a native vector in the host format."""
     return int(config["nnp.native"]) * HOST_BYTES[config["nnp.host_format"]]
+
+
+def host_type(config: Mapping[str, Any]) -> str:
+    """The element type of tensors in the host format."""
+    return HOST_TYPES[config["nnp.host_format"]]
 
 
 MESSAGE = Structure(
@@ -316,9 +322,9 @@ MEMORY = (
     ModelMemory("program", _SPACE, memory_map.SPACE_SHIFT, "nnp.instructions", "instructions", True, 4),
 )
 WINDOWS = (
-    Window("netin",  _SPACE + 0x8_0000, memory_map.SPACE_SHIFT, 0x2_0000, "in",  "NetInQ: each native vector that is whole is pushed", vector_bytes),
+    Window("netin",  _SPACE + 0x8_0000, memory_map.SPACE_SHIFT, 0x2_0000, "in",  "NetInQ: each native vector that is whole is pushed", vector_bytes, host_type),
     Window("message", _SPACE + 0xA_0000, memory_map.SPACE_SHIFT, 0x2_0000, "in", "messages: control and scalar data, and vectors for NetInQ", lambda config: 4),
-    Window("netout", _SPACE + 0xC_0000, memory_map.SPACE_SHIFT, 0x4_0000, "out", "NetOutQ: the vectors pop in the order of their writes", vector_bytes),
+    Window("netout", _SPACE + 0xC_0000, memory_map.SPACE_SHIFT, 0x4_0000, "out", "NetOutQ: the vectors pop in the order of their writes", vector_bytes, host_type),
 )
 # fmt: on
 

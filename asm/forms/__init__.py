@@ -165,6 +165,8 @@ class Form:
                 "aw",
                 [Area(tensor_section(name), zeros=True)],
                 step=window.step(config),
+                element=window.element(config),
+                direction=window.direction,
                 align=IMAGE_ALIGN,
                 behind=core.section.format(instance),
             )
