@@ -14,13 +14,14 @@ from emu.faults import Fault, Stop
 from emu.nnp.chain import Chain
 from emu.nnp.iterations import WORD, Iterations
 from isa.codec import Decoded, DecodeError, decode
-from isa.nnp import BEGIN, BETWEEN, CORE, SCALARS, STAGE, WRITE
+from isa.nnp import BEGIN, BETWEEN, CORE, MEMORY, SCALARS, STAGE, WRITE
 from isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
 from isa.nnp_entries import check
 
 if TYPE_CHECKING:
     from emu.device import Device
 
+_PROGRAM = MEMORY[0]
 _KNOWN = 4096  # complete chains that are kept
 _BURST = 1 << 15  # cycles: iterations that begin in them can be done together
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
@@ -121,7 +122,13 @@ class Processor(Iterations):
         except DecodeError as error:
             detail = error.detail.lstrip(": ") or f"no instruction of {self.table.name}"
             if not word:
-                detail += "; a program ends with end_chain"
+                own, size = _PROGRAM.start(), _PROGRAM.bytes(self.device.config)
+                inside = own <= address < own + size
+                detail += (
+                    "; a program ends with end_chain"
+                    if inside
+                    else f"; instructions of {self.name} begin at {own:#010x}"
+                )
             raise Fault(error.kind, f"the word {word:#010x}: {detail}", {"word": word}) from None
 
     def _word(self, address: int) -> int:

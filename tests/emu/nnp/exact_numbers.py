@@ -73,14 +73,25 @@ def nearest(size: Fraction, choices: Sequence[Fraction]) -> int:
     return low if below < above else high
 
 
+@cache
+def fitting(largest: Fraction) -> int:
+    """The exponent of a block whose largest number that is."""
+    return next((e for e in range(-15, 16) if largest < POWER[e]), 16)
+
+
+@cache
+def powers_below(square: Fraction, top: int) -> int:
+    """How many of 2**-top to 2**top are at most the power next to the root of that."""
+    # |x| is nearer to 2**k than to its neighbours: 2**(2k-1) < x**2 < 2**(2k+1).
+    return sum(square > POWER[2 * k - 1] for k in range(-top, top + 1))
+
+
 def quantised(numbers: Sequence[Fraction], quantiser: Quantiser) -> Block:
     """A block by the rules of the document."""
     kind, width = quantiser.kind, quantiser.bits
     most = 2 ** (width - 1)
     if kind == "bfp":
-        largest = max(abs(x) for x in numbers)
-        fitting = (e for e in range(-15, 16) if largest < POWER[e])
-        exponent = next(fitting, 16)
+        exponent = fitting(max(abs(x) for x in numbers))
         unit = POWER[exponent - (width - 1)]
         codes = [clipped(round(x / unit), -most, most - 1) for x in numbers]
         return Block(codes, exponent, codes, [x * unit for x in codes])
@@ -91,12 +102,7 @@ def quantised(numbers: Sequence[Fraction], quantiser: Quantiser) -> Block:
         top = min(2 ** (width - 2) - 1, 15)
         codes, values = [], []
         for x in numbers:
-            code = 0
-            # |x| is nearer to 2**k than to its neighbours: 2**(2k-1) < x**2 < 2**(2k+1).
-            square = x * x
-            for k in range(-top, top + 1):
-                if square > POWER[2 * k - 1]:
-                    code = k + top + 1
+            code = powers_below(x * x, top)
             codes.append(-code if x < 0 else code)
             size = Fraction(2) ** (code - top - 1) if code else Fraction(0)
             values.append(-size if x < 0 else size)

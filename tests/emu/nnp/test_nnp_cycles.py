@@ -322,6 +322,11 @@ def test_faults(engine: str, words: tuple[int, ...], kind: str, message: str, at
         assert stop.fault.address == ENTRY + 4 * at
 
 
+def test_a_start_outside_of_the_instruction_memory() -> None:
+    device = made("end_chain\n", script=[("join", 8), ("start", 3, EXTERNAL)])
+    assert "instructions of nnp begin at 0x30300000" in device.run(1000).message
+
+
 def test_a_device_that_is_too_large() -> None:
     with pytest.raises(DeviceError, match=r"65536 tiles .* of 1024 x 1024 .* 4 GiB"):
         made("end_chain\n", nnp__native=1024, nnp__matrix_rf=65536)
