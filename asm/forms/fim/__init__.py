@@ -7,7 +7,7 @@ be is said by `isa.fim_check`, which also follows the last `mmr op`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from asm.diagnostics import did_you_mean
@@ -16,17 +16,20 @@ from asm.forms import Form
 from asm.forms.fim.moves import Move, move_of
 from asm.forms.fim.tiling import SHARED as SHARED
 from asm.instructions import known_values, place_word
+from asm.layout import OWN, Area, Plan
 from asm.operands import Bound, bind
+from asm.program import tensor_section
 from asm.site import Site
 from asm.syntax import Binary, Checked, Group, Mistake, Name, Node, Number, Statement
 from isa import memory_map
 from isa.codec import encode
+from isa.config import Configuration
 from isa.fim import CORE
 from isa.fim_check import Check, CheckError
 from isa.fim_circuit import COLUMN_BYTES, ISLANDS, REGISTER_NAMES, REGISTERS
 from isa.fim_islands import GeometryError, abilities, geometry
 from isa.fim_moves import ARROW
-from isa.model import Instruction, Row
+from isa.model import Core, Instruction, Row
 
 _MAP_END = memory_map.ISLANDS + (ISLANDS << memory_map.ISLAND_SHIFT)
 _ROWS = CORE.by_mnemonic
@@ -151,6 +154,28 @@ class CoreForm(Form):
         move = move_of(site, statement)
         self._take(site, statement, Bound(_ROWS["fim"], _given(statement, move)), move.function)
         self._refused = False
+
+    # --- tensors ---
+
+    @classmethod
+    def homes(cls, core: Core, config: Configuration) -> Mapping[str, Plan]:
+        """`at=islandI`: the banks of an island from their begin, one tensor behind the other."""
+        found: dict[str, Plan] = {}
+        try:
+            geometry(config)
+        except GeometryError:
+            return found  # a part of an island says it
+        for instance in range(config[f"{core.name}.{core.index}s"]):
+            home = f"{core.index}{instance}"
+            name = tensor_section(home)
+            areas = [Area(name, zeros=True, align=COLUMN_BYTES)]
+            memory = core.memories[1]
+            found[home] = Plan(
+                name, OWN, "aw", areas, address=memory.start(instance),
+                limit=memory.bytes(config, instance), bound=memory.setting(instance),
+                behind=core.section.format(instance),
+            )  # fmt: skip
+        return found
 
     # --- the end ---
 

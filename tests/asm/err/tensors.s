@@ -5,7 +5,7 @@
         .input  d, complex64, 4           #! error 20-29: 'complex64' is no element type | there are int8, uint8, int16, uint16, int32, uint32, int64, float16, float32, float64
         .input  e, int8, 0                #! error 26-27: dimension: 0 is out of range, 1 to 2147483647
         .input  f, int8, -3               #! error 26-28: dimension: -3 is out of range, 1 to 2147483647
-        .input  g, int8, 4, at=nowhere      #! error 32-39: the device has no memory 'nowhere' for tensors | there are netin, message, netout, unit0, unit1, ..., unit3
+        .input  g, int8, 4, at=nowhere      #! error 32-39: the device has no memory 'nowhere' for tensors | there are netin, message, netout, island0, island1, ..., island3, unit0, unit1, ..., unit3
         .input  h, int8, 4, on=netin      #! error 29-31: .input has no operand 'on' | there are at
         .input  5, int8, 4                #! error 9-27: .input takes other operands | write .input NAME, dtype, dimension, ... [, at=PLACE]
         .output i, 8, 4                   #! error 20-21: an element type is needed here

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import macaw
 from asm.assembler import Source, assemble
+from asm.disassembler import disassemble
 from emu.device import Device
 from emu.engines import ENGINES
 from isa import config
@@ -199,3 +201,32 @@ def test_all_of_a_block_get_one_column():
     state = machine.island.state
     assert state.rop[1:3].view(np.float16)[:, 0].tolist() == [1, 1]
     assert state.gio[1:3].view(np.float16)[:, 0].tolist() == [2, 3]
+
+
+TENSORS = """
+        .device tiny
+        .input  rows, float16, 32, 16, at=island0     # row 0 of bank 0
+        .output c, float16, 16, at=island0            # column 0 of row 1
+        .core   fim, island=0
+        .block  banks=0
+          mmr   op, mul
+          mmr   arrange, dot
+          act   0
+          rop <- iosa[0]
+          rz <- rop * iosa[16:32]
+          act   1
+          iosa[0] <- rz
+        end
+"""
+
+
+def test_tensors_in_an_island():
+    program = macaw.assemble(macaw.Source(TENSORS, "tensors.s"))
+    assert [item.address for item in program.tensors] == [0x40000000, 0x40000400]
+    rows = np.random.default_rng(3).integers(-4, 5, (32, 16)).astype(np.float16)
+    found = macaw.run(program, rows=rows).outputs["c"]
+    assert found.tolist() == (rows[16:].astype(int) @ rows[0].astype(int)).tolist()
+    text = disassemble(program)
+    again = assemble(Source(text, "again.s"))
+    assert again.tensors == program.tensors
+    assert [x.data for x in again.sections] == [x.data for x in program.sections]
