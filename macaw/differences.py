@@ -103,8 +103,10 @@ def _given(target: str, array: NDArray[Any]) -> Any:
 def _run_onnx(model: Any, data: Arrays) -> dict[str, NDArray[Any]]:
     import onnxruntime
 
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # no remarks on what its optimiser leaves as it is
     session = onnxruntime.InferenceSession(
-        model.SerializeToString(), providers=["CPUExecutionProvider"]
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     names = [item.name for item in session.get_outputs()]
     return dict(zip(names, session.run(names, dict(data)), strict=True))

@@ -32,7 +32,7 @@ def main(count: int) -> int:
                 data = programs.tensors(rng, found)
                 try:
                     emulated = found.emulate(data)
-                except RunError:  # sums of the wide quantisers may leave the accumulator
+                except RunError:  # a NaN at a quantiser, a sum that leaves the accumulator
                     faults += 1
                     break
                 elements += sum(array.size for array in emulated.values())

@@ -186,9 +186,11 @@ def device(rng):
 
 
 def tensors(rng, found):
-    """Host numbers of mixed sizes, zeros among them, for what a layer takes."""
-    data = {}
+    """Host numbers of mixed sizes for what a layer takes: zeros and large ones, some infinite."""
+    data, most = {}, int(rng.choice([3, 3, 14]))
     for name, tensor in found.inputs.items():
-        x = rng.normal(size=tensor.shape) * 2.0 ** rng.integers(-6, 3, tensor.shape)
+        x = rng.normal(size=tensor.shape) * 2.0 ** rng.integers(-6, most, tensor.shape)
         data[name] = np.where(rng.random(tensor.shape) < 0.2, 0, x).astype(found.dtype)
+        if most > 3 and rng.random() < 0.2:
+            data[name].flat[rng.integers(x.size)] = rng.choice([np.inf, -np.inf])
     return data
