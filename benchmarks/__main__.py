@@ -18,6 +18,7 @@ ALL = (
     "dma",
     "nnp",
     "deepbench",
+    "fim",
     "protection",
     "editing",
     "startup",
