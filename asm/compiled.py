@@ -15,7 +15,8 @@ from asm.instructions import template
 from asm.operands import AnyOperand, bind, choose, value_of
 from asm.slots import LANE, NOWHERE, WORD_BYTES, Bits, Placed, Slot, Use, is_name, walk
 from asm.syntax import Here, Mistake, Name, Node, Number, Statement, transform
-from isa.model import Alternative, Core, Instruction, Operand, Pseudo, Row
+from isa.model import Core
+from isa.rows import Alternative, Instruction, Operand, Pseudo, Row
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -25,8 +25,9 @@ from asm.source import LogicalLine, SourceText, logical_lines
 from asm.symbols import Definition, Scope
 from asm.unchanged import same_tokens
 from isa import config, manual, registry
-from isa.model import Core, Row
+from isa.model import Core
 from isa.model import Directive as CoreDirective
+from isa.rows import Row
 
 _WORD = re.compile(r"%?[A-Za-z_.$][A-Za-z0-9_.$]*|[0-9]+[bf]\b|\"[^\"]*\"?")
 _LABELS = re.compile(r"(?:[A-Za-z_.$][\w.$]*|[0-9]+)\s*:\s*")

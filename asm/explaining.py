@@ -13,7 +13,7 @@ from asm.naming import Naming
 from asm.output import address_of
 from asm.source import LogicalLine
 from asm.symbols import Definition
-from isa.model import Operand, PseudoOperand, Row
+from isa.rows import Operand, PseudoOperand, Row
 
 _MOST_LINES = 12  # of a macro that are shown
 

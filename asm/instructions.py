@@ -12,7 +12,7 @@ from asm.operands import AnyOperand, Bound, bind, check, choose, known_word, val
 from asm.parser import parse
 from asm.syntax import Call, Checked, Here, Name, Node, Number, Statement, transform, unplaced
 from isa import codec
-from isa.model import Alternative, Instruction, Pseudo, Row
+from isa.rows import Alternative, Instruction, Pseudo, Row
 
 if TYPE_CHECKING:
     from asm.site import Site

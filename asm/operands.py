@@ -21,7 +21,7 @@ from asm.syntax import (
 )
 from isa import codec
 from isa.kinds import Kind, OperandError, Register
-from isa.model import Operand, PseudoOperand, Row
+from isa.rows import Operand, PseudoOperand, Row
 
 AnyOperand = Operand | PseudoOperand
 

@@ -26,7 +26,7 @@ from asm.site import Site
 from asm.slots import LANE, WORD_BYTES, Slot, plain_number
 from asm.source import LogicalLine, SourceText
 from asm.symbols import Definition, Scope
-from isa.model import Row
+from isa.rows import Row
 
 if TYPE_CHECKING:
     from asm.assembler import Assembly

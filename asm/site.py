@@ -11,7 +11,7 @@ from asm.layout import Area, LayoutError
 from asm.source import LogicalLine
 from asm.symbols import Datum, Deferred, Definition, Scope
 from asm.syntax import Again, Call, Indexed, Local, Mistake, Name, Named, Node, Slice, Text
-from isa.model import Row
+from isa.rows import Row
 
 if TYPE_CHECKING:
     from asm.assembler import Assembly

@@ -15,7 +15,7 @@ from asm.operands import AnyOperand, check, known_word, value_of
 from asm.plain import NAME, NUMBER
 from asm.syntax import Binary, Call, Here, Indexed, Local, Mistake, Name, Node, Number, transform
 from isa.kinds import Kind
-from isa.model import Operand, PseudoOperand
+from isa.rows import Operand, PseudoOperand
 
 WORD_BYTES = 4  # of every instruction that a plan makes
 LANE = 8 * WORD_BYTES  # bits of a word; several stand side by side, the first one lowest

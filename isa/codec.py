@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from isa.kinds import OperandError
-from isa.model import Core, Instruction, Operand, Row, Structure
+from isa.model import Core, Structure
+from isa.rows import Instruction, Operand, Row
 
 
 class DecodeError(ValueError):

@@ -10,16 +10,8 @@ from __future__ import annotations
 from isa import common, scalar
 from isa.dma import TRANSFER
 from isa.kinds import Immediate
-from isa.model import (
-    Core,
-    Counter,
-    Fault,
-    Field,
-    Format,
-    Instruction,
-    Setting,
-    checked,
-)
+from isa.model import Core, Counter, Fault, Setting, checked
+from isa.rows import Field, Format, Instruction
 
 _CUSTOM_0 = 0x0B
 

@@ -31,14 +31,12 @@ from isa.model import (
     Counter,
     Directive,
     Fault,
-    Field,
-    Format,
-    Instruction,
     Memory,
     RegisterFile,
     SpecialRegister,
     checked,
 )
+from isa.rows import Field, Format, Instruction
 
 NUMBER = 8  # of island 0
 LOOP_DEPTH = 8  # loops inside of one another at most

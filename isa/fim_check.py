@@ -13,7 +13,7 @@ from typing import Any
 from isa.fim import LOOP_DEPTH
 from isa.fim_circuit import COLUMNS, FUNCTION_NAMES, OPERATIONS, REGISTERS
 from isa.fim_islands import Abilities
-from isa.model import Instruction
+from isa.rows import Instruction
 
 _CHECKED = ("op", "arrange", "transpose", "format")  # registers that operations depend on
 # What a program of several blocks cannot be right with; the others are found where they stand.

@@ -9,8 +9,9 @@ from functools import partial
 
 from isa import codec, pages
 from isa.config import describe
-from isa.model import Core, Row, Structure
+from isa.model import Core, Structure
 from isa.pages import Page
+from isa.rows import Row
 
 WIDTH = 80
 _fill = partial(textwrap.wrap, break_on_hyphens=False)

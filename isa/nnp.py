@@ -15,16 +15,11 @@ from typing import Any
 from isa import common, memory_map
 from isa.kinds import Choice, Immediate, OperandError, Register
 from isa.model import (
-    Alternative,
     Core,
     Counter,
     Directive,
     Fault,
-    Field,
-    Format,
-    Instruction,
     Member,
-    Pseudo,
     Queue,
     RegisterFile,
     Rule,
@@ -48,6 +43,7 @@ from isa.nnp_layouts import (
     own_inc,
     queue_alone,
 )
+from isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from isa.kinds import Choice, Immediate
-from isa.model import Field, Format
+from isa.rows import Field, Format
 
 VECTOR, TILE = "vector", "tile"  # what an address counts: native vectors, native tiles
 

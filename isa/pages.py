@@ -22,18 +22,15 @@ from isa.model import (
     Counter,
     Fault,
     Memory,
-    Operand,
-    Pseudo,
-    PseudoOperand,
     Queue,
     RegisterFile,
-    Row,
     Rule,
     Setting,
     SpecialRegister,
     Structure,
     Window,
 )
+from isa.rows import Operand, Pseudo, PseudoOperand, Row
 
 
 class Described(Protocol):

@@ -16,9 +16,6 @@ from isa.model import (
     Counter,
     Directive,
     Fault,
-    Field,
-    Format,
-    Instruction,
     Member,
     Queue,
     RegisterFile,
@@ -26,6 +23,7 @@ from isa.model import (
     Structure,
     checked,
 )
+from isa.rows import Field, Format, Instruction
 
 BUFFERS = 32  # instruction buffers of a cluster
 SEQUENCE_LENGTH = 16  # instructions of a sequence at most

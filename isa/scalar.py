@@ -6,15 +6,8 @@ A core that has it takes `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS` and `SPECIALS`. 
 from __future__ import annotations
 
 from isa.kinds import Address, Hexadecimal, Immediate, Kind, Letters, Named, Register, Relative
-from isa.model import (
-    Alternative,
-    Field,
-    Format,
-    Instruction,
-    Pseudo,
-    RegisterFile,
-    SpecialRegister,
-)
+from isa.model import RegisterFile, SpecialRegister
+from isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 # fmt: off
 _ABI = (

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from isa.model import Member, Setting, SpecialRegister, Structure, TableError
+from isa.model import Member, Setting, SpecialRegister, Structure
+from isa.rows import TableError
 
 MARK, AUTO = 0, 1  # values of trace_mode
 ALL = 0xFFFF_FFFF

@@ -13,17 +13,8 @@ from typing import NamedTuple
 
 from isa import common, scalar
 from isa.kinds import Immediate, Register
-from isa.model import (
-    Alternative,
-    Core,
-    Counter,
-    Fault,
-    Format,
-    Instruction,
-    Pseudo,
-    Setting,
-    checked,
-)
+from isa.model import Core, Counter, Fault, Setting, checked
+from isa.rows import Alternative, Format, Instruction, Pseudo
 from isa.vector_layouts import (
     ELEMENTS,
     FUNCT3_PMAC_GR,

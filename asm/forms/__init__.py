@@ -23,13 +23,14 @@ from asm.source import LogicalLine, Source
 from asm.symbols import Definition
 from asm.syntax import Named, Number, Statement
 from isa import registry
-from isa.model import Instruction
+from isa.rows import Instruction
 
 if TYPE_CHECKING:
     from asm.assembler import Assembly
     from asm.site import Site
     from isa.config import Configuration
-    from isa.model import Core, Row, Window
+    from isa.model import Core, Window
+    from isa.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

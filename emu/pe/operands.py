@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from emu.faults import Fault
 from emu.pe.sequence import LD_PSUMS, NONSF, REDUCE
 from emu.pe.state import Shape
-from isa.model import Instruction
 from isa.pe import ACCUMULATORS, SCALAR_REDUCTIONS, SCALAR_SOURCE, SCALARS
+from isa.rows import Instruction
 
 Values = Mapping[str, int]
 Entries = tuple[int, int]

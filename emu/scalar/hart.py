@@ -27,7 +27,7 @@ from emu.state import StateField
 from emu.windows import Later
 from isa.codec import Decoded
 from isa.model import Core as Table
-from isa.model import Instruction
+from isa.rows import Instruction
 
 if TYPE_CHECKING:
     from emu.device import Device

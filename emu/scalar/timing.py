@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from isa import registry
-from isa.model import Instruction
+from isa.rows import Instruction
 
 
 class Timing:

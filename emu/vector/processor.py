@@ -25,7 +25,7 @@ from emu.vector.translation import VectorTranslator, translates
 from emu.windows import Later
 from isa.codec import Decoded
 from isa.memory_map import EXTERNAL
-from isa.model import Instruction
+from isa.rows import Instruction
 from isa.vector import CORE, OPERATIONS
 
 if TYPE_CHECKING:

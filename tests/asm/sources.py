@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from isa import pe, registry
 from isa.kinds import Choice, Flag, Immediate, Kind, Letters, Named, Register
-from isa.model import Instruction
+from isa.rows import Instruction
 
 CP = registry.core("cp")
 LABELS = ("first", "middle", "last")

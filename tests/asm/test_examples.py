@@ -10,8 +10,8 @@ from asm.assembler import Source, assemble
 from asm.program import Program
 from emu.scalar.timing import Timing
 from isa import codec, config, pe, registry
-from isa.model import Instruction, Pseudo
 from isa.pe import PACKET, SEQUENCE
+from isa.rows import Instruction, Pseudo
 from tests.asm.gnu import live, tools_missing
 
 FOLDER = Path(__file__).parent / "ok"  # where weights.npy is

@@ -20,9 +20,9 @@ from asm.formatter import formatted
 from asm.program import Hint, Program
 from asm.source import Source
 from isa import codec
-from isa.model import Instruction, Pseudo
 from isa.nnp import BEGIN, BETWEEN, CORE, FINISH, STAGE, STEPS
 from isa.nnp_layouts import TILE
+from isa.rows import Instruction, Pseudo
 from tests.asm import nnp_sources
 from tests.fuzzing import EXAMPLES, properties
 

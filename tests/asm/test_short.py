@@ -18,7 +18,7 @@ from benchmarks.sources import assembly
 from isa import registry
 from isa.config import Configuration, load
 from isa.kinds import Immediate, Kind, Letters, Named
-from isa.model import Row
+from isa.rows import Row
 from tests.fuzzing import EXAMPLES, fuzz
 
 HERE = Path(__file__).parent

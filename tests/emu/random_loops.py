@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from isa import cp, vector
 from isa.codec import encode
 from isa.kinds import Flag, Immediate
-from isa.model import Instruction
+from isa.rows import Instruction
 from isa.vector_layouts import GENERAL, Order, Pair, VectorRegister
 from tests.emu import random_code
 from tests.emu.random_code import BASE, POINTER, ROWS, Line, constant

@@ -13,8 +13,8 @@ import pytest
 from emu.pe.state import DONE, RUNNING, WAITING
 from emu.state import Change
 from isa import codec
-from isa.model import Instruction
 from isa.pe import CORE, DESTINATIONS, FUNCTIONS, INSTRUCTIONS, PE_COUNTERS, ROW_COUNTERS
+from isa.rows import Instruction
 from tests.emu.pe_builder import Machine, Unit, instruction
 
 # What holds operands and results, by the word of the table; accumulators and blocks have numbers.

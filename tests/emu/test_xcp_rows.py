@@ -14,7 +14,7 @@ from emu.device import Device
 from emu.state import Change
 from isa import cp
 from isa.codec import encode
-from isa.model import Instruction
+from isa.rows import Instruction
 from isa.scalar import REGISTER
 from tests.emu.cp_machine import TEXT, code, machine, processor
 from tests.emu.toys import EXTERNAL, UNIT, describe, toy

@@ -12,7 +12,7 @@ from emu.vector.state import FIRST_VECTOR
 from isa import vector
 from isa.kinds import Immediate
 from isa.memory_map import EXTERNAL
-from isa.model import Instruction
+from isa.rows import Instruction
 from isa.vector_layouts import GENERAL
 from tests.emu.vc_machine import Bench
 

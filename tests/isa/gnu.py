@@ -21,7 +21,7 @@ from pathlib import Path
 
 from isa import codec, cp
 from isa.kinds import Immediate, Letters, Named, Register
-from isa.model import Instruction, Operand
+from isa.rows import Instruction, Operand
 
 AS = "riscv64-unknown-elf-as"
 OBJDUMP = "riscv64-unknown-elf-objdump"

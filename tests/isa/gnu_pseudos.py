@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 
 from isa import cp
-from isa.model import Pseudo
+from isa.rows import Pseudo
 from tests.isa.gnu import AS, MARCH
 
 LD = "riscv64-unknown-elf-ld"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from isa import vector
 from isa.kinds import Immediate
-from isa.model import Instruction
+from isa.rows import Instruction
 from tests.isa.gnu import AS, MARCH, OBJDUMP, tools_missing
 
 VECTORS = Path(__file__).parent / "vectors" / "vc.json"

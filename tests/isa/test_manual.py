@@ -8,7 +8,7 @@ import pytest
 
 from isa import codec, common, config, manual, pages, registry
 from isa.diagram import diagram
-from isa.model import Instruction, Pseudo
+from isa.rows import Instruction, Pseudo
 
 CORES = registry.cores()
 ROWS = [(core, row) for core in CORES for rows in core.rows.values() for row in rows]

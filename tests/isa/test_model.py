@@ -6,24 +6,19 @@ import pytest
 
 from isa.kinds import Flag, Immediate, Register
 from isa.model import (
-    Alternative,
     Core,
     Counter,
     Directive,
     Fault,
-    Field,
-    Format,
-    Instruction,
     Member,
-    Pseudo,
     Queue,
     RegisterFile,
     Setting,
     SpecialRegister,
     Structure,
-    TableError,
     checked,
 )
+from isa.rows import Alternative, Field, Format, Instruction, Pseudo, TableError
 
 REGISTER = Register((("r0",), ("r1",)))
 BYTE = Format(

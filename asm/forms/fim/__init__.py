@@ -29,7 +29,8 @@ from isa.fim_check import Check, CheckError
 from isa.fim_circuit import COLUMN_BYTES, ISLANDS, REGISTER_NAMES, REGISTERS
 from isa.fim_islands import GeometryError, abilities, geometry
 from isa.fim_moves import ARROW
-from isa.model import Core, Instruction, Row
+from isa.model import Core
+from isa.rows import Instruction, Row
 
 _MAP_END = memory_map.ISLANDS + (ISLANDS << memory_map.ISLAND_SHIFT)
 _ROWS = CORE.by_mnemonic

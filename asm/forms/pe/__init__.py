@@ -32,8 +32,9 @@ from asm.symbols import Definition
 from asm.syntax import Again, Mistake, Statement
 from isa import memory_map
 from isa.config import Configuration
-from isa.model import Core, Instruction, Row
+from isa.model import Core
 from isa.pe import CORE, DATA_ALIGN, PACKET_ALIGN, SEQUENCE_ALIGN, SLOT_ALIGN
+from isa.rows import Instruction, Row
 
 
 class CoreForm(Form):

@@ -13,8 +13,8 @@ from asm.operands import Bound, bind, value_of
 from asm.symbols import Definition
 from asm.syntax import Again, Group, Indexed, Mistake, Name, Node, Statement
 from isa import codec
-from isa.model import Instruction
 from isa.pe import OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
+from isa.rows import Instruction
 
 if TYPE_CHECKING:
     from asm.forms.pe import CoreForm

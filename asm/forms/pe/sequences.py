@@ -24,7 +24,6 @@ from asm.syntax import (
 )
 from isa import codec
 from isa.kinds import Immediate, Kind
-from isa.model import Instruction
 from isa.pe import (
     BUFFERS,
     ENTRY_OF,
@@ -37,6 +36,7 @@ from isa.pe import (
     STEP,
     THEN,
 )
+from isa.rows import Instruction
 
 if TYPE_CHECKING:
     from asm.forms.pe import CoreForm

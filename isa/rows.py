@@ -1,0 +1,315 @@
+"""Rows of an instruction table: words and their fields, instructions, pseudo-instructions.
+
+Rows are compared by identity: two rows are never the same row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from isa.kinds import Kind
+
+
+class TableError(ValueError):
+    """A table contradicts itself; the message names the core and the row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A run of bits of a field: `width` bits of the value from bit `value` at word bit `word`."""
+
+    word: int
+    value: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Field:
+    """A named part of a word, in one piece or (RISC-V immediates) in several.
+
+    `place` says where: `"11:7"`, or pieces with the value bits that they hold,
+    `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` is what a source may write there;
+    a field without a kind is an opcode part or reserved, fixed by each row.
+    """
+
+    name: str
+    place: str
+    kind: Kind | None = None
+    signed: bool = False
+
+    @cached_property
+    def slices(self) -> tuple[Slice, ...]:
+        def bounds(text: str) -> tuple[int, int]:
+            high, _, low = text.partition(":")
+            return int(high), int(low or high)
+
+        pieces = []
+        for piece in self.place.split():
+            where, _, what = piece.partition("=")
+            high, low = bounds(where)
+            value_high, value_low = bounds(what) if what else (high - low, 0)
+            if high < low or value_high - value_low != high - low:
+                raise TableError(f"field {self.name}: '{piece}' is not a run of bits")
+            pieces.append(Slice(low, value_low, high - low + 1))
+        return tuple(pieces)
+
+    @cached_property
+    def width(self) -> int:
+        """Bits of the value, those below its lowest stored bit included."""
+        return max(piece.value + piece.width for piece in self.slices)
+
+    @cached_property
+    def mask(self) -> int:
+        """The word's bits that belong to the field."""
+        return sum(((1 << piece.width) - 1) << piece.word for piece in self.slices)
+
+    def insert(self, value: int) -> int:
+        """The word bits of `value` (taken modulo the width)."""
+        word = 0
+        for piece in self.slices:
+            word |= (value >> piece.value & (1 << piece.width) - 1) << piece.word
+        return word
+
+    def extract(self, word: int) -> int:
+        """The value that `word` holds, sign-extended if the field is signed."""
+        value = 0
+        for piece in self.slices:
+            value |= (word >> piece.word & (1 << piece.width) - 1) << piece.value
+        if self.signed and value >> (self.width - 1):
+            value -= 1 << self.width
+        return value
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """A layout of a word of `width` bits; `size` bytes in memory, little-endian."""
+
+    name: str
+    width: int
+    fields: tuple[Field, ...]
+    size: int
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Field]:
+        return {item.name: item for item in self.fields}
+
+    def check(self) -> None:
+        """Raise `TableError` unless the fields cover each bit exactly once."""
+        covered = 0
+        for item in self.fields:
+            if covered & item.mask:
+                raise TableError(f"format {self.name}: field {item.name} overlaps another")
+            covered |= item.mask
+        if covered != (1 << self.width) - 1:
+            missing = (1 << self.width) - 1 & ~covered
+            raise TableError(f"format {self.name}: bits {missing:#x} belong to no field")
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An operand as the source writes it, in the order of the row's syntax."""
+
+    name: str
+    field: Field
+    kind: Kind
+    default: int | None = None  # used when the source leaves it out; None: required
+    named: bool = False  # printed as name=value
+    inside: str = ""  # `imm(rs1)`: the name of the operand that stands in front of the brackets
+
+
+_SYNTAX = re.compile(r"(\[)?(\w+)(?:(=)(-?\w+)?)?\]?(?:\((\w+)\))?$")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, eq=False)
+class Instruction:
+    """One row: its bits, its operands and what it does, in a sentence.
+
+    `fixed` gives the fields that are the same in every such word. `syntax` lists
+    the operands in source order: `rd, imm(rs1)`; `base=0` is printed with its
+    name and has a default; `[balance]` is a flag. `reads` and `writes` name
+    operands or other state, separated by spaces.
+    """
+
+    mnemonic: str
+    format: Format
+    fixed: Mapping[str, int]
+    syntax: str = ""
+    meaning: str = ""
+    reads: str = ""
+    writes: str = ""
+    family: str = ""
+    cycles: str = ""
+    example: str = ""
+    source: str = ""  # where the rule comes from: `seed 000 ¶118`
+    flow: str = ""  # "", "branch", "jump", "call", "return", "stop": for disassembler and debugger
+    carries: tuple[
+        tuple[str, str], ...
+    ] = ()  # what the source names beside the word: form, meaning
+
+    @cached_property
+    def operands(self) -> tuple[Operand, ...]:
+        found = []
+        for item in filter(None, (text.strip() for text in self.syntax.split(","))):
+            match = _SYNTAX.match(item)
+            if not match:
+                raise TableError(f"{self.mnemonic}: '{item}' is not an operand's syntax")
+            _flag, name, equals, default, inner = match.groups()
+            if inner and default is None:
+                default = "0"  # `lw a0, (a1)`
+            found.append(self._operand(name, named=bool(equals), default=default))
+            if inner:
+                found.append(self._operand(inner, inside=name))
+        return tuple(found)
+
+    def _operand(
+        self, name: str, *, named: bool = False, default: str | None = None, inside: str = ""
+    ) -> Operand:
+        try:
+            where = self.format.by_name[name]
+        except KeyError:
+            raise TableError(
+                f"{self.mnemonic}: format {self.format.name} has no field {name}"
+            ) from None
+        if where.kind is None:
+            raise TableError(f"{self.mnemonic}: field {name} has no kind and cannot be an operand")
+        value = None if default is None else where.kind.parse(default)
+        if default is not None and value is None:
+            value = int(default, 0)
+        if value is None and where.kind.optional:
+            value = 0
+        return Operand(name, where, where.kind, value, named, inside)
+
+    @cached_property
+    def mask(self) -> int:
+        """Bits that tell this row from others: the non-reserved fixed fields."""
+        return sum(
+            self.format.by_name[name].mask for name in self.fixed if not name.startswith("reserved")
+        )
+
+    @cached_property
+    def match(self) -> int:
+        return sum(
+            self.format.by_name[name].insert(value)
+            for name, value in self.fixed.items()
+            if not name.startswith("reserved")
+        )
+
+    @cached_property
+    def reserved(self) -> int:
+        """Bits that must be zero; a word that sets one is refused by name."""
+        return sum(
+            item.mask
+            for item in self.format.fields
+            if item.name.startswith("reserved") and item.name not in self.fixed
+        )
+
+    def check(self) -> None:
+        """Raise `TableError` unless every bit is fixed, an operand's, or reserved."""
+        self.format.check()
+        names = [operand.name for operand in self.operands]
+        for name in self.fixed:
+            if name not in self.format.by_name:
+                raise TableError(f"{self.mnemonic}: format {self.format.name} has no field {name}")
+        for name in self.fixed:
+            if name in names:
+                raise TableError(f"{self.mnemonic}: field {name} is fixed and an operand")
+            if self.format.by_name[name].extract(self.match) != self.fixed[name]:
+                raise TableError(f"{self.mnemonic}: {self.fixed[name]} does not fit field {name}")
+        if len(set(names)) != len(names):
+            raise TableError(f"{self.mnemonic}: an operand stands twice in '{self.syntax}'")
+        for item in self.format.fields:
+            if item.name.startswith("reserved"):
+                continue
+            if item.name not in self.fixed and item.name not in names:
+                raise TableError(f"{self.mnemonic}: the bits of field {item.name} are unspecified")
+        if not self.meaning:
+            raise TableError(f"{self.mnemonic}: has no meaning")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One expansion of a pseudo-instruction, taken if `when` holds for its number."""
+
+    lines: tuple[str, ...]  # source lines; {name} stands for an operand's text
+    when: Callable[[int], bool] | None = None  # of the operand `choose`; None: always
+
+
+@dataclass(frozen=True)
+class PseudoOperand:
+    """An operand of a pseudo-instruction: as `Operand`, but of no word."""
+
+    name: str
+    kind: Kind
+    default: int | None = None
+    inside: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Pseudo:
+    """A mnemonic that stands for other rows: `li`, `mv`, `call`.
+
+    `syntax` is written as an instruction's, `kinds` says what each of its names
+    may be. Each line of the expansion has its own address, `.`. With several
+    alternatives the first is taken whose `when` accepts the value of the operand
+    `choose`, which must be known when the line is laid out.
+
+    A row that `overloads` shares its mnemonic with an instruction or with other
+    such rows (`jal f`, `lw a0, symbol`); number and shape of the written
+    operands choose among them (`codec.select`).
+    """
+
+    mnemonic: str
+    syntax: str
+    kinds: Mapping[str, Kind]
+    alternatives: tuple[Alternative, ...]
+    meaning: str
+    choose: str = ""
+    example: str = ""
+    overloads: bool = False
+
+    @cached_property
+    def operands(self) -> tuple[PseudoOperand, ...]:
+        found = []
+        for item in filter(None, (text.strip() for text in self.syntax.split(","))):
+            match = _SYNTAX.match(item)
+            if not match or match[1] or match[3]:
+                raise TableError(f"{self.mnemonic}: '{item}' is not an operand's syntax")
+            name, inner = match[2], match[5]
+            for word in filter(None, (name, inner)):
+                if word not in self.kinds:
+                    raise TableError(f"{self.mnemonic}: the operand {word} has no kind")
+            found.append(PseudoOperand(name, self.kinds[name], 0 if inner else None))
+            if inner:
+                found.append(PseudoOperand(inner, self.kinds[inner], inside=name))
+        return tuple(found)
+
+    def check(self, mnemonics: Collection[str]) -> None:
+        """Raise `TableError` unless the expansions use just its operands and known mnemonics."""
+        names = {operand.name for operand in self.operands}
+        if not self.alternatives:
+            raise TableError(f"{self.mnemonic}: has no expansion")
+        if self.choose and self.choose not in names:
+            raise TableError(f"{self.mnemonic}: cannot choose by {self.choose}, no operand")
+        if not self.choose and any(item.when for item in self.alternatives):
+            raise TableError(f"{self.mnemonic}: does not say by which operand to choose")
+        for alternative in self.alternatives:
+            used = set()
+            for line in alternative.lines:
+                used |= set(_PLACEHOLDER.findall(line))
+                if line.split()[0] not in mnemonics:
+                    raise TableError(f"{self.mnemonic}: expands to '{line}', no instruction")
+            if used - names:
+                raise TableError(
+                    f"{self.mnemonic}: has no operand {', '.join(sorted(used - names))}"
+                )
+            if names - used:
+                raise TableError(f"{self.mnemonic}: forgets {', '.join(sorted(names - used))}")
+        if not self.meaning:
+            raise TableError(f"{self.mnemonic}: has no meaning")
+
+
+Row = Instruction | Pseudo
