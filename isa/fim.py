@@ -16,6 +16,7 @@ from isa.fim_circuit import (
     COLUMN_BITS,
     COLUMNS,
     GIO,
+    IOSA,
     ISLANDS,
     OPERATIONS,
     REGISTERS,
@@ -50,6 +51,24 @@ _MAPPED = tuple((row.name, number) for number, row in REGISTERS.items())
 
 
 @dataclass(frozen=True)
+class OperationNumber(Immediate):
+    """One of the ten operations, which may be written as what they move instead."""
+
+    def describe(self) -> str:
+        moves = (move.replace(IOSA, f"{IOSA}[COLUMN]") for move in MOVES)
+        return "; ".join(f"{number}: {move}" for number, move in enumerate(moves))
+
+
+@dataclass(frozen=True)
+class MappedValue(Immediate):
+    """What a memory-mapped register takes."""
+
+    def describe(self) -> str:
+        words = (f"{row.name}: {', '.join(row.words)}" for row in REGISTERS.values() if row.words)
+        return f"a number; {'; '.join(words)}; of a buffer's registers the address of a column"
+
+
+@dataclass(frozen=True)
 class MappedNames(Named):
     """A memory-mapped register, by its name."""
 
@@ -80,7 +99,7 @@ NOTHING = _format("nothing")
 ROW = _format("row", Field("row", "11:0", Immediate(12)))
 FIM = _format(
     "fim",
-    Field("n", "25:22", Immediate(4, high_limit=len(OPERATIONS) - 1)),
+    Field("n", "25:22", OperationNumber(4, high_limit=len(OPERATIONS) - 1)),
     Field("col", "21:17", Immediate(5)),
     Field("inc", "16:11", Immediate(6, signed=True), signed=True),
     Field("repeat", "10:0", Immediate(11, low_limit=1)),
@@ -102,22 +121,11 @@ MMR = Format(
     (
         Field("mmr", "31"),
         Field("register", "30:24", MappedNames(7, high_limit=len(_MAPPED) - 1, names=_MAPPED)),
-        Field("value", "23:0", Immediate(24)),
+        Field("value", "23:0", MappedValue(24)),
     ),
     4,
 )
 
-# Registers with names for their values, and those that take an address.
-_VALUES = (
-    ("op=", "a function: " + ", ".join(REGISTERS[0].words)),
-    ("arrange=", "one of " + ", ".join(REGISTERS[1].words)),
-    ("transpose=", "one of " + ", ".join(REGISTERS[2].words)),
-    ("format=", "one of " + ", ".join(REGISTERS[4].words)),
-    ("b0_low=", "and the other registers of a buffer: the address of a column"),
-)
-_MOVES = tuple(
-    (move.replace("iosa", "iosa[COLUMN]"), f"operation {n}") for n, move in enumerate(MOVES)
-)
 I = Instruction
 
 # fmt: off
@@ -127,8 +135,8 @@ INSTRUCTIONS = (
     I("end",         NOTHING, {"mmr": 0, "opcode": 2},               "",                            "The block ends when its last operation has; from then on the host reaches its banks.",                                                                                                                                                                                                                                              "",                     "",                        "block",     "until results and written columns are there, then 1",             "end",                       "ours", "stop"),
     I("act",         ROW,     {"mmr": 0, "opcode": 3},               "row",                         "Open a row of each bank of the block; an open one is closed first.",                                                                                                                                                                                                                                                                "",                     "row-buffer",              "memory",    "1 from when t_rp, t_rc (an open row: t_ras, t_wr, too) allow it", "act 12",                    "seed 004 ¶47"),
     I("pre",         NOTHING, {"mmr": 0, "opcode": 4},               "",                            "Close the open row of each bank of the block; nothing if none is open.",                                                                                                                                                                                                                                                            "",                     "row-buffer",              "memory",    "1 from when t_ras and t_wr allow it",                             "pre",                       "seed 004 ¶46"),
-    I("fim",         FIM,     {"mmr": 0, "opcode": 5},               "n, col=0, inc=0, repeat=1",   "Do one of the ten operations in each bank, repeat times; the column goes on by inc each time, and past 0 to 31 is a fault. An operation without a column takes neither col nor inc.",                                                                                                                                               "row-buffer rop gio rz registers", "row-buffer rop gio rz", "operation", "1 a time, from when t_rcdrd or t_rcdwr, t_ccdl and the ALU allow it; results come after the latency of the function, of the adder tree and of accumulating", "fim 6, col=16, inc=1, repeat=4", "seed 004 ¶46-47, Fig. 1C", carries=_MOVES),
-    I("mmr",         MMR,     {"mmr": 1},                            "register, value",             "Write a memory-mapped register of each circuit of the block, or a pointer of a buffer of the island.",                                                                                                                                                                                                                              "",                     "registers",               "operation", "1",                                                               "mmr op, mul",               "seed 004 ¶47", carries=_VALUES),
+    I("fim",         FIM,     {"mmr": 0, "opcode": 5},               "n, col=0, inc=0, repeat=1",   "Do one of the ten operations in each bank, repeat times; the column goes on by inc each time, and past 0 to 31 is a fault. An operation without a column takes neither col nor inc.",                                                                                                                                               "row-buffer rop gio rz registers", "row-buffer rop gio rz", "operation", "1 a time, from when t_rcdrd or t_rcdwr, t_ccdl and the ALU allow it; results come after the latency of the function, of the adder tree and of accumulating", "fim 6, col=16, inc=1, repeat=4", "seed 004 ¶46-47, Fig. 1C"),
+    I("mmr",         MMR,     {"mmr": 1},                            "register, value",             "Write a memory-mapped register of each circuit of the block, or a pointer of a buffer of the island.",                                                                                                                                                                                                                              "",                     "registers",               "operation", "1",                                                               "mmr op, mul",               "seed 004 ¶47"),
     I("loop",        LOOP,    {"mmr": 0, "opcode": 6},               "n",                           f"Do what stands before the matching endloop n times; {LOOP_DEPTH} loops may be inside of one another.",                                                                                                                                                                                                                             "",                     "loops",                   "block",     "1",                                                               "loop 4",                    "ours"),
     I("endloop",     NOTHING, {"mmr": 0, "opcode": 7},               "",                            "The body of the loop ends.",                                                                                                                                                                                                                                                                                                        "loops",                "loops",                   "block",     "1",                                                               "endloop",                   "ours", "branch"),
     I("push",        PUSH,    {"mmr": 0, "opcode": 8},               "register, buffer=0",          "Store a register (of Rz the slice rz_slot) of each bank, in their order, into the buffer at its end, and move the end. Never waits; past the buffer's size is a fault.",                                                                                                                                                            "rz gio rop registers", "buffer",                  "buffer",    "1 a bank at least: column writes over the island's channel",      "push rz",                   "seed 004 ¶48-51"),
