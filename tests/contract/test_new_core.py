@@ -284,7 +284,10 @@ def test_a_core_with_a_memory_and_a_window(tree: Tree):
             tree,
             "isa/tally.py",
             (order, textwrap.indent(textwrap.dedent(MEMORIES), "        ") + order),
-            ("Instruction, RegisterFile, ", "Instruction, Memory, RegisterFile, Window, "),
+            (
+                "Counter, RegisterFile, Setting, checked",
+                "Counter, Memory, RegisterFile, Setting, Window, checked",
+            ),
         ),
         changed(
             tree, "emu/tally/processor.py", ("    def _fetched", f"{WINDOW}\n    def _fetched")
