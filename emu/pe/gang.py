@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,16 @@ class Step:
     def explicit(self) -> bool:
         """Whether it is an instruction, not what a flag or the lack of an spu implies."""
         return self.op["implied"] is None
+
+
+class Ended(NamedTuple):
+    """A step that is over, by cluster: when, what it read, whether it is still in the run."""
+
+    op: Op
+    start: list[int]
+    end: list[int]
+    reads: list[int]
+    kept: list[bool]
 
 
 class Gang:
@@ -121,10 +131,12 @@ class Gang:
         """Which blocks of the input buffer a step reads, by cluster; see `Control.find_reads`."""
         if op["unit"] != MAC:
             return [op["reads"]] * len(self.reaches)
-        base, size = op["base"], self.shape.input_block
-        ends = [min(base + reach + 1, self.shape.input_buffer) for reach in self.reaches]
-        masks = {end: block_mask(base, end, size) for end in set(ends)}
-        return [masks[end] for end in ends]
+        base, size, last = op["base"], self.shape.input_block, self.shape.input_buffer
+        masks = {
+            reach: block_mask(base, min(base + reach + 1, last), size)
+            for reach in set(self.reaches)
+        }
+        return [masks[reach] for reach in self.reaches]
 
     def _shares(self, op: Op, other: Op) -> NDArray[np.bool_] | bool:
         """Whether two steps use the same, for all clusters or for each; see `Control._conflict`."""
@@ -134,8 +146,11 @@ class Gang:
         if not mine and not its:
             return False
         reads = zip(self._reads(op), self._reads(other), strict=True)
-        found = [bool(left & its or mine & right) for left, right in reads]
-        return found[0] if len(set(found)) == 1 else np.array(found)
+        among = {pair: bool(pair[0] & its or mine & pair[1]) for pair in set(reads)}
+        if len(set(among.values())) == 1:
+            return next(iter(among.values()))
+        reads = zip(self._reads(op), self._reads(other), strict=True)
+        return np.array([among[pair] for pair in reads])
 
     # Ahead
 
@@ -365,21 +380,18 @@ class Gang:
                 self._first = min(self._first, over)
 
     def _leave(self, place: int) -> None:
-        assert self.looped is not None
-        assert self.over is not None
         state, c, control = self.state, self.clusters[place], self.controls[place]
-        run = control.runs[0]
-        kept = [x for x in self.before if x.end is not None and x.end[place] >= self._last[place]]
-        run["ops"] = [_done(step, place) for step in [*kept, *self.steps]]
-        for op in run["ops"]:
-            op["reads"] = self._reads(op)[place]
+        run, ended = control.runs[0], self._ended
+        run["ops"] = [_done(one, place) for one in ended if one.kept[place]]
         run["iteration"], run["taken"] = self.run["iteration"], self.run["taken"]
         run["ahead"] = None if self.run["ahead"] is None else self.run["ahead"].copy()
         run["issue_at"][0], run["held"] = int(self.issue[place]), True
         if self.slow:
             for at, end in self.ends.items():
                 run["written_back"][at] = int(timing.write_back(end[place]))
-                state.registers[c, run["buffer"], at] = np.array(run["initial"][at])[:, None]
+            places = list(self.ends)
+            initial = np.array(run["initial"])[places, :, None]
+            state.registers[c, run["buffer"], places] = initial
             run["unwritten"] = []
         self.sums.write(place)
         state.cycles_queue[c] += self.waits[place]
@@ -387,12 +399,21 @@ class Gang:
         self.row.retired += self.done
         control.loops.loop_back(run)
         state.units[c] = [FREE] * len(state.units[c])
+        assert self.over is not None  # who leaves is
         state.due[c] = int(self.over[place])
 
-    @property
-    def _last(self) -> Ints:
-        """When the last iteration began."""
-        return self.steps[0].known
+    @cached_property
+    def _ended(self) -> list[Ended]:
+        """The steps that are in the run when it is over: the last ones, and those they outran."""
+        last = self.steps[0].known
+        found = []
+        for step in self.before + self.steps:
+            assert step.start is not None
+            assert step.end is not None
+            kept = step.end >= last if step in self.before else np.ones_like(last, np.bool_)
+            times = step.start.tolist(), step.end.tolist()
+            found.append(Ended(step.op, *times, self._reads(step.op), kept.tolist()))
+        return found
 
 
 def _behind(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
@@ -405,11 +426,9 @@ def _follows(op: Op, other: Op) -> bool:
     return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
 
 
-def _done(step: Step, place: int) -> Op:
+def _done(ended: Ended, place: int) -> Op:
     """A step of a cluster that is over."""
-    op = step.op.copy()
-    assert step.start is not None
-    assert step.end is not None
-    op["segments"], op["beats"] = list(op["segments"]), []
-    op["state"], op["start"], op["end"] = DONE, int(step.start[place]), int(step.end[place])
+    op = ended.op.copy()
+    op["segments"], op["beats"], op["reads"] = list(op["segments"]), [], ended.reads[place]
+    op["state"], op["start"], op["end"] = DONE, ended.start[place], ended.end[place]
     return op
