@@ -269,7 +269,10 @@ PSEUDOS = (
     *_sets(),
     _set_all("SetRowsCols", ("rows", "cols"), "Set rows and cols.", "SetRowsCols(2, 3)"),
     _set_all(
-        "Set2dWindows", WINDOW, "Set the volume and its windows.", "Set2dWindows(8, 8, 3, 1, 1, 2)"
+        "Set2dWindows", WINDOW,
+        "Set the volume and its windows. Windows are set while one of these is not what it is at"
+        f" reset ({', '.join(str(RESET[name]) for name in WINDOW)}).",
+        "Set2dWindows(8, 8, 3, 1, 1, 2)",
     ),
     _queued("v_rd", _READ, "Begin a chain with cols vectors of a queue."),
     _queued("v_wr", _WRITE, "Write the chain's vectors into a queue."),

@@ -45,6 +45,14 @@ class Volume:
         """Native vectors of a window."""
         return self.kernel * self.kernel * self.depth
 
+    def misfit(self) -> str:
+        """Why there is no window."""
+        around = f" with {self.pad} of padding around it" if self.pad else ""
+        return (
+            f"a window of {self.kernel} x {self.kernel} positions"
+            f" is larger than the volume, {self.width} x {self.height}{around}"
+        )
+
     def stepped(self, iteration: int) -> int:
         """How far an operand of an _inc form is in an iteration, in steps of its inc."""
         y, x = divmod(iteration, self.across)
@@ -270,7 +278,7 @@ def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
     assert place is not None
     plain = "inc" not in rows[0].values
     if plain and place.queue:
-        text = f"{place.name} holds no volume: while windows are set, v_rd_inc reads cols vectors"
+        text = f"{place.name} holds no volume; while windows are set, v_rd_inc reads cols vectors"
         raise ChainError("windows", 0, text)
     if plain and vectors.vectors > _MOST:
         text = f"a window has {vectors.vectors} vectors, of which a chain takes {_MOST} at most"
@@ -279,6 +287,8 @@ def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
     iterations = scalars.get("iterations", 1)
     if iterations > windows:
         text = f"the volume has {windows} windows, iterations is {iterations}"
+        if not windows:
+            text = vectors.misfit()
         raise ChainError("windows", 0, text)
     for at, found in enumerate(rows):
         if plain and step(found).block == "product" and "cols" in scalars:
