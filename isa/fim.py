@@ -40,6 +40,7 @@ from isa.model import (
 from isa.rows import Field, Format, Instruction
 
 NUMBER = 8  # of island 0
+POINTERS_BASE = 0x100  # of an island's memory-mapped registers
 LOOP_DEPTH = 8  # loops inside of one another at most
 MAX_REPEAT = (1 << 11) - 1
 _BUFFER = Immediate(3, high_limit=BUFFERS - 1)
@@ -217,6 +218,12 @@ MEMORIES = (
     ),
 )
 
+# Of an island's buffers, for the host to see: addresses of columns.
+POINTERS = tuple(
+    SpecialRegister(row.name, POINTERS_BASE + 4 * place, "ro", row.meaning)
+    for place, row in enumerate(row for row in REGISTERS.values() if row.address)
+)
+
 CORE = checked(
     Core(
         name="fim",
@@ -234,6 +241,7 @@ CORE = checked(
         counters=COUNTERS,
         faults=FAULTS,
         settings=SETTINGS,
+        registers=POINTERS,
         memories=MEMORIES,
         index="island",
         order=("block", "memory", "operation", "buffer"),

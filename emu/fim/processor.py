@@ -25,7 +25,7 @@ from isa import memory_map
 from isa.codec import Decoded, DecodeError, decode
 from isa.fim import CORE
 from isa.fim_check import Check, CheckError
-from isa.fim_circuit import BUFFERS, COLUMN_BYTES, COLUMNS
+from isa.fim_circuit import BUFFER_PARTS, BUFFERS, COLUMN_BYTES, COLUMNS
 from isa.fim_islands import WAITS, Geometry, abilities, island_address
 
 if TYPE_CHECKING:
@@ -128,6 +128,10 @@ class Island(Core):
         self.dram.waits = waits
         self.counts["host_columns"] += len(places)
         return ready
+
+    def read_register(self, name: str, time: int) -> int:
+        buffer, _, part = name.removeprefix("b").partition("_")
+        return self.address(self.buffers[int(buffer)][BUFFER_PARTS.index(part)])
 
     # The contract
 

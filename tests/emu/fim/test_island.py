@@ -11,6 +11,7 @@ from asm.disassembler import disassemble
 from emu.device import Device
 from emu.engines import ENGINES
 from isa import config
+from isa.fim import CORE
 from tests.emu.fim.machine import Machine
 
 
@@ -230,3 +231,18 @@ def test_tensors_in_an_island():
     again = assemble(Source(text, "again.s"))
     assert again.tensors == program.tensors
     assert [x.data for x in again.sections] == [x.data for x in program.sections]
+
+
+def test_the_host_sees_the_pointers_of_a_buffer():
+    lines = [".block banks=0", "mmr b2_low, 0x40030000", "mmr b2_high, 0x40030060", "push gio, 2",
+             "push gio, 2", "pull rop, 2", "end"]  # fmt: skip
+    machine = Machine(lines)
+    machine.done()
+    rows = {row.name: row.address for row in CORE.registers}
+    found = [
+        machine.device.memory.read_register(
+            0x20008000 + rows[f"b2_{part}"], 4, machine.device.cycle
+        )
+        for part in ("low", "high", "start", "end")
+    ]
+    assert found == [0x40030000, 0x40030060, 0x40030020, 0x40030040]
