@@ -15,9 +15,8 @@ another account of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from emu import plain
 from emu.core import NEVER
 from emu.pe import timing
-from emu.pe.control import AFTER
+from emu.pe.gang_steps import STEPS, Ended, Step, behind, done, follows
 from emu.pe.gang_sums import Mac, Sums
 from emu.pe.plan import Unplannable
 from emu.pe.repeated import Weights, Whole
@@ -40,33 +39,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 # Cycle, before the control units act or after, method of `Control`, its arguments.
 Heard = tuple[int, bool, str, tuple[Any, ...]]
-STEPS = {"ld", "skip", "mac", "move"}  # what a gang can do
 _LOOKUPS = 1 << 20  # of the macs that are computed at once
-
-
-@dataclass(eq=False)
-class Step:
-    """A step of all clusters, and when each begins and ends it, as far as that is known."""
-
-    op: Op
-    known: Ints  # the cycle of the loopback that made it a step
-    start: Ints | None = None
-    end: Ints | None = None
-
-    @property
-    def explicit(self) -> bool:
-        """Whether it is an instruction, not what a flag or the lack of an spu implies."""
-        return self.op["implied"] is None
-
-
-class Ended(NamedTuple):
-    """A step that is over, by cluster: when, what it read, whether it is still in the run."""
-
-    op: Op
-    start: list[int]
-    end: list[int]
-    reads: list[int]
-    kept: list[bool]
 
 
 class Gang:
@@ -175,11 +148,11 @@ class Gang:
             bounds.append(np.full_like(self.issue, op["first"] + 1))
         elif op["unit"] != NO_UNIT:
             for other in self._earlier(step):
-                waits = _follows(op, other.op) or self._shares(op, other.op)
+                waits = follows(op, other.op) or self._shares(op, other.op)
                 if waits is not False:
                     if other.end is None:
                         return False
-                    bounds.append(_behind(other.end, waits))
+                    bounds.append(behind(other.end, waits))
         step.start = reduce(np.maximum, bounds)
         self.issue = step.start + 1
         if op["name"] == "mac":
@@ -317,7 +290,7 @@ class Gang:
             if waits is not False:
                 if other.end is None:
                     return NEVER
-                bounds.append(_behind(other.end, waits))
+                bounds.append(behind(other.end, waits))
         if self.slow and op["place"] in self.ends:
             bounds.append(timing.write_back(self.ends[op["place"]]))
         return int(max(bound.max() for bound in bounds))
@@ -382,7 +355,7 @@ class Gang:
     def _leave(self, place: int) -> None:
         state, c, control = self.state, self.clusters[place], self.controls[place]
         run, ended = control.runs[0], self._ended
-        run["ops"] = [_done(one, place) for one in ended if one.kept[place]]
+        run["ops"] = [done(one, place) for one in ended if one.kept[place]]
         run["iteration"], run["taken"] = self.run["iteration"], self.run["taken"]
         run["ahead"] = None if self.run["ahead"] is None else self.run["ahead"].copy()
         run["issue_at"][0], run["held"] = int(self.issue[place]), True
@@ -414,21 +387,3 @@ class Gang:
             times = step.start.tolist(), step.end.tolist()
             found.append(Ended(step.op, *times, self._reads(step.op), kept.tolist()))
         return found
-
-
-def _behind(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
-    """The cycle after an end, of those who wait for it."""
-    return end + 1 if waits is True else np.where(waits, end + 1, 0)
-
-
-def _follows(op: Op, other: Op) -> bool:
-    """Whether a step waits for every earlier one like another, by its unit."""
-    return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
-
-
-def _done(ended: Ended, place: int) -> Op:
-    """A step of a cluster that is over."""
-    op = ended.op.copy()
-    op["segments"], op["beats"], op["reads"] = list(op["segments"]), [], ended.reads[place]
-    op["state"], op["start"], op["end"] = DONE, ended.start[place], ended.end[place]
-    return op

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from emu.faults import Fault
-from emu.pe.gang import STEPS, Gang
+from emu.pe.gang import Gang
+from emu.pe.gang_steps import STEPS
 from emu.pe.plan import Unplannable
 from emu.pe.runs import BUFFER_FIELDS, ROTATION
 from emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, decoded, takes_weights
