@@ -186,12 +186,10 @@ class Banks:
 
     def _lost(self, request: Request) -> None:
         port = request.port
-        if request.data is None:
-            port.reads_blocked += 1
-        else:
-            port.writes_blocked += 1
+        of = "reads_blocked" if request.data is None else "writes_blocked"
+        setattr(port, of, getattr(port, of) + 1)
         if port.core.listeners:
-            port.core.announce("blocked", address=self._address(request))
+            port.core.announce("blocked", address=self._address(request), of=of)
 
     def _answer(self, request: Request, time: int) -> None:
         """Move the bytes and tell the requester."""

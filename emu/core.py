@@ -56,7 +56,8 @@ and comes after it is `confined`. A core that has gone on for several cycles say
 **Announcements.** "instruction" (address) before it acts; by the ports "read" and "write"
 (address, size) when bytes move, and "blocked" (address) in each cycle that lost a bank. A core
 that works on longer things announces "begin" and "end" of them (transfers of the dma,
-commands of the array), and what else its folder names.
+commands of the array), and what else its folder names. "done" (until) follows an instruction of
+a core with a trace block, "beats" (of, begin, until, count) an access to external memory.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ from emu.state import State, StateField
 if TYPE_CHECKING:
     from emu.device import Device
     from emu.ports import Port
+    from emu.trace import TraceBlock
     from emu.windows import Later
     from isa.model import Core as Table
 
@@ -142,6 +144,7 @@ class Core(ABC):
         self.waiting: Waiting | None = None
         self.retired = 0
         self.waited = 0
+        self.trace: TraceBlock | None = None  # of a core that is connected to one
 
     # What a core must offer
 
@@ -217,6 +220,11 @@ class Core(ABC):
     def write_register(self, name: str, value: int, time: int) -> None:
         """Set such a register, one that can be written. Raises `Fault` for a value it cannot be."""
         setattr(self.state, name, value)
+
+    def write_trace(self, name: str, value: int) -> None:
+        """Set a parameter of the trace block, which may want other news then. Raises `Fault`."""
+        assert self.trace is not None
+        self.trace.write(name, value)
 
     def counters(self) -> dict[str, int]:
         """Values of the table's counters by name; the ports' traffic is added by the device."""

@@ -145,6 +145,9 @@ class Device:
         if program.entry is None:
             raise DeviceError("the program has no entry")
         self.program = program
+        for core in self.order:
+            if core.trace is not None:
+                core.trace.start(0)
         self.by_number[0].start(program.entry, 0)
 
     def _fits(self, what: str, address: int, size: int) -> None:
@@ -292,6 +295,17 @@ class Device:
         self.cycle = stop.cycle
         if stop.reason in ("exit", "fault"):
             self.stopped = stop
+            return self._traced(stop)
+        return stop
+
+    def _traced(self, stop: Stop) -> Stop:
+        """End all records; one that cannot be spilled makes it a fault."""
+        for core in self.order:
+            if core.trace is not None:
+                try:
+                    core.trace.stop()
+                except Fault as fault:
+                    return self._faulted(fault, core)
         return stop
 
     def _limited(self, limit: int) -> Stop:

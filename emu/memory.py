@@ -24,6 +24,7 @@ from emu.pages import Pages
 from emu.ports import COUNTS, MAPPED, ONCHIP, REGION_SHIFT, Channel, Port
 from emu.state import State, StateField
 from emu.windows import Window
+from isa import trace
 from isa.common import REGISTERS as REGISTER_ROWS
 from isa.memory_map import (
     CORE_SHIFT,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from isa.model import SpecialRegister
 
 _REGISTERS = {row.address: row for row in REGISTER_ROWS}
+_TRACE = {row.address: row.name for row in trace.mapped()}
 
 
 class Region(NamedTuple):
@@ -324,6 +326,8 @@ class Memory:
         row = _REGISTERS.get(offset)
         if core is None or size != 4:
             raise self._no_register("load", address, size)
+        if row is None and core.trace is not None and offset in _TRACE:
+            return core.trace.read(_TRACE[offset])
         if row is None:
             return core.read_register(self._own_register("load", address).name, time)
         if row.name == "id":
@@ -340,6 +344,10 @@ class Memory:
         core = self.device.by_number.get(address - REGISTERS >> CORE_SHIFT)
         if core is None or size != 4 or address & (1 << CORE_SHIFT) - 1 in _REGISTERS:
             raise self._no_register("store", address, size)
+        offset = address & (1 << CORE_SHIFT) - 1
+        if core.trace is not None and offset in _TRACE:
+            core.write_trace(_TRACE[offset], value)
+            return
         row = self._own_register("store", address)
         if row.access != "rw":
             raise self._no_register("store", address, size)

@@ -175,6 +175,8 @@ class Port:
         beats, start, ready = self.memory.channel.take(time, offset, length)
         self.external_reads += beats
         self.external_blocked += start - time
+        if self.core.listeners:
+            self._beats("external_reads", time, ready, beats)
         return pages.read(offset, length), ready
 
     def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
@@ -191,10 +193,19 @@ class Port:
         if inside:
             return ready
         beats, start, ready = self.memory.channel.take(time, offset, length)
+        partial = self.memory.channel.partial(offset, length)
         self.external_writes += beats
-        self.external_partial += self.memory.channel.partial(offset, length)
+        self.external_partial += partial
         self.external_blocked += start - time
+        if self.core.listeners:
+            self._beats("external_writes", time, ready, beats)
+            self._beats("external_partial", time, ready, partial)
         return ready
+
+    def _beats(self, of: str, begin: int, until: int, count: int) -> None:
+        """Announce traffic of external memory, by its name in `isa.common.TRAFFIC`."""
+        if count:
+            self.core.announce("beats", of=of, begin=begin, until=until, count=count)
 
     def _reached(self, pages: Pages, time: int, offset: int, length: int, writes: bool) -> int:
         """When an access to local or a core's own memory is ready. Raises `Later`."""

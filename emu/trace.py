@@ -63,6 +63,24 @@ _BEGIN, _END = (
 )
 
 
+def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
+    """The declared state of a block."""
+    groups = int(config["trace.groups"])
+    return (
+        *(StateField(row.name, "int", meaning=row.meaning) for row in PARAMETERS),
+        StateField("trace_origin", "int", meaning="the cycle from which the trace's times count"),
+        StateField("trace_counting", "bool", meaning="the timer of the trace runs"),
+        StateField("trace_executed", "int", meaning="instructions that have begun, for the trace"),
+        StateField("trace_counters", "int64", (groups, _COUNTERS), "by group and register"),
+        StateField(
+            "trace_recordings",
+            "object",
+            meaning="by group: what it records",
+            initial=[None] * groups,
+        ),
+    )
+
+
 @dataclass(slots=True)
 class Recording:
     """A group's run of instructions while it is recorded."""
@@ -85,32 +103,28 @@ class Recording:
 class TraceBlock:
     """Register groups, configuration and trigger circuit of one core.
 
-    `state` is declared; the block holds counters and recordings itself while it runs: `sync` writes
-    them to the state, `reload` takes them from there.
+    `state` is declared (rows: `fields`), the block's own or its core's; the block holds
+    counters and recordings itself while it runs: `sync` writes them to the state, `reload` takes
+    them from there.
     """
 
-    def __init__(self, core: int, name: str, config: Mapping[str, Any], write: Write) -> None:
-        """`core` and `name` are those of the core; `write` is the side band to memory."""
+    def __init__(
+        self,
+        core: int,
+        name: str,
+        config: Mapping[str, Any],
+        write: Write,
+        state: State | None = None,
+    ) -> None:
+        """`core` and `name` are those of the core; `write` is the side band to memory.
+
+        `state` is a state with the rows `fields(config)`, the core's (None: one of its own).
+        """
         self.core = core
         self.name = name
         self.recording = bool(config["trace.recording"])
         self.write_memory = write
-        groups = int(config["trace.groups"])
-        self.state = State(
-            (
-                *(StateField(row.name, "int", meaning=row.meaning) for row in PARAMETERS),
-                StateField("origin", "int", meaning="the cycle from which times count"),
-                StateField("counting", "bool", meaning="the timer runs"),
-                StateField("executed", "int", meaning="instructions that have begun"),
-                StateField("counters", "int64", (groups, _COUNTERS), "by group and register"),
-                StateField(
-                    "recordings",
-                    "object",
-                    meaning="by group: what it records",
-                    initial=[None] * groups,
-                ),
-            )
-        )
+        self.state = State(fields(config)) if state is None else state
         self.reload()
 
     @property
@@ -132,16 +146,16 @@ class TraceBlock:
 
     def sync(self) -> None:
         """Write what the block holds into `self.state`."""
-        self.state.executed = self.executed
-        self.state.counters[...] = self.counters
-        self.state.recordings = [None if x is None else x.plain() for x in self.recordings]
+        self.state.trace_executed = self.executed
+        self.state.trace_counters[...] = self.counters
+        self.state.trace_recordings = [None if x is None else x.plain() for x in self.recordings]
 
     def reload(self) -> None:
         """Take what the block holds from `self.state`."""
-        self.executed: int = self.state.executed
-        self.counters: list[list[int]] = self.state.counters.tolist()
+        self.executed: int = self.state.trace_executed
+        self.counters: list[list[int]] = self.state.trace_counters.tolist()
         self.recordings: list[Recording | None] = [
-            None if x is None else Recording(*x) for x in self.state.recordings
+            None if x is None else Recording(*x) for x in self.state.trace_recordings
         ]
 
     # The timer
@@ -149,8 +163,8 @@ class TraceBlock:
     def start(self, time: int) -> None:
         """The traced program starts: times count from `time`, instructions from 0."""
         self.stop()
-        self.state.origin = time
-        self.state.counting = True
+        self.state.trace_origin = time
+        self.state.trace_counting = True
         self.executed = 0
 
     def stop(self) -> None:
@@ -158,8 +172,8 @@ class TraceBlock:
         for group, recording in enumerate(self.recordings):
             if recording is not None:
                 self._finish(group, recording)
-        self.state.origin = 0
-        self.state.counting = False
+        self.state.trace_origin = 0
+        self.state.trace_counting = False
 
     # What the core tells
 
@@ -167,14 +181,14 @@ class TraceBlock:
         """An instruction begins at cycle `time`; returns its number."""
         number = self.executed
         self.executed = number + 1
-        if not self.recording or not self.state.counting:
+        if not self.recording or not self.state.trace_counting:
             return number
         if self.state.trace_mode == AUTO:
             self._trigger(number)
         for group, recording in enumerate(self.recordings):
             if recording is not None and recording.holds(number):
                 if not recording.begun:
-                    self.counters[group][_BEGIN] = time - self.state.origin
+                    self.counters[group][_BEGIN] = time - self.state.trace_origin
                 recording.begun += 1
         return number
 
@@ -183,7 +197,7 @@ class TraceBlock:
         for group, recording in enumerate(self.recordings):
             if recording is not None and recording.holds(number):
                 counters = self.counters[group]
-                counters[_END] = max(counters[_END], time - self.state.origin)
+                counters[_END] = max(counters[_END], time - self.state.trace_origin)
                 recording.ended += 1
                 self._close(group, recording)
 
@@ -209,12 +223,7 @@ class TraceBlock:
 
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
         """A marker of `group` executes from cycle `time` to `until`. Raises `Fault` (bad mask)."""
-        if group >= self.groups:
-            raise Fault(
-                "bad mask",
-                f"register group {group}: the trace block of {self.name} has {self.groups}",
-                {"group": group},
-            )
+        self.check(group)
         if self.state.trace_mode == AUTO:
             self.end(until, self.begin(time))
             return
@@ -226,8 +235,17 @@ class TraceBlock:
                 recording.stop = self.executed
                 self._close(group, recording)
         self.executed += 1
-        if begins and self.recording and self.state.counting:
+        if begins and self.recording and self.state.trace_counting:
             self._open(group, Recording(0, self.executed, None))
+
+    def check(self, group: int) -> None:
+        """Raise `Fault` (bad mask) unless there is such a group."""
+        if group >= self.groups:
+            raise Fault(
+                "bad mask",
+                f"register group {group}: the trace block of {self.name} has {self.groups}",
+                {"group": group},
+            )
 
     # Registers
 
@@ -299,7 +317,7 @@ class TraceBlock:
         counted, first, last = _TAKEN[what]
         assert counted is not None
         if first is not None and last is not None:
-            begun, ended = time - self.state.origin, until - self.state.origin
+            begun, ended = time - self.state.trace_origin, until - self.state.trace_origin
             counters[first] = min(counters[first], begun) if counters[counted] else begun
             counters[last] = max(counters[last], ended)
         counters[counted] += count

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from isa import registry
+from isa import registry, trace
 from isa.model import Setting
 
 Value = bool | int | float | str
@@ -112,7 +112,7 @@ class Configuration(Mapping[str, Any]):
 @cache
 def settings() -> Mapping[str, Setting]:
     """Every field by name, those of one TOML table together."""
-    rows = [*COMMON, *(row for core in registry.cores() for row in core.settings)]
+    rows = [*COMMON, *trace.SETTINGS, *(row for core in registry.cores() for row in core.settings)]
     tables = {row.name.rpartition(".")[0]: None for row in rows}
     ordered = {
         row.name: row for table in tables for row in rows if row.name.rpartition(".")[0] == table

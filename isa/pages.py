@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from isa import codec, common, config
+from isa import codec, common, config, trace
 from isa.diagram import diagram
 from isa.kinds import Choice, Flag
 from isa.memory_map import CORE_SHIFT
@@ -386,4 +386,4 @@ def of_device() -> Iterator[Page]:
     yield from (mapped("every core", item) for item in common.REGISTERS)
     yield from (counter("every core", item) for item in common.TRAFFIC)
     yield from (stop(item) for item in common.STOPS)
-    yield from (setting(item) for item in config.COMMON)
+    yield from (setting(item) for item in (*config.COMMON, *trace.SETTINGS))

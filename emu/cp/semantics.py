@@ -58,8 +58,13 @@ def core_wait(cp: Processor, rs1: int) -> None:
 
 
 def trace_begin(cp: Processor, g: int) -> None:
-    """Markers do nothing until there is a trace block (item G)."""
+    _mark(cp, True, g)
 
 
 def trace_end(cp: Processor, g: int) -> None:
-    """As `trace_begin`."""
+    _mark(cp, False, g)
+
+
+def _mark(cp: Processor, begins: bool, group: int) -> None:
+    """A marker: it costs what it costs whether anything is recorded or not."""
+    cp.tracing.mark(begins, group, cp.time + cp.timing.of_family["xcp"])

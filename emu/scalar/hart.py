@@ -216,6 +216,8 @@ class Hart(Core):
             following, cost = run.end()
         except Leave:
             raise self._misaligned(found) from None
+        if self.listeners and self.trace is not None:
+            self.announce("done", until=self.time + cost)
         self.pc = following
         self.time += cost
         self.retired += 1
@@ -293,6 +295,8 @@ class Hart(Core):
 
     def _retire(self, time: int) -> None:
         """The instruction is done; the next one begins at cycle `time`."""
+        if self.listeners and self.trace is not None:
+            self.announce("done", until=time)
         if self.waiting is not None:
             self.proceed()
         self.pc = self.pc + 4 & MASK

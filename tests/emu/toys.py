@@ -22,6 +22,8 @@ HALF = 1 << 19
 EXTERNAL = 0x8000_0000
 
 CONFIG: dict[str, Any] = {
+    "trace.groups": 4,
+    "trace.recording": True,
     "mem.local_bytes": 1 << 20,
     "mem.unit_half_bytes": 8192,
     "mem.banks": 16,
