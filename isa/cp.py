@@ -82,6 +82,7 @@ CORE = checked(
         title="command processor",
         number=0,
         base="scalar",
+        traced=True,
         section=".text.cp",
         executable=True,
         instructions=scalar.INSTRUCTIONS + XCP,

@@ -147,12 +147,16 @@ def _address(rows: Iterable[SpecialRegister], name: str) -> str:
 
 
 def _reached(cores: Sequence[Core]) -> str:
-    """Which cores have the registers, as their tables say."""
+    """Which cores have a block, and how its registers are reached, as the tables say."""
+    having = [core for core in cores if core.traced]
     rows = set(trace.csrs())
-    having = [core.name for core in cores if rows <= set(core.specials)]
-    if not having:
-        return "The blocks are not connected to the cores yet."
-    return f"{' and '.join(having)} reach their own as CSRs."
+    names = " and ".join(core.name for core in having) or "no core"
+    missing = "" if len(having) == len(cores) else "; the markers of the others do nothing yet"
+    as_csrs = " and ".join(core.name for core in having if rows <= set(core.specials)) or "no core"
+    return (
+        f"So far {names} has one{missing}. Its registers are memory-mapped; as CSRs, at the"
+        f" addresses below, {as_csrs} has them."
+    )
 
 
 def directives_file(known: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
