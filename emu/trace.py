@@ -135,7 +135,18 @@ class TraceBlock:
     @property
     def wanted(self) -> bool:
         """Whether anything may be recorded before the next marker or write of a register."""
-        return self.recording and (self.state.trace_mode == AUTO or any(self.recordings))
+        if not self.recording:
+            return False
+        return any(self.recordings) or (self.state.trace_mode == AUTO and not self._over())
+
+    def _over(self) -> bool:
+        """Whether no group can open any more in auto mode: the last loop is past."""
+        state = self.state
+        if not state.trace_num:
+            return True
+        loops = 1 if not state.trace_overhead else state.trace_loops
+        last = (loops - 1) * state.trace_overhead + (self.groups - 1) * state.trace_step
+        return bool(loops) and self.executed > state.trace_begin + last
 
     # State
 

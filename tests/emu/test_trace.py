@@ -347,6 +347,19 @@ def test_without_an_area_records_stay_in_registers() -> None:
     assert [machine.block.read(f"t_begin{g}") for g in range(4)] == [0, 10, 20, 30]
 
 
+def test_the_block_says_when_nothing_can_come_any_more() -> None:
+    """Two loops of four groups: the last run is of instruction 2 + 5 + 3; the core is let go then."""
+    machine = Machine().auto(begin=2, num=1, step=1, overhead=5, loops=2)
+    wanted = []
+    for i in range(14):
+        number = machine.block.begin(10 * i)
+        machine.block.end(10 * i + 10, number)
+        wanted.append(machine.block.wanted)
+    assert wanted == [True] * 10 + [False] * 4
+    assert machine.records()[-1]["first"] == 10
+    assert not Machine().auto(num=0, step=1, overhead=5).block.wanted
+
+
 def test_changing_the_mode_ends_runs_at_what_has_begun() -> None:
     machine = Machine(1).auto(num=10, step=1, overhead=10)
     block = machine.block
