@@ -1,4 +1,7 @@
-"""The matrices of programs/fim_*: small whole numbers, whose fp16 products and sums are exact.
+"""The matrices of programs/fim_*, by folder.
+
+Those of single products are small whole numbers, whose fp16 products and sums are exact; those of
+networks are fractions, so that each rounding shows.
 
 `python -m programs.fim_files` writes them again.
 """
@@ -19,11 +22,21 @@ SHAPES = {
     "fim_chain": {"a": (16, 16), "b": (16, 16), "c": (16, 16)},
     "fim_activation": {"x": (4, 64), "w": (64, 4)},
 }
+# Of fractions: gates of the GRU cell are r, z and n.
+FRACTIONS: dict[str, dict[str, tuple[int, ...]]] = {
+    "fim_gru": {"w": (3, 16, 16), "u": (3, 16, 16), "b": (3, 16), "x": (4, 16), "h0": (16,)},
+    "fim_mlp": {"x": (8, 16), "w1": (32, 16), "b1": (32,), "w2": (10, 32), "b2": (10,)},
+}
 
 
 def matrices(folder: str) -> dict[str, np.ndarray]:
     """The matrices of a program, by name."""
     random = np.random.default_rng(sum(folder.encode()))
+    if folder in FRACTIONS:
+        return {
+            name: random.uniform(-1, 1, shape).astype(np.float16)
+            for name, shape in FRACTIONS[folder].items()
+        }
     return {
         name: random.integers(-3, 4, shape).astype(np.float16)
         for name, shape in SHAPES[folder].items()
@@ -32,7 +45,7 @@ def matrices(folder: str) -> dict[str, np.ndarray]:
 
 def main() -> None:
     """Write the files."""
-    for folder in SHAPES:
+    for folder in (*SHAPES, *FRACTIONS):
         (HERE / folder).mkdir(exist_ok=True)
         for name, matrix in matrices(folder).items():
             np.save(HERE / folder / f"{name}.npy", matrix)

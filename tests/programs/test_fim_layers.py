@@ -1,0 +1,94 @@
+"""Layers and cells on the islands, bit for bit against NumPy.
+
+fp16, and each step rounded: a product of numbers, each sum of the tree of adjacent pairs, and the
+sum with what Rz held before. Sigmoid and tanh are rounded once, from binary64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from emu.engines import ENGINES
+from programs.fim_files import FRACTIONS, matrices
+from tests.programs.scripts import PROGRAMS
+from tests.programs.test_fim import outputs
+
+
+def tree(products):
+    """Sums of 16 adjacent numbers: pairs, pairs of these, and so on, each rounded to fp16."""
+    while products.shape[-1] > 1:
+        products = products[..., 0::2] + products[..., 1::2]
+    return products[..., 0]
+
+
+def dots(matrix, vector):
+    """Rows of a matrix times a vector, 16 columns of it at a time, one part after the other."""
+    parts = [tree(matrix[:, k : k + 16] * vector[k : k + 16]) for k in range(0, vector.size, 16)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def sigmoid(x):
+    return (1 / (1 + np.exp(-x.astype(np.float64)))).astype(x.dtype)
+
+
+def tanh(x):
+    return np.tanh(x.astype(np.float64)).astype(x.dtype)
+
+
+def same_bits(found, expected):
+    assert expected.dtype == np.float16  # NumPy has rounded each step
+    np.testing.assert_array_equal(
+        np.asarray(found, np.float16).view(np.uint16), expected.view(np.uint16)
+    )
+
+
+def gru(m):
+    h, states = m["h0"], []
+    for x in m["x"]:
+        r, z = (
+            sigmoid((dots(m["w"][gate], x) + dots(m["u"][gate], h)) + m["b"][gate])
+            for gate in (0, 1)
+        )
+        n = tanh((dots(m["w"][2], x) + dots(m["u"][2], r * h)) + m["b"][2])
+        h = n + z * (h - n)
+        states.append(h)
+    return np.array(states)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_gru(engine):
+    found = outputs("fim_gru", engine)["h"]
+    m = matrices("fim_gru")
+    same_bits(found, gru(m))
+    wide = gru({name: matrix.astype(np.float64) for name, matrix in m.items()})
+    # 4 steps of sums of 33 numbers below 1, each rounded to 11 digits.
+    np.testing.assert_allclose(found, wide, atol=4 * 33 * 2.0**-11)
+
+
+def mlp(m):
+    return np.array(
+        [
+            dots(m["w2"], np.maximum(dots(m["w1"], x) + m["b1"], x.dtype.type(0))) + m["b2"]
+            for x in m["x"]
+        ]
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_mlp(engine):
+    found = outputs("fim_mlp", engine)["y"]
+    m = matrices("fim_mlp")
+    same_bits(found, mlp(m))
+    # Sums of 17 and 33 numbers below 1 and 17.
+    wide = {name: matrix.astype(np.float64) for name, matrix in m.items()}
+    np.testing.assert_allclose(found, mlp(wide), atol=17 * 33 * 2.0**-11)
+
+
+def test_files_are_those_of_the_script():
+    for folder in FRACTIONS:
+        for name, matrix in matrices(folder).items():
+            np.testing.assert_array_equal(np.load(PROGRAMS / folder / f"{name}.npy"), matrix)
