@@ -27,10 +27,19 @@ _REGISTERS = (1 << 16) - 1  # the last address that an instruction can name
 
 
 def take(site: Site, statement: Statement) -> None:
-    """Keep a hint about a tensor; any other is ignored. Raises `Mistake`."""
+    """Keep a hint about a tensor; any other is ignored, with a warning if it is one misspelt.
+
+    Raises `Mistake`.
+    """
     first = statement.operands[0] if statement.operands else None
     words = first.words if isinstance(first, Phrase) else (first,)
-    if not isinstance(words[0], Name) or words[0].text != _KIND:
+    kind = words[0]
+    if not isinstance(kind, Name):
+        return
+    if kind.text != _KIND:
+        if meant := did_you_mean(kind.text, [_KIND]):
+            text = f"a hint '{kind.text}' is advice to nobody: it is ignored"
+            site.assembly.report.warning(site.line, kind, text, meant)
         return
     match words, statement.operands[1:]:
         case (_, Name() as name), (Name() as memory, address, rows, cols):
