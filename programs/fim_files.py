@@ -26,6 +26,8 @@ SHAPES = {
 FRACTIONS: dict[str, dict[str, tuple[int, ...]]] = {
     "fim_gru": {"w": (3, 16, 16), "u": (3, 16, 16), "b": (3, 16), "x": (4, 16), "h0": (16,)},
     "fim_mlp": {"x": (8, 16), "w1": (32, 16), "b1": (32,), "w2": (10, 32), "b2": (10,)},
+    "fim_conv": {"x": (10, 18), "k": (3, 3, 3)},
+    "fim_gather": {"table": (64, 16), "y0": (32, 16)},
 }
 
 
@@ -33,10 +35,14 @@ def matrices(folder: str) -> dict[str, np.ndarray]:
     """The matrices of a program, by name."""
     random = np.random.default_rng(sum(folder.encode()))
     if folder in FRACTIONS:
-        return {
+        found = {
             name: random.uniform(-1, 1, shape).astype(np.float16)
             for name, shape in FRACTIONS[folder].items()
         }
+        if folder == "fim_gather":  # some rows of the table twice, some sums of three
+            found["source"] = random.integers(0, 64, 24).astype(np.int32)
+            found["target"] = random.integers(0, 32, 24).astype(np.int32)
+        return found
     return {
         name: random.integers(-3, 4, shape).astype(np.float16)
         for name, shape in SHAPES[folder].items()

@@ -88,6 +88,46 @@ def test_mlp(engine):
     np.testing.assert_allclose(found, mlp(wide), atol=17 * 33 * 2.0**-11)
 
 
+def conv(m):
+    """Kernels one number after the other, row by row: the first product, then products and sums."""
+    planes = []
+    for k in m["k"]:
+        total = None
+        for i, j in np.ndindex(3, 3):
+            products = k[i, j] * m["x"][i : i + 8, j : j + 16]
+            total = products if total is None else total + products
+        planes.append(total)
+    return np.array(planes)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_conv(engine):
+    found = outputs("fim_conv", engine)["y"]
+    m = matrices("fim_conv")
+    same_bits(found, conv(m))
+    windows = np.lib.stride_tricks.sliding_window_view(m["x"].astype(np.float64), (3, 3))
+    wide = np.einsum("rcij,oij->orc", windows, m["k"].astype(np.float64))
+    # 9 products below 1 and their sums, each rounded to 11 digits.
+    np.testing.assert_allclose(found, wide, atol=9 * 9 * 2.0**-11)
+
+
+def scattered(m):
+    y = m["y0"].copy()
+    for source, target in zip(m["source"], m["target"], strict=True):
+        y[target] = m["table"][source] + y[target]
+    return y
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_gather_and_scatter(engine):
+    m = matrices("fim_gather")
+    same_bits(outputs("fim_gather", engine)["y"], scattered(m))
+    # The pairs are worth a test: rows named twice, on both sides, in both rows of the bank.
+    assert np.bincount(m["source"]).max() > 1
+    assert np.bincount(m["target"]).max() > 2
+    assert {0, 1} == set(m["source"] // 32)
+
+
 def test_files_are_those_of_the_script():
     for folder in FRACTIONS:
         for name, matrix in matrices(folder).items():
