@@ -1,0 +1,1 @@
+"""Products on function-in-memory islands (seed 004): tilings, cycles, sources."""
