@@ -14,6 +14,7 @@ from isa.config import Configuration
 from isa.fim import CORE
 from isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, COLUMNS
 from isa.fim_islands import geometry, island_address
+from lower.errors import LowerError
 from lower.fim.tiling import HALF, Tiling
 from lower.listing import Listing
 
@@ -37,9 +38,16 @@ class LoweredProduct:
 def lowered(
     tiling: Tiling, config: Configuration, a: NDArray[Any], b: NDArray[Any], device: str = "base"
 ) -> LoweredProduct:
-    """The program of a tiling of A · B; `device` is the name of the configuration."""
+    """The program of a tiling of A · B; `device` is the name of the configuration.
+
+    Raises `LowerError` if A or B has another shape than the tiling's product.
+    """
     out = Listing()
     shape, name = tiling.shape, ARRANGEMENT_NAMES[tiling.layout]
+    sides = ("A", a, (shape.m, shape.k)), ("B", b, (shape.k, shape.n))
+    for side, matrix, wanted in sides:
+        if matrix.shape != wanted:
+            raise LowerError(f"{side} has the shape {matrix.shape}, the product takes {wanted}")
     out.comment(
         f"C ({shape.m} x {shape.n}) = A ({shape.m} x {shape.k}) B in {shape.numbers.name} by {name}"
         f" on island {tiling.island}: {tiling.high} x {tiling.deep} tiles of A and {tiling.deep} x"

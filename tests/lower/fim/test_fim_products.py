@@ -127,6 +127,15 @@ def test_sides_are_one_at_least():
         Shape(0, 4, 4)
 
 
+def test_operands_have_the_shape_of_the_product():
+    tiling = best(Shape(4, 5, 6), TINY, 0, DOT).tiling
+    a, b = operands(tiling.shape)
+    with pytest.raises(LowerError, match=r"A has the shape \(5, 4\), the product takes \(4, 5\)"):
+        lowered(tiling, TINY, a.T, b, "tiny")
+    with pytest.raises(LowerError, match=r"B has the shape \(6, 5\), the product takes \(5, 6\)"):
+        lowered(tiling, TINY, a, b.T, "tiny")
+
+
 def test_the_source_names_what_it_does():
     shape = Shape(20, 50, 30)
     text = lowered(best(shape, TINY, 0, DOT).tiling, TINY, *operands(shape), "tiny").source
