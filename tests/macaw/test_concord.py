@@ -289,18 +289,6 @@ def test_the_program_s_own_data(tmp_path: Path) -> None:
         found.check({**data, "image": np.zeros(3, np.float16)})
 
 
-@pytest.mark.parametrize("name", ["nnp_lstm", "nnp_gru", "nnp_mlp", "nnp_conv3x3", "nnp_maxpool"])
-def test_sample_programs(name: str) -> None:
-    """Hints of the places where loads go to name the tensors; the data of the samples fit them."""
-    from programs.nnp_files import tensors
-
-    found = api.concord(ROOT / "programs" / name / f"{name}.s")
-    data = tensors()[name]
-    unnamed = {item for item in found.inputs if item.startswith("dram_")}  # zeros at first
-    assert set(found.inputs) - unnamed == set(data)
-    assert found.check(data) is None
-
-
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 def test_names_that_python_has_itself(target: str) -> None:
     """Tensors may be called as the file's own functions, words of its own, or keywords."""
