@@ -90,6 +90,23 @@ def test_each_pair_of_four_islands(shape):
         check(choice.tiling, BASE)
 
 
+TIMES = ("t_ccdl", "t_rcdrd", "t_rcdwr", "t_rp", "t_ras", "t_rc", "wl", "t_wr", "burst")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_pair_of_any_timing(seed):
+    """Whatever waits longest, and islands of other clocks and lanes."""
+    random = np.random.default_rng(seed)
+    values = {f"fim.{name}": int(random.choice([1, 5, 16, 70])) for name in TIMES}
+    for name in ("add", "mul", "tree"):
+        values[f"fim.alu.{name}"] = int(random.choice([1, 4, 30]))
+    for name, some in {"divider": [1, 3, 7], "lanes": [1, 7, 100]}.items():
+        values[f"fim.island.0.{name}"] = int(random.choice(some))
+    device = TINY.changed(values)
+    for choice in choices(Shape(*random.integers(1, 31, 3).tolist(), form=seed % 2), device):
+        check(choice.tiling, device)
+
+
 def test_a_number_by_hand():
     """Row at 4 behind four mmr, Rop at 4 + 14, the dot 4 later, there 3 + 4 x 1 behind; the row of the
     result at 4 + 47, written 10 later, data end 8 + 2 later: 4 + 47 + 10 + 10."""
