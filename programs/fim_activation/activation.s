@@ -9,8 +9,7 @@
         dma.copy zero, a0
         .endm
 
-_start: la      a0, load_x
-        dma.copy zero, a0
+_start: copy    load_x
         copy    load_w
         dma.wait zero
         li      a0, 8                   # island 0

@@ -10,8 +10,7 @@
         dma.copy zero, a0
         .endm
 
-_start: la      a0, load_a
-        dma.copy zero, a0
+_start: copy    load_a
         copy    load_b
         copy    load_c
         dma.wait zero

@@ -9,8 +9,7 @@
         dma.copy zero, a0
         .endm
 
-_start: la      a0, load_a
-        dma.copy zero, a0
+_start: copy    load_a
         copy    load_b
         dma.wait zero
         li      a0, 8                   # island 0

@@ -11,8 +11,7 @@
         dma.copy zero, a0
         .endm
 
-_start: la      a0, load_a
-        dma.copy zero, a0
+_start: copy    load_a
         copy    load_b
         dma.wait zero
         li      a0, 8                   # island 0
@@ -40,49 +39,29 @@ b:      .tiles  "b.npy", layout=tensor, side=b
         .set    BANK, 0x40000000
 
         .core   fim, island=0
+        # Tile (i, j) of a product: the sum over k of a tile of A and one of B, into a row from a column on.
+        # In \left and \right stand the columns of these tiles, by \i, \j and \k of the loops.
+        .macro  product transposed, left, right, row, column
+        mmr     transpose, \transposed
+        .irp    i, 0, 1, 2, 3
+        .irp    j, 0, 1, 2, 3
+        act     0
+        mmr     accumulate, 0
+        .irp    k, 0, 1, 2, 3
+        rop <- iosa[\left]
+        rz <- rop * iosa[16 + \right]
+        mmr     accumulate, 1
+        .endr
+        act     \row
+        iosa[\column + 4 * \i + \j] <- rz
+        .endr
+        .endr
+        .endm
+
 blocks: .block  banks=0
           mmr   op, mul
           mmr   arrange, tensor
-          mmr   transpose, none
-        .irp    i, 0, 1, 2, 3
-        .irp    j, 0, 1, 2, 3
-          act   0
-          mmr   accumulate, 0
-        .irp    k, 0, 1, 2, 3
-          rop <- iosa[4 * \i + \k]
-          rz <- rop * iosa[16 + 4 * \k + \j]
-          mmr   accumulate, 1
-        .endr
-          act   1
-          iosa[4 * \i + \j + 0] <- rz
-        .endr
-        .endr
-          mmr   transpose, a
-        .irp    i, 0, 1, 2, 3
-        .irp    j, 0, 1, 2, 3
-          act   0
-          mmr   accumulate, 0
-        .irp    k, 0, 1, 2, 3
-          rop <- iosa[4 * \k + \i]
-          rz <- rop * iosa[16 + 4 * \k + \j]
-          mmr   accumulate, 1
-        .endr
-          act   1
-          iosa[4 * \i + \j + 16] <- rz
-        .endr
-        .endr
-          mmr   transpose, b
-        .irp    i, 0, 1, 2, 3
-        .irp    j, 0, 1, 2, 3
-          act   0
-          mmr   accumulate, 0
-        .irp    k, 0, 1, 2, 3
-          rop <- iosa[4 * \i + \k]
-          rz <- rop * iosa[16 + 4 * \j + \k]
-          mmr   accumulate, 1
-        .endr
-          act   2
-          iosa[4 * \i + \j + 0] <- rz
-        .endr
-        .endr
+          product none, "4 * \i + \k", "4 * \k + \j", row=1, column=0
+          product a, "4 * \k + \i", "4 * \k + \j", row=1, column=16
+          product b, "4 * \i + \k", "4 * \j + \k", row=2, column=0
         end
