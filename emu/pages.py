@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Protocol
@@ -16,6 +17,15 @@ SHARED = 2  # the same, but somebody holds words of it, those that `held` marks
 _WORDS = SHIFT - 2  # words of a page, as a shift
 
 _ZEROS = bytes(PAGE)
+
+
+def _room(size: int) -> NDArray[np.uint8]:
+    """`size` zero bytes of which untouched pages take no memory.
+
+    Not `np.zeros`: once the C library has seen large blocks come and go it takes them from its heap
+    and clears them, so that a tenth device would take all of its memories.
+    """
+    return np.frombuffer(mmap.mmap(-1, size), np.uint8)
 
 
 class Sleeper(Protocol):
@@ -44,7 +54,7 @@ class Pages:
     def __init__(self, size: int) -> None:
         self.size = size
         rounded = -(-size // PAGE) * PAGE
-        self.array = np.zeros(rounded, np.uint8)
+        self.array = _room(rounded)
         self.bytes = self.array.data
         self.halves = self.bytes.cast("H")
         self.words = self.bytes.cast("I")
@@ -53,7 +63,7 @@ class Pages:
         # Contents at the last snapshot of the pages that are not all zero, and their digests.
         self._saved: dict[int, bytes] = {}
         self._digests: dict[int, bytes] = {}
-        self.held = np.zeros(rounded >> 2, np.uint8).data  # by word: whether somebody holds it
+        self.held = _room(rounded >> 2).data  # by word: whether somebody holds it
         self._held: set[int] = set()
         self._holders: list[Callable[[int], None]] = []
         self.sleeper: Sleeper | None = None  # who has yet to write what was written before now
