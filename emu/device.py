@@ -99,6 +99,7 @@ class Device:
         self.stderr: Callable[[bytes], object] = _discard
         self.copier: Copier | None = None
         self.cycle = 0
+        self._ended = 0  # the last cycle of which a core said that something ended in it
         self.stopped: Stop | None = None  # why no more can run: an exit or a fault
         self.focus: Core | None = None  # whose instructions are counted one by one: of a step
         self._request: Stop | None = None
@@ -122,7 +123,7 @@ class Device:
     def reset(self) -> None:
         """To the state after reset; the program is forgotten, listeners stay."""
         self.program = None
-        self.cycle = 0
+        self.cycle = self._ended = 0
         self.stopped = self._request = None
         self._turn = -1
         self.memory.reset()
@@ -318,7 +319,9 @@ class Device:
         """No core will ever act again."""
         stuck = [core for core in self.order if core.running]
         if not stuck:
-            return self._stop(Stop("exit", self.cycle, "no core runs", exit_code=0))
+            # The last core to end may have gone on from `cycle` before it did.
+            cycle = max(self.cycle, self._ended)
+            return self._stop(Stop("exit", cycle, "no core runs", exit_code=0))
         # A core may have gone on from `cycle` before it began to wait.
         begun = (core.waiting.since for core in stuck if core.waiting is not None)
         self.cycle = max((self.cycle, *begun))
@@ -421,6 +424,7 @@ class Device:
 
     def changed(self, core: Core, time: int) -> None:
         """`core` ended something in cycle `time`: whoever waits for it tries again in the next."""
+        self._ended = max(self._ended, time)
         bit = 1 << core.number
         for other in self.order:
             waiting = other.waiting
@@ -457,7 +461,7 @@ class Device:
             core.sync()
 
     def _reload(self) -> None:
-        self.cycle = self.state.cycle
+        self.cycle, self._ended = self.state.cycle, 0
         stopped = self.state.stopped
         self.stopped = None if stopped is None else Stop.from_plain(stopped)
         self._request = None

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from emu.engines import ENGINES
 from isa import config
 from isa.fim_islands import Place, geometry, island_address
 from tests.emu.fim.machine import Machine
@@ -111,3 +112,13 @@ def test_the_speed_up_grows_to_its_limit():
     speed = [run(side, apart=True) / run(side, apart=False) for side in (16, 32, 64)]
     assert speed == sorted(speed)
     assert 1.7 < speed[0] < speed[-1] < 2
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_run_without_cp_ends_when_its_last_block_does(apart):
+    """Also of an engine that goes on for many cycles in its last turn."""
+    ends = {
+        engine: Machine(program(16, apart), device=DEVICE, engine=engine).done()
+        for engine in ENGINES
+    }
+    assert ends["fast"] == ends["reference"] >= run(16, apart)
