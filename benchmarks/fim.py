@@ -15,6 +15,7 @@ import macaw
 from asm.source import Source
 from benchmarks.measure import ROUNDS, table, target, timed
 from emu.device import Device
+from emu.fim.processor import Island
 from isa.config import load
 from isa.fim_islands import Place, island_address
 
@@ -62,7 +63,8 @@ def main() -> None:
         device = Device(load("base"))
         device.load(program)
         island = device.cores["fim[0]"]
-        place = device.cores["fim[0]"].geometry.offset  # type: ignore[attr-defined]
+        assert isinstance(island, Island)
+        place = island.geometry.offset
         for bank in range(BANKS):
             start = island_address(0) + place(Place(bank, 0, 0))
             device.memory.poke(start, data[bank].tobytes())

@@ -65,7 +65,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from emu.faults import Fault, Stop
 from emu.state import State, StateField
@@ -194,15 +194,20 @@ class Core(ABC):
         If these are fewer than `wanted`, the second number is the first cycle in which so many
         will (NEVER: not before the core announces a change); it is after `time`.
         """
-        raise NotImplementedError(f"{self.name} has no window {window}")
+        self._has_none(window)
 
     def push(self, window: str, data: bytes, time: int) -> None:
         """Take bytes that came through a window, as many as it has room for at `time`."""
-        raise NotImplementedError(f"{self.name} takes nothing through {window}")
+        self._has_none(window)
 
     def pull(self, window: str, length: int, time: int) -> bytes:
         """Give bytes through a window, as many as there are at `time`."""
-        raise NotImplementedError(f"{self.name} gives nothing through {window}")
+        self._has_none(window)
+
+    def _has_none(self, window: str) -> NoReturn:
+        # `Memory` finds windows by the tables: who declares one has the three above itself, and
+        # nobody else is asked. Only a new core that lacks one comes here.
+        raise NotImplementedError(f"{self.name} does not answer at its window {window}")
 
     def reached(
         self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int

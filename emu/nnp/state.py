@@ -52,44 +52,44 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
             f" {_MOST_BYTES >> 30} GiB that can be simulated"
         )
     scalars = [scalar.reset for scalar in SCALARS]
-    F = StateField  # noqa: N806 - a column of the table below
+    row = StateField
     # fmt: off
     rows = [
-        F("pc",          "int",    meaning="address of the next instruction"),
-        F(FILE.name,     "uint16", (len(SCALARS),), "what s_wr has set", np.array(scalars, np.uint16)),
-        F("base",        "int",    meaning="address at which Dram begins", initial=EXTERNAL),
-        F("chain",       "object", meaning="instructions of the chain that is open: address, word", initial=[]),
-        F("launched",    "bool",   meaning="the open chain is complete and runs"),
-        F("iteration",   "int",    meaning="its next iteration"),
-        F("popped",      "object", meaning="vectors that the next iteration has taken from NetInQ: cycle, bytes", initial=[]),
-        F("ending",      "bool",   meaning="the program is over, writes are under way"),
-        F("free",        "int64",  (len(UNITS),), "by unit: first cycle in which it can take another vector"),
-        F("done",        "int",    meaning="cycle in which all writes so far are there"),
-        F("stored",      "int",    meaning="cycle in which all writes to Dram so far are there"),
-        F("stored_before", "int",  meaning="the same of the chains before the open one"),
-        F("net_in",      "object", meaning="native vectors in NetInQ, as bytes", initial=[]),
-        F("arriving",    "object", meaning="bytes of the vector that is not whole", initial=b""),
-        F("message",     "object", meaning="what has come of a message's head: its structure and its words of s_wr", initial=b""),
-        F("payload",     "int",    meaning="bytes of the message's vectors that are to come"),
-        F("parcel",      "object", meaning="bytes of its vector that is not whole", initial=b""),
-        F("net_out",     "object", meaning="vectors in NetOutQ: the cycle from which they are there, bytes", initial=[]),
-        F("leaving",     "int",    meaning="bytes of the first one that were read"),
-        F("chains",      "int",    meaning="chains done, each iteration for itself"),
-        F("tiles",       "int",    meaning="products of a tile and a vector"),
-        F("vectors",     "int",    meaning="vectors that chains wrote"),
-        F("initial_codes",     "int16", (vectors, native), "InitialVrf: codes"),
-        F("initial_exponents", "uint8", (vectors,),        "InitialVrf: exponents + 15"),
-        F("matrix_codes",      "memory", (2 * tiles * native * native,), "MatrixRf: codes, int16"),
-        F("matrix_exponents",  "memory", (tiles * native,), "MatrixRf: exponents + 15 of the tiles' rows"),
-        F("ready_initial", "int64", (vectors,), "entries of InitialVrf"),
-        F("ready_matrix",  "int64", (tiles,),   "entries of MatrixRf"),
-        F("used_matrix",   "int64", (tiles,),   "cycle from which a product needs the entry no more"),
+        row("pc",          "int",    meaning="address of the next instruction"),
+        row(FILE.name,     "uint16", (len(SCALARS),), "what s_wr has set", np.array(scalars, np.uint16)),
+        row("base",        "int",    meaning="address at which Dram begins", initial=EXTERNAL),
+        row("chain",       "object", meaning="instructions of the chain that is open: address, word", initial=[]),
+        row("launched",    "bool",   meaning="the open chain is complete and runs"),
+        row("iteration",   "int",    meaning="its next iteration"),
+        row("popped",      "object", meaning="vectors that the next iteration has taken from NetInQ: cycle, bytes", initial=[]),
+        row("ending",      "bool",   meaning="the program is over, writes are under way"),
+        row("free",        "int64",  (len(UNITS),), "by unit: first cycle in which it can take another vector"),
+        row("done",        "int",    meaning="cycle in which all writes so far are there"),
+        row("stored",      "int",    meaning="cycle in which all writes to Dram so far are there"),
+        row("stored_before", "int",  meaning="the same of the chains before the open one"),
+        row("net_in",      "object", meaning="native vectors in NetInQ, as bytes", initial=[]),
+        row("arriving",    "object", meaning="bytes of the vector that is not whole", initial=b""),
+        row("message",     "object", meaning="what has come of a message's head: its structure and its words of s_wr", initial=b""),
+        row("payload",     "int",    meaning="bytes of the message's vectors that are to come"),
+        row("parcel",      "object", meaning="bytes of its vector that is not whole", initial=b""),
+        row("net_out",     "object", meaning="vectors in NetOutQ: the cycle from which they are there, bytes", initial=[]),
+        row("leaving",     "int",    meaning="bytes of the first one that were read"),
+        row("chains",      "int",    meaning="chains done, each iteration for itself"),
+        row("tiles",       "int",    meaning="products of a tile and a vector"),
+        row("vectors",     "int",    meaning="vectors that chains wrote"),
+        row("initial_codes",     "int16", (vectors, native), "InitialVrf: codes"),
+        row("initial_exponents", "uint8", (vectors,),        "InitialVrf: exponents + 15"),
+        row("matrix_codes",      "memory", (2 * tiles * native * native,), "MatrixRf: codes, int16"),
+        row("matrix_exponents",  "memory", (tiles * native,), "MatrixRf: exponents + 15 of the tiles' rows"),
+        row("ready_initial", "int64", (vectors,), "entries of InitialVrf"),
+        row("ready_matrix",  "int64", (tiles,),   "entries of MatrixRf"),
+        row("used_matrix",   "int64", (tiles,),   "cycle from which a product needs the entry no more"),
     ]
     # fmt: on
     for memory, field in HOST_FILES.items():
         count = size(config, memory)
-        rows.append(F(field, host, (count, native), f"{memory}: host values"))
-        rows.append(F(f"ready_{field}", "int64", (count,), f"entries of {memory}"))
+        rows.append(row(field, host, (count, native), f"{memory}: host values"))
+        rows.append(row(f"ready_{field}", "int64", (count,), f"entries of {memory}"))
     return tuple(rows)
 
 
