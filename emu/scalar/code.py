@@ -8,7 +8,7 @@ Where jumps often go to, the code becomes a Python function (`emu.scalar.transla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -159,19 +159,22 @@ class Code:
     def _collected(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
         """The instructions of the block from `address` to a jump, or to what it cannot hold."""
         instructions: list[Decoded] = []
-        room = min(LONGEST, (PAGE - (offset & PAGE - 1)) >> 2)
-        for place in range(room):
-            at = address + 4 * place
-            try:
-                found = self._decode(at, pages.words[(offset >> 2) + place])
-            except Fault:
-                break
+        for found in self._decoded(address, pages, offset, LONGEST):
             if not self.hart.translates(found) or found.values.get("target", 0) & 3:
                 break
             instructions.append(found)
             if found.row.family == "jump":
                 break
         return instructions
+
+    def _decoded(self, address: int, pages: Pages, offset: int, longest: int) -> Iterator[Decoded]:
+        """Up to `longest` instructions from `address` on, to what is none or the page's end."""
+        for place in range(min(longest, (PAGE - (offset & PAGE - 1)) >> 2)):
+            try:
+                found = self._decode(address + 4 * place, pages.words[(offset >> 2) + place])
+            except Fault:
+                return
+            yield found
 
     def _watch(self, address: int, pages: Pages, offset: int, length: int) -> None:
         """Be told when the bytes change of which a run or a block was made."""
@@ -203,17 +206,12 @@ class Code:
         first, the run is just a leave.
         """
         hart = self.hart
-        room = min(longest, (PAGE - (offset & PAGE - 1)) >> 2)
         acts: list[Act] = []
         costs = [0]
         end: Decision | None = None
-        at = address
-        for place in range(room):
+        for found in self._decoded(address, pages, offset, longest):
+            place = len(acts)
             at = address + 4 * place
-            try:
-                found = self._decode(at, pages.words[(offset >> 2) + place])
-            except Fault:
-                break
             family = found.row.family
             if family in ENDS:
                 end = _decision(hart, found, at, place, costs[-1])
@@ -222,12 +220,11 @@ class Code:
                 break
             acts.append(_act(hart, found, at, place))
             costs.append(costs[-1] + hart.timing.of_family[family])
-            at += 4
         if end is None:
             if not acts:
                 return Run((), _leaving, 0, 0, (0,), pages.read(offset, 4))
-            end = _always((at, costs.pop()))
             length = len(acts)
+            end = _always((address + 4 * length, costs.pop()))
         else:
             length = len(acts) + 1
         code = pages.read(offset, 4 * length)
