@@ -202,6 +202,12 @@ class Island(Core):
     def _step(self, block: Block, limit: int) -> bool:
         """Do a word of a block; whether others have to act now."""
         item = self._word(block.pc)
+        comes = words.COMES.get(item.row.mnemonic)
+        if comes is not None:
+            time = self.aligned(comes(self, block, item.values))
+            if time > block.time:
+                block.time = time
+                return False
         if self.listeners and not block.repeat:
             self.announce("instruction", address=block.pc)
         try:

@@ -74,18 +74,17 @@ def _endloop(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _end(island: Island, block: Block, values: Values, limit: int) -> bool:
-    written = (island.dram.written[bank] for bank in block.banks)
-    there = block.pulled((ROP, GIO))
-    over = island.aligned(max(block.time, block.rz_ready, there, *written))
-    if over > block.time:
-        block.time = over
-        return False
-    block.running, block.time = False, NEVER
+    over, block.running, block.time = block.time, False, NEVER
     island.retired += 1
     if not any(other.running for other in island.blocks):
         island.running = False
     island.device.changed(island, over)
     return True
+
+
+def _all_there(island: Island, block: Block, values: Values) -> int:
+    written = (island.dram.written[bank] for bank in block.banks)
+    return max(block.rz_ready, block.pulled((ROP, GIO)), *written)
 
 
 # --- buffers ---
@@ -169,13 +168,9 @@ def _push(island: Island, block: Block, values: Values, limit: int) -> bool:
     slot = block.registers[SLOT]
     if file == RZ:
         check_slice(island, slot)
-        time = island.aligned(max(time, block.rz_ready))
-        island.counts["cycles_alu"] += time - block.time
         data = slice_of(island.state.rz, block.places, slot)
         step_slot(block)
     else:
-        time = island.aligned(max(time, block.pulled((file,))))
-        island.counts["cycles_pull"] += time - block.time
         data = getattr(island.state, file)[block.places]
     for column in data:
         offset = _column_of(island, buffer[END])
@@ -190,6 +185,15 @@ def _push(island: Island, block: Block, values: Values, limit: int) -> bool:
     island.counts["column_writes"] += len(block.banks)
     _wake(island, block, f"buffer {number}")
     return _done(island, block, time)
+
+
+def _register_there(island: Island, block: Block, values: Values) -> int:
+    file = PUSHED[values["register"]]
+    time = block.rz_ready if file == RZ else block.pulled((file,))
+    if time > block.time:
+        kind = "cycles_alu" if file == RZ else "cycles_pull"
+        island.counts[kind] += island.aligned(time) - block.time
+    return time
 
 
 def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.uint8]) -> None:
@@ -299,4 +303,11 @@ ACTS: Mapping[str, Act] = {
     "unlock": _unlock,
     "trace_begin": _plain,
     "trace_end": _plain,
+}
+
+# Words that take the channel, or end a block, come when what they move is there: until then the
+# channel is for others. The cycle from which on it is.
+COMES: Mapping[str, Callable[[Island, Block, Values], int]] = {
+    "end": _all_there,
+    "push": _register_there,
 }

@@ -16,7 +16,7 @@ from tests.emu.fim.machine import Machine
 LEFT, RIGHT = 0, 4
 # Number and bank of buffers; rows of A B go to two in turn, so that pushing and pulling never need
 # two rows of one bank.
-A, AB, ABC = ((1, 8),), ((0, 12), (3, 13)), ((2, 9),)
+A, AB, ABC = ((1, 8),), ((0, 1), (3, 6)), ((2, 9),)
 DEVICE = "base"
 LOCK = 7  # of a buffer that nobody uses
 
@@ -111,7 +111,7 @@ def test_the_speed_up_grows_to_its_limit():
     """Two circuits of equal work cannot be more than twice as fast as one after the other."""
     speed = [run(side, apart=True) / run(side, apart=False) for side in (16, 32, 64)]
     assert speed == sorted(speed)
-    assert 1.7 < speed[0] < speed[-1] < 2
+    assert 1.7 < speed[0] < 1.95 < speed[-1] < 2
 
 
 @pytest.mark.parametrize("apart", [False, True])

@@ -47,7 +47,7 @@ class Machine:
         self.island.start(entry, 0)
         return self
 
-    def run(self, max_cycles=200_000):
+    def run(self, max_cycles=2_000_000):
         return self.device.run(max_cycles=max_cycles)
 
     def done(self):

@@ -27,13 +27,13 @@ def times(machine):
 
 def test_a_block_by_hand():
     """Row opened at 2, column 0 at 2 + 14, columns 16 to 19 every 4 cycles from 20 on; the last dot
-    is there 3 + 4 x 1 behind 32; its column is written at 39, the data end at 39 + 8 + 2."""
+    is there 3 + 4 x 1 behind 32; its column is written at 39, the data end at 39 + 8 + 2: then comes `end`."""
     lines = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:20]", "iosa[31] <- rz", "end"]  # fmt: skip
     machine = Machine(lines)
     seen = times(machine)
     machine.done()
-    assert [seen[n] for n in range(1, 8)] == [0, 1, 2, 3, 17, 33, 40]
+    assert [seen[n] for n in range(1, 8)] == [0, 1, 2, 3, 17, 33, 49]
     assert machine.island.blocks[0].running is False
     counts = {name: n for name, n in machine.island.counters().items() if n}
     assert counts == {
