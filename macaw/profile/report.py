@@ -1,0 +1,322 @@
+"""A profile on the terminal: timeline, cores, metrics, findings, bottleneck, goals.
+
+Everything printed is `rich.text.Text`, never markup: names come from sources. No colour says
+something that no word says, and the screen gets no characters that it cannot show.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from macaw.profile import chart
+from macaw.profile.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
+from macaw.words import plural
+
+if TYPE_CHECKING:
+    from rich.console import Console, JustifyMethod
+
+GROUPS, FINDINGS, CORES = 12, 8, 32  # lines that are shown at most of each
+GAP, NAME = 2, 10  # columns between a table's; that a name gets at least
+# Style of a row's bar; what it says stands beside it in words.
+STYLES = {
+    "cp": "blue",
+    "dma": "magenta",
+    "pe": "green",
+    "vc": "cyan",
+    "nnp": "yellow",
+    "fim": "red",
+}
+PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d", "→": "->", "µ": "u"}
+
+
+def show(profile: Profile, screen: Console) -> None:
+    """Print the whole report; it is as wide as the screen."""
+    _Report(profile, screen).show()
+
+
+def number(value: float | None) -> str:
+    """A number of a metric: `-`, `0.25`, `3.5`, `1,234`."""
+    if value is None:
+        return "-"
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def share(part: float, whole: float) -> str:
+    """`34.5%`; nothing if there is no whole."""
+    return f"{100 * part / whole:.1f}%" if whole else ""
+
+
+class _Report:
+    def __init__(self, profile: Profile, screen: Console) -> None:
+        self.profile, self.screen = profile, screen
+        self.ascii = not screen.encoding.lower().startswith("utf")
+
+    def show(self) -> None:
+        profile = self.profile
+        self._title()
+        self._timeline()
+        if any(profile.cores(track.row) for track in profile.rows):
+            self._cores()
+        self._bottleneck()
+        if profile.groups:
+            self._groups()
+        self._findings()
+        if profile.merge is not None:
+            self._merge(profile.merge)
+        if profile.differences:
+            self._differences(profile.differences)
+        if profile.goals:
+            self._goals(profile.goals)
+        if profile.step is not None:
+            title = f"next step ({profile.step.number} of Fig. 7): {profile.step.title}"
+            self._heading(title)
+            self._paragraph(profile.step.text)
+
+    # Pieces
+
+    def _text(self, text: str, style: str = "") -> Text:
+        """A text as this screen can show it."""
+        text = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
+        if self.ascii:
+            text = "".join(PLAIN.get(sign, sign) for sign in text)
+            text = text.encode("ascii", "backslashreplace").decode()
+        return Text(text, style)
+
+    def _cut(self, text: Text, width: int) -> Text:
+        """The text, cut with a mark if it is longer than `width` cells."""
+        if text.cell_len <= width:
+            return text
+        mark = self._text("…")
+        shown = text.copy()
+        shown.truncate(width - mark.cell_len)
+        return shown.append_text(mark)
+
+    def _heading(self, text: str) -> None:
+        self.screen.print()
+        self.screen.print(self._text(text, "bold"))
+
+    def _paragraph(self, text: str, indent: int = 2) -> None:
+        """A text folded at words, and set in; its words are never broken."""
+        width = max(self.screen.width - indent, 20)
+        lines = textwrap.wrap(
+            self._text(text).plain, width, break_long_words=False, break_on_hyphens=False
+        )
+        for line in lines:
+            self.screen.print(Text(" " * indent + line), soft_wrap=True)
+
+    def _table(
+        self, headings: Sequence[str], rows: Sequence[Sequence[Text]], names: int = 1
+    ) -> None:
+        """Print a table; the first `names` columns hold names, the others numbers.
+
+        Where there is little room the last name is cut, the numbers stay.
+        """
+        titles = [self._text(heading) for heading in headings]
+        widths = [
+            max(line.cell_len for text in column for line in text.split("\n") or [Text()])
+            for column in zip(titles, *rows, strict=True)
+        ]
+        others = sum(widths) - widths[names - 1] + GAP * (len(widths) - 1)
+        widths[names - 1] = min(widths[names - 1], max(self.screen.width - others, NAME))
+        table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
+        for index, (title, width) in enumerate(zip(titles, widths, strict=True)):
+            side: JustifyMethod = "left" if index < names else "right"
+            table.add_column(title, justify=side, overflow="crop", no_wrap=True, width=width)
+        for row in rows:
+            table.add_row(
+                *(self._cut(text, width) for text, width in zip(row, widths, strict=True))
+            )
+        self.screen.print()
+        self.screen.print(table, no_wrap=True, crop=False)
+
+    # Parts of the report
+
+    def _title(self) -> None:
+        profile = self.profile
+        text = Text.assemble(
+            self._text(profile.program, "bold"),
+            self._text(f" on {profile.device}: {plural(profile.cycles, 'cycle')}"),
+        )
+        if len(profile.runs) > 1:
+            low, high = min(profile.runs), max(profile.runs)
+            text.append_text(
+                self._text(f", the mean of {len(profile.runs)} runs of {low:,} to {high:,}")
+            )
+        if profile.jitter is not None:
+            text.append(f", jitter from seed {profile.jitter}")
+        self.screen.print(text)
+
+    def _timeline(self) -> None:
+        profile, screen = self.profile, self.screen
+        rows = profile.rows
+        label = max((len(track.row) for track in rows), default=0) + 3
+        busy = max((len(f"{track.busy_cycles:,}") for track in rows), default=0)
+        busy = max(busy, len("busy"))
+        columns = max(screen.width - label - busy - 10, 10)
+        screen.print()
+        head = Text(" " * label).append(chart.axis(profile.cycles, columns), "dim")
+        head.append(f"{'busy':>{busy + 1}}{'':8}".rstrip(), "dim")
+        screen.print(head, no_wrap=True, overflow="crop")
+        slowest = profile.bottleneck.core if profile.bottleneck else ""
+        for track in rows:
+            found = chart.shares(track.busy, profile.cycles, columns)
+            mark = "> " if track.row == slowest else "  "
+            style = "bold" if track.row == slowest else ""
+            line = Text(f"{mark}{track.row:<{label - 2}}", style)
+            line.append(chart.bar(found, self.ascii), STYLES.get(track.row, ""))
+            line.append(f" {track.busy_cycles:>{busy},}", style)
+            line.append(f" {share(track.busy_cycles, profile.cycles):>6}", style)
+            screen.print(line, no_wrap=True, overflow="crop")
+        lost = sum(track.lost for track in profile.tracks if not profile.cores(track.core))
+        if lost:
+            text = f"{plural(lost, 'record')} lost: the spill area was full"
+            screen.print(self._text(text, "bold yellow"))
+
+    def _cores(self) -> None:
+        """The cores of rows that have several, most at work first of all if there are too many."""
+        profile = self.profile
+        tracks = [core for track in profile.rows for core in profile.cores(track.row)]
+        hidden = max(len(tracks) - CORES, 0)
+        if hidden:
+            least = sorted(tracks, key=lambda core: core.busy_cycles)[:hidden]
+            tracks = [core for core in tracks if core not in least]
+        headings = ("core", "busy", "", "records", "first", "last")
+        self._table(headings, [self._core(core) for core in tracks])
+        if hidden:
+            self._more(hidden, "core")
+
+    def _core(self, core: Track) -> tuple[Text, ...]:
+        first = f"{core.busy[0][0]:,}" if core.busy else ""
+        last = f"{core.busy[-1][1]:,}" if core.busy else ""
+        cells = (
+            core.core,
+            f"{core.busy_cycles:,}",
+            share(core.busy_cycles, self.profile.cycles),
+            f"{len(core.slices):,}",
+            first,
+            last,
+        )
+        return tuple(map(self._text, cells))
+
+    def _more(self, count: int, word: str) -> None:
+        self.screen.print(self._text(f"{plural(count, f'more {word}')} not shown", "dim"))
+
+    def _bottleneck(self) -> None:
+        found = self.profile.bottleneck
+        if found is None:
+            return
+        self._heading(f"bottleneck: {found.core}")
+        self._paragraph(found.why)
+        if found.slice is not None:
+            text = f"its longest instruction: {found.slice.where} ({found.slice.core}, "
+            self._paragraph(text + f"{plural(found.slice.busy, 'cycle')})")
+        if found.saved:
+            items = sorted(found.saved.items(), key=lambda item: -item[1])
+            saved = ", ".join(f"{row} {cycles:,}" for row, cycles in items)
+            self._paragraph(f"cycles less without the work of: {saved}")
+
+    def _groups(self) -> None:
+        """The groups that took longest, and their metrics."""
+        groups = self.profile.groups
+        shown = sorted(groups, key=lambda group: -group.slice.busy)[:GROUPS]
+        shown.sort(key=lambda group: (group.slice.begin, group.slice.core))
+        keys = list(
+            dict.fromkeys(
+                metric.key
+                for group in shown
+                for metric in group.metrics
+                if metric.value is not None
+            )
+        )
+        held = _thresholds(shown)
+        headings = ["core", "instructions", "begin", "cycles"]
+        rows = []
+        for group in shown:
+            item = group.slice
+            cells = (item.core, _where(group), f"{item.begin:,}", f"{item.busy:,}")
+            values = (self._value(group.metric(key)) for key in keys)
+            rows.append([*map(self._text, cells), *values])
+        if held:
+            limits = (self._text(held.get(key, ""), "dim") for key in keys)
+            rows.append([self._text("threshold", "dim"), *[Text()] * 3, *limits])
+        self._table([*headings, *(key.replace("_", "\n") for key in keys)], rows, names=2)
+        if len(groups) > len(shown):
+            self._more(len(groups) - len(shown), "group")
+
+    def _value(self, metric: Metric | None) -> Text:
+        """A metric's value, with a mark if it is not as it should be."""
+        if metric is None:
+            return Text()
+        if metric.ok is False:
+            return self._text(f"{number(metric.value)} !", "bold red")
+        return self._text(number(metric.value) + ("  " if metric.ok is not None else ""))
+
+    def _findings(self) -> None:
+        found = self.profile.findings
+        if not found:
+            if self.profile.groups:
+                self._heading("findings: none, each metric is within its threshold")
+            return
+        self._heading(f"findings: {len(found):,}")
+        for index, finding in enumerate(found[:FINDINGS], 1):
+            self._finding(index, finding)
+        if len(found) > FINDINGS:
+            self._more(len(found) - FINDINGS, "finding")
+
+    def _finding(self, index: int, finding: Finding) -> None:
+        times = f", {finding.slices:,} times" if finding.slices > 1 else ""
+        cycles = f" ({plural(finding.cycles, 'cycle')}{times})" if finding.cycles else ""
+        head = Text(f"{index:>3}. ").append_text(self._text(finding.core, "bold"))
+        head.append_text(self._text(f" {finding.where}{cycles}"))
+        self.screen.print(head, soft_wrap=True)
+        self._paragraph(finding.sentence, 5)
+
+    def _merge(self, merge: Merge) -> None:
+        core = f" of {merge.core}" if merge.core else ""
+        self._heading(f"merged timeline{core}: {plural(merge.total, 'cycle')}")
+        self._paragraph(
+            f"{plural(len(merge.runs), 'run')} of {merge.mean:,.1f} cycles on average; the merged "
+            f"total is {100 * merge.error:+.2f}% from that. A run that recorded all at once took "
+            f"{merge.true:,}; slices lie {merge.shift:,.1f} cycles off its own, on average."
+        )
+
+    def _differences(self, found: Iterable[Difference]) -> None:
+        self._heading(f"against {self.profile.against}")
+        for item in found:
+            words: Mapping[bool | None, str] = {True: "better", False: "worse", None: "same"}
+            style = {True: "green", False: "red", None: ""}[item.better]
+            self._judged(words[item.better], style, item.sentence)
+
+    def _goals(self, goals: Iterable[Goal]) -> None:
+        self._heading("goals")
+        for goal in goals:
+            style = "green" if goal.met else "bold red"
+            self._judged("met" if goal.met else "missed", style, goal.sentence)
+
+    def _judged(self, word: str, style: str, sentence: str) -> None:
+        line = Text("  ").append(f"{word:<7}", style).append_text(self._text(sentence))
+        self.screen.print(line, soft_wrap=True)
+
+
+def _thresholds(groups: Iterable[Group]) -> dict[str, str]:
+    """By metric what its values were held against."""
+    found = {}
+    for group in groups:
+        for metric in group.metrics:
+            if metric.threshold is not None:
+                found[metric.key] = number(metric.threshold)
+    return found
+
+
+def _where(group: Group) -> str:
+    """The slice's place and instruction, and how many more it has."""
+    item = group.slice
+    more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
+    return item.where + more

@@ -1,0 +1,142 @@
+"""The terminal report of profiles made by hand: what it says, at which width, on which screen."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from macaw.profile import chart, report
+from macaw.profile.model import Profile, Slice
+from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
+
+
+def shown(
+    profile: Profile, width: int = 80, *, encoding: str = "utf-8", colour: bool = False
+) -> str:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    screen = Console(
+        file=stream, width=width, highlight=False, force_terminal=colour, no_color=None
+    )
+    report.show(profile, screen)
+    stream.flush()
+    return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+
+
+def bars(text: str, width: int = 80) -> dict[str, str]:
+    """By row its bar: between a label of 6 columns and cycles of 4 with a percentage."""
+    found = {}
+    for line in text.splitlines():
+        match = re.match(r"[> ] (\w+) ", line)
+        if match and match.group(1) in ROWS and line.endswith("%"):
+            found[match.group(1)] = line[6 : width - 14]
+    return found
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_six_rows_at_any_width(width: int) -> None:
+    lines = shown(by_hand(), width).splitlines()
+    rows = [line for line in lines if re.match(r"[> ] (cp|dma|pe|vc|nnp|fim) .*%$", line)]
+    assert [line[2:].split()[0] for line in rows] == list(ROWS)
+    assert all(len(line) <= width for line in rows)
+    assert all(line == line.rstrip() for line in rows)
+    # pe is busy from 240 to 900 of 1,000 cycles.
+    bar = bars("\n".join(rows), width)["pe"]
+    assert len(bar.rstrip()) == -(-900 * len(bar) // 1000)
+    assert len(bar) - len(bar.lstrip()) == 240 * len(bar) // 1000
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_busy_times_are_those_of_the_profile(seed: int) -> None:
+    profile = by_chance(seed)
+    text = shown(profile)
+    for item in profile.tracks:
+        words = [line.split() for line in text.splitlines()]
+        (line,) = (w for w in words if w[:1] == [item.core] or w[:2] == [">", item.core])
+        assert f"{item.busy_cycles:,}" in line
+
+
+def test_the_bottleneck_is_marked_and_named() -> None:
+    text = shown(by_hand())
+    assert re.search(r"^> pe  ", text, flags=re.M)
+    assert "bottleneck: pe\n  pe is busy for 660 of 1,000 cycles.\n" in text
+    assert "its longest instruction: net.s:60: exe ib=0 (pe[1], 400 cycles)" in text
+    assert "cycles less without the work of: pe 500, dma 20" in text
+
+
+def test_metrics_findings_goals_and_the_rest() -> None:
+    text = shown(by_hand())
+    line = next(line for line in text.splitlines() if line.startswith("pe[0]      net.s:60"))
+    assert line.split()[-5:] == ["240", "400", "0.22", "!", "12.5"]
+    assert "partial" not in text  # a metric that no group has
+    assert f"1. pe[0] net.s:60: exe {ODD} (400 cycles, 3 times)\n" in text
+    assert "missed 1,000 cycles, wanted at most 900\n" in text
+    assert "met    unit use 0.22" in text
+    assert "better 1,200 → 1,000 cycles" in text
+    assert "next step (718 of Fig. 7): trace back\n  Look at net.s:60.\n" in text
+    assert "the merged total is +0.15% from that" in text.replace("\n  ", " ")
+
+
+def test_names_are_no_markup_and_no_control_characters() -> None:
+    odd = Slice("cp", "cp", 0, 10, 0, 1, "\x1b]0;title\x07[red]x[/red]")
+    profile = replace(
+        by_hand(), tracks=(track("cp", "cp", [odd]),), bottleneck=None, program="\x1b[31m.s"
+    )
+    text = shown(profile, colour=True)
+    assert "?[31m.s" in text
+    assert "\x1b[31m.s" not in text
+
+
+def test_colours_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    coloured = shown(by_hand(), colour=True)
+    assert "\x1b[32m" in coloured
+    plain = shown(by_hand())
+    assert "\x1b" not in plain
+    monkeypatch.setenv("NO_COLOR", "1")
+    without = shown(by_hand(), colour=True)
+    assert not re.search(r"\x1b\[[\d;]*3\dm", without)
+    for text in (coloured, without):
+        assert re.sub(r"\x1b\[[\d;]*m", "", text) == plain
+
+
+def test_a_screen_of_ascii_gets_ascii() -> None:
+    text = shown(by_hand(), encoding="ascii")
+    assert "1,200 -> 1,000" in text
+    assert set(bars(text)["pe"]) <= set(" .:-=+*%#")
+    assert re.search(r"net.s:61 \[bold\]\\xe9</script><b>&\"'.*\.\.\. ", text)
+
+
+@pytest.mark.parametrize(
+    ("busy", "cycles", "columns", "wanted"),
+    [
+        ([(0, 10)], 10, 5, [1, 1, 1, 1, 1]),
+        ([(0, 1), (3, 4)], 10, 5, [0.5, 0.5, 0, 0, 0]),
+        ([(1, 5)], 10, 5, [0.5, 1, 0.5, 0, 0]),
+        ([(9, 10)], 10, 3, [0, 0, 0.3]),
+        ([(0, 1)], 2, 4, [1, 1, 0, 0]),
+        ([], 10, 2, [0, 0]),
+        ([(5, 20)], 10, 2, [0, 1]),
+        ([(0, 1)], 0, 2, [0, 0]),
+    ],
+)
+def test_shares(
+    busy: list[tuple[int, int]], cycles: int, columns: int, wanted: list[float]
+) -> None:
+    assert chart.shares(busy, cycles, columns) == pytest.approx(wanted)
+
+
+def test_a_bar_is_blank_only_where_nothing_was_busy() -> None:
+    assert chart.bar([0, 1e-6, 0.5, 1 - 1e-3, 1]) == " ▁▄▇█"
+    assert chart.bar([0, 1e-6, 1], ascii_only=True) == " .#"
+
+
+def test_axis_labels_begin_in_the_columns_of_their_cycles() -> None:
+    text = chart.axis(1000, 100)
+    for label in text.split():
+        assert text.split(label, 1)[0] == text[: int(label) * 100 // 1000] or label == "0"
+    assert text.split() == ["0", "100", "200", "300", "400", "500", "600", "700", "800", "900"]
