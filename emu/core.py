@@ -58,6 +58,11 @@ and comes after it is `confined`. A core that has gone on for several cycles say
 that works on longer things announces "begin" and "end" of them (transfers of the dma,
 commands of the array), and what else its folder names. "done" (until) follows an instruction of
 a core with a trace block, "beats" (of, begin, until, count) an access to external memory.
+
+**Breaks.** `breaks` holds the addresses before whose instruction the core stops
+(`set_breaks`; `halts` says whether it can, without listeners): where an instruction
+would begin, and was not tried yet, the core asks `halted(address)` and returns the stop that it
+gives. A resumed run passes the instruction, for `halted` says it once.
 """
 
 from __future__ import annotations
@@ -65,6 +70,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from emu.faults import Fault, Stop
@@ -100,6 +106,17 @@ class Event:
 
 Listener = Callable[[Event], None]
 
+
+class Break(NamedTuple):
+    """A place before which a core stops."""
+
+    test: Callable[[], bool] | None = None  # asked when the core is there; None: it always stops
+    # The same as an expression of Python, for translated code: `x[N]` are the core's
+    # registers, other names stand in `names`. Empty: only `test` can say it.
+    text: str = ""
+    names: Mapping[str, object] = MappingProxyType({})
+
+
 # Every core's state begins with these.
 CONTRACT = (
     StateField("time", "int", meaning="cycle of the next act", initial=NEVER),
@@ -122,6 +139,7 @@ class Core(ABC):
     """
 
     confined = False  # it reaches nothing but its unit, by its ports, once it runs
+    halts = False  # it looks at `breaks`
 
     def __init__(
         self,
@@ -145,6 +163,8 @@ class Core(ABC):
         self.retired = 0
         self.waited = 0
         self.trace: TraceBlock | None = None  # of a core that is connected to one
+        self.breaks: Mapping[int, Break] = {}
+        self.passed = -1  # how many had retired at the break that was met last
 
     # What a core must offer
 
@@ -257,6 +277,11 @@ class Core(ABC):
         self.waiting = None if state.waiting is None else Waiting(*state.waiting)
         self.retired = state.retired
         self.waited = state.waited
+        self.passed = -1
+
+    def set_breaks(self, breaks: Mapping[int, Break]) -> None:
+        """Stop before the instructions at these addresses, and at no others."""
+        self.breaks = dict(breaks)
 
     # What a core may use
 
@@ -281,6 +306,26 @@ class Core(ABC):
         if self.waiting is not None:
             self.waited += self.time - self.waiting.since
             self.waiting = None
+
+    def pass_break(self) -> None:
+        """Let the next instruction begin whatever break is there."""
+        self.passed = self.retired
+
+    def halted(self, address: int) -> Stop | None:
+        """The stop before the instruction at `address`, if there is a break that holds.
+
+        Call it as `if self.breaks`, before anything of the instruction is done. The answer
+        is None for an instruction that waited, and for one whose stop was returned already.
+        """
+        found = self.breaks.get(address)
+        if found is None or self.waiting is not None or self.passed == self.retired:
+            return None
+        self.device.cycle = self.time
+        if found.test is not None and not found.test():
+            return None
+        self.pass_break()
+        message = f"{self.name}: breakpoint at {address:#010x}"
+        return Stop("breakpoint", self.time, message, None, None, self.name, address, before=True)
 
     def announce(self, kind: str, **values: int | str) -> None:
         """Tell the listeners. Call it as `if self.listeners: self.announce(...)`."""

@@ -57,6 +57,7 @@ class Snapshot:
     device: Mapping[str, Any]
     memory: Mapping[str, Any]
     cores: Mapping[str, Mapping[str, Any]]
+    turn: int = 0  # in that cycle, cores with lower numbers have had their turn
 
     @property
     def cycle(self) -> int:
@@ -102,6 +103,8 @@ class Device:
         self._ended = 0  # the last cycle of which a core said that something ended in it
         self.stopped: Stop | None = None  # why no more can run: an exit or a fault
         self.focus: Core | None = None  # whose instructions are counted one by one: of a step
+        self.pause: Callable[[], bool] | None = None  # asked between acts: whether to stop soon
+        self.acted: Callable[[Core | None], object] | None = None  # told who has; None: the arbiter
         self._request: Stop | None = None
         self._turn = -1  # the core that has acted last in `cycle`; all of them: NEVER
         self.state = State(
@@ -207,15 +210,18 @@ class Device:
 
     # The clock
 
-    def run(self, max_cycles: int | None = None, until: int | None = None) -> Stop:
+    def run(self, max_cycles: int | None = None, until: int | None = None, turn: int = 0) -> Stop:
         """Run until something stops the device; at most `max_cycles` more, or to cycle `until`.
 
-        A limit stops it when all that acts before that cycle has acted. Stops are an
+        A limit stops it when all that acts before that cycle has acted; with a `turn`, of
+        cycle `until` also cores with lower numbers (`position`). Stops are an
         exit, a fault, a deadlock, the limit, a breakpoint, an interrupt, an event. After an exit
         or fault the same stop is returned until a reset, load or restore.
         """
         limit = NEVER if max_cycles is None else self.cycle + max_cycles
-        return self._run(min(limit, NEVER if until is None else until), None)
+        if until is not None and until <= limit:
+            return self._run(until, None, turn)
+        return self._run(limit, None)
 
     def step_core(self, name: str, max_cycles: int | None = None) -> Stop:
         """Run until the core has finished one more instruction ("step"), or another stop.
@@ -229,10 +235,16 @@ class Device:
         """Stop the run soon (from another thread), or right after this act (from a listener)."""
         self._request = stop or Stop("interrupt", self.cycle, "interrupted")
 
-    def _run(self, limit: int, focus: Core | None) -> Stop:
+    @property
+    def position(self) -> tuple[int, int]:
+        """Where the run is: (cycle, turn), all that comes before in (time, number) has acted."""
+        return self.cycle, min(self._turn, NEVER - 1) + 1
+
+    def _run(self, limit: int, focus: Core | None, turn: int = 0) -> Stop:
         if self.stopped is not None:
             return self.stopped
         self._request, self.focus = None, focus
+        pause, acted = self.pause, self.acted
         if focus is not None:
             focus.sync()
         cores, banks = self.order, self.memory.banks
@@ -248,36 +260,55 @@ class Device:
                     horizon = at + 1
             if time > banks.time:
                 if banks.time >= limit:
-                    return self._limited(limit)
+                    return self._limited(limit, turn)
                 self.cycle, self._turn = banks.time, NEVER
                 try:
                     banks.arbitrate()
                 except Fault as fault:
                     return self._faulted(fault, None)
+                if acted is not None:
+                    acted(None)
                 if focus is not None and focus.retired >= target:
                     return self._stepped(focus)  # the access of a core that waited for it
                 continue
             if chosen is None:
                 return self._stalled()
-            if time >= limit:
-                return self._limited(limit)
+            if time >= limit and (time > limit or chosen.number >= turn):
+                return self._limited(limit, turn)
             self.cycle, self._turn = time, chosen.number
-            horizon = min(horizon, banks.time + 1, limit, time + chosen.burst)
+            if pause is not None and pause():
+                self._turn -= 1
+                return Stop("interrupt", time, "interrupted")
+            last = limit + (chosen.number < turn)
+            horizon = min(horizon, banks.time + 1, last, time + chosen.burst)
             if chosen is focus or chosen.listeners:
                 horizon = time + 1
             try:
                 stop = chosen.advance(horizon)
             except Fault as fault:
                 return self._faulted(fault, chosen)
+            if stop is not None and stop.before:
+                self.cycle, self._turn = stop.cycle, chosen.number - 1
+                return stop
+            if acted is not None:
+                acted(chosen)
             if stop is not None:
                 self._sync_cores()  # the stop may set the time to the cycle after
                 return self._stop(stop)
             if focus is not None and focus.retired >= target:
                 return self._stepped(focus)
+        self._close_cycle()
         return self._request
 
     def _stepped(self, core: Core) -> Stop:
-        return Stop("step", self.cycle, core=core.name, address=core.next_address)
+        stop = Stop("step", self.cycle, core=core.name, address=core.next_address)
+        self._close_cycle()
+        return stop
+
+    def _close_cycle(self) -> None:
+        """Where the arbiter has acted, the next cycle begins."""
+        if self._turn == NEVER:
+            self.cycle, self._turn = self.cycle + 1, -1
 
     def frontier(self, core: Core) -> int:
         """The first cycle in which `core` has not had its turn, whether it had to act or not."""
@@ -293,6 +324,8 @@ class Device:
         return self._turn == NEVER
 
     def _stop(self, stop: Stop) -> Stop:
+        if stop.reason == "breakpoint":
+            return stop  # ebreak: the others have yet to act in the cycles that it takes
         self.cycle = stop.cycle
         if stop.reason in ("exit", "fault"):
             self.stopped = stop
@@ -309,8 +342,8 @@ class Device:
                     return self._faulted(fault, core)
         return stop
 
-    def _limited(self, limit: int) -> Stop:
-        self.cycle, self._turn = limit, -1
+    def _limited(self, limit: int, turn: int) -> Stop:
+        self.cycle, self._turn = limit, turn - 1
         at = [f"{core.name}{self._where(core)}" for core in self.order if core.running]
         message = f"cycle limit: {limit} cycles are over; running: {', '.join(at) or 'no core'}"
         return Stop("cycle limit", limit, message)
@@ -478,7 +511,8 @@ class Device:
         """The whole state; of memory only pages written since the last one are copied."""
         self.sync()
         cores = {core.name: core.state.snapshot() for core in self.order}
-        return Snapshot(self.state.snapshot(), self.memory.state.snapshot(), cores)
+        turn = self.position[1]
+        return Snapshot(self.state.snapshot(), self.memory.state.snapshot(), cores, turn)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to a snapshot of this device or of one of the same configuration."""
@@ -489,6 +523,7 @@ class Device:
         for core in self.order:
             core.state.restore(snapshot.cores[core.name])
         self._reload()
+        self._turn = snapshot.turn - 1
 
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
         """What changed since `earlier`: (core's name, or `device` or `memory`; change)."""

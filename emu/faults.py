@@ -83,6 +83,7 @@ class Stop:
     fault: Fault | None = None
     core: str = ""  # who stopped: of an exit, a breakpoint, a fault
     address: int | None = None  # the instruction, of a breakpoint or fault
+    before: bool = False  # of a break: nothing of the instruction is done
 
     def __str__(self) -> str:
         return self.message or f"{self.reason} at cycle {self.cycle}"
@@ -91,8 +92,14 @@ class Stop:
         """The stop as a plain value (`emu.plain`)."""
         fault = None if self.fault is None else self.fault.plain()
         return (
-            self.reason, self.cycle, self.message, self.exit_code, fault, self.core, self.address,
-        )  # fmt: skip
+            self.reason,
+            self.cycle,
+            self.message,
+            self.exit_code,
+            fault,
+            self.core,
+            self.address,
+        )  # fmt: skip (`before` is of no stop that ends a run)
 
     @classmethod
     def from_plain(cls, value: tuple[Any, ...]) -> Stop:

@@ -39,6 +39,7 @@ class Island(Core):
     """An island's circuits and banks; the reference engine."""
 
     at_once = 1  # repeats of an operation that are done together at most
+    halts = True
 
     def __init__(self, device: Device, number: int, geometry: Geometry) -> None:
         name = f"{CORE.name}[{number}]"
@@ -193,10 +194,25 @@ class Island(Core):
             if block is None or block.time >= limit:
                 break
             self.time = block.time
+            stop = self._break() if self.breaks and self.passed != block.time else None
+            if stop is not None:
+                return stop
             ended = self._step(block, limit)
             if ended:
                 break
         self._settle()
+        return None
+
+    def pass_break(self) -> None:
+        self.passed = self.time  # all blocks of a cycle begin their words together
+
+    def _break(self) -> Stop | None:
+        """The stop before the words that begin in this cycle."""
+        for block in self.blocks:
+            if block.running and block.time == self.time and not block.repeat and not block.waiting:
+                stop = self.halted(block.pc)
+                if stop is not None:
+                    return stop
         return None
 
     def _step(self, block: Block, limit: int) -> bool:
@@ -268,6 +284,7 @@ class FastIsland(Island):
             return super().advance(limit)
         saved = self._saved()
         self.journal = []
+        self.at_once = 1 if self.breaks else FastIsland.at_once
         try:
             return super().advance(limit)
         except Fault:

@@ -50,6 +50,8 @@ def _followed(words: tuple[int, ...]) -> None:
 class Processor(Iterations):
     """The one core of the table nnp."""
 
+    halts = True
+
     def __init__(self, device: Device) -> None:
         super().__init__(device)
         self.burst = _BURST
@@ -105,6 +107,9 @@ class Processor(Iterations):
                 self._end()
                 return None
             if not state.launched:
+                stop = self.halted(state.pc) if self.breaks else None
+                if stop is not None:
+                    return stop
                 self._instruct()
             elif self._run_chain(limit):
                 return None

@@ -8,9 +8,9 @@ Where jumps often go to, the code becomes a Python function (`emu.scalar.transla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emu.faults import Fault
 from emu.pages import PAGE, SHIFT, Pages
@@ -156,10 +156,23 @@ class Code:
         self._heat.clear()
         self._left.clear()
 
+    def rebind(self, addresses: Iterable[int]) -> None:
+        """Forget what was made of instructions at these addresses: breaks come or go there."""
+        for at in addresses:
+            for runs in (self.runs, self.steps):
+                _drop_at(runs, at)
+            _drop_at(self.blocks, at)
+            _drop_at(self._stale_blocks, at)
+            self._stale = {
+                key: run for key, run in self._stale.items() if not _holds(key[1], run.code, at)
+            }
+            self._heat = {key: heat for key, heat in self._heat.items() if heat < HOT}
+            self._left.clear()
+
     def _collected(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
         """The instructions of the block from `address` to a jump, or to what it cannot hold."""
         instructions: list[Decoded] = []
-        for found in self._decoded(address, pages, offset, LONGEST):
+        for found in self._decoded(address, pages, offset, LONGEST, inlines=True):
             if not self.hart.translates(found) or found.values.get("target", 0) & 3:
                 break
             instructions.append(found)
@@ -167,9 +180,19 @@ class Code:
                 break
         return instructions
 
-    def _decoded(self, address: int, pages: Pages, offset: int, longest: int) -> Iterator[Decoded]:
-        """Up to `longest` instructions from `address` on, to what is none or the page's end."""
+    def _decoded(
+        self, address: int, pages: Pages, offset: int, longest: int, inlines: bool = False
+    ) -> Iterator[Decoded]:
+        """Up to `longest` instructions from `address` on, to what is none or the page's end.
+
+        They end before a break that does not begin them; a block may hold one whose
+        test is text.
+        """
+        breaks = self.hart.breaks if longest > 1 else {}
         for place in range(min(longest, (PAGE - (offset & PAGE - 1)) >> 2)):
+            held = breaks.get(address + 4 * place)
+            if held is not None and not (inlines and held.text):
+                return
             try:
                 found = self._decode(address + 4 * place, pages.words[(offset >> 2) + place])
             except Fault:
@@ -229,6 +252,17 @@ class Code:
             length = len(acts) + 1
         code = pages.read(offset, 4 * length)
         return Run(tuple(acts), end, costs[-1], length, tuple(costs), code)
+
+
+def _holds(start: int, code: bytes, address: int) -> bool:
+    """Whether code that begins at `start` was made of the instruction at an address."""
+    return start <= address < start + max(len(code), 4)
+
+
+def _drop_at(kept: dict[int, Any], address: int) -> None:
+    """Drop the runs or blocks that hold the instruction at an address."""
+    for start in [x for x, item in kept.items() if _holds(x, item.code, address)]:
+        del kept[start]
 
 
 def _places(found: Decoded) -> dict[str, int]:

@@ -8,11 +8,11 @@ reference engine, one by one in the plain way (`_one`). All have their meaning f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER, Core
+from emu.core import NEVER, Break, Core
 from emu.engines import ENGINES
 from emu.faults import Fault, Stop
 from emu.ports import REGION_SHIFT
@@ -40,6 +40,7 @@ class Hart(Core):
     """A scalar core; `services` holds what its own instructions do, by name, beside the base's."""
 
     translator: type[Translator] = Translator
+    halts = True
 
     def __init__(
         self,
@@ -177,6 +178,12 @@ class Hart(Core):
         self.pc, self.time, self.retired = pc, time, retired
         return None
 
+    def set_breaks(self, breaks: Mapping[int, Break]) -> None:
+        old = self.breaks
+        super().set_breaks(breaks)
+        both = old.keys() & breaks.keys()
+        self.code.rebind((old.keys() | breaks.keys()) - {x for x in both if old[x] == breaks[x]})
+
     def translates(self, found: Decoded) -> bool:
         """Whether an instruction may be part of a translated block."""
         return found.row.family in ACTS | ENDS
@@ -193,6 +200,10 @@ class Hart(Core):
 
     def _one(self) -> Stop | None:
         """Do the instruction at `pc`, or let it wait. Raises `Fault`, with nothing changed."""
+        if self.breaks:
+            stop = self.halted(self.pc)
+            if stop is not None:
+                return stop
         found = self.code.fetch(self.pc)
         if self.listeners and self.waiting is None:
             self.announce("instruction", address=self.pc)

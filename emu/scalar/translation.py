@@ -97,7 +97,8 @@ class Translator:
         for place, found in enumerate(self.instructions):
             self.place, self.offset = place, self.begins[place]
             self.counts["done"] = place
-            self.lines = [f"# {self.address:08x} {found.row.mnemonic}", *self.wait(found)]
+            self.lines = [f"# {self.address:08x} {found.row.mnemonic}", *self._broken()]
+            self.lines += self.wait(found)
             ended = self._instruction(found)
             body += self.lines
         if not ended:
@@ -139,6 +140,17 @@ class Translator:
     def leave(self) -> list[str]:
         """Lines that end the function before this instruction."""
         return ["plain = True", *self.exit(f"{self.address:#x}")]
+
+    def _broken(self) -> list[str]:
+        """Lines that leave before this instruction if its break holds."""
+        held = self.hart.breaks.get(self.address)
+        if held is None:
+            return []
+        text = re.sub(r"\bx\[(\d+)\]", r"x\1", held.text)
+        for name, value in held.names.items():
+            self.names.setdefault(name, value)
+        lines = [f"if {text}:", *_indented(self.leave())]
+        return [f"core.device.cycle = t + {self.offset}", *lines] if held.names else lines
 
     def _counted(self, cost: int = 0) -> list[str]:
         return [

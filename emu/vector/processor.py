@@ -147,6 +147,10 @@ class Processor(Hart):
             self.time = time
             if time >= limit:
                 return None
+        if self.breaks:
+            stop = self.halted(self.pc)
+            if stop is not None:
+                return stop
         if self.listeners:
             self.announce("instruction", address=self.pc)
         if bound.act is not None:

@@ -69,9 +69,9 @@ def test_a_ticket_that_never_was_is_a_fault():
 def test_swap_exchanges_the_halves():
     device = machine("addi a0, zero, 1\nmem.swap a0\nebreak")
     assert device.memory.feeding == [1, 1]
-    device.run()
+    stop = device.run()
     assert device.memory.feeding == [0, 1]
-    assert device.cycle == 3
+    assert stop.cycle == 3
 
 
 def test_swap_and_dispatch_wait_for_the_row():
