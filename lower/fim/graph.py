@@ -60,7 +60,8 @@ class Task:
     inputs: tuple[Tensor, ...]
     output: Tensor
     function: str = ""  # of pointwise
-    places: tuple[int, ...] = ()  # numbers from the begin of the tensor
+    # Numbers from the begin of the tensor; the output says which task it is.
+    places: tuple[int, ...] = field(default=(), compare=False)
     width: int = 0
 
 
