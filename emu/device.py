@@ -24,6 +24,7 @@ from emu import plain
 from emu.core import NEVER, Core, Listener
 from emu.engines import ENGINES
 from emu.faults import DeviceError, Fault, Place, Stop
+from emu.jitter import Jitter
 from emu.memory import Memory
 from emu.state import Change, State, StateError, StateField, read_arrays, write_arrays
 from isa import registry
@@ -82,7 +83,8 @@ class Device:
     `cores` has them by name (`cp`, `pe[0]`) and `by_number` by number. `cycle` is
     the device time: everything before it has happened. `stdout` and `stderr`
     get what a program writes. `engine` is how cores simulate that can do it in more ways than
-    one (`ENGINES`); what they do, and when, is the same. `build` replaces the cores, for tests.
+    one (`ENGINES`); what they do, and when, is the same. `jitter` is the seed of noise in the
+    timing of DRAM (`emu.jitter`), None for none. `build` replaces the cores, for tests.
     """
 
     def __init__(
@@ -90,11 +92,15 @@ class Device:
         config: Mapping[str, Any],
         build: Iterable[Builder] | None = None,
         engine: str = ENGINES[0],
+        jitter: int | None = None,
     ) -> None:
+        if jitter is not None and jitter < 0:
+            raise DeviceError(f"the seed of jitter is 0 or more, not {jitter}")
         if engine not in ENGINES:
             raise DeviceError(f"no engine is called '{engine}', there are {', '.join(ENGINES)}")
         self.config = config
         self.engine = engine
+        self.jitter = jitter
         self.program: Program | None = None
         self.stdout: Callable[[bytes], object] = _discard
         self.stderr: Callable[[bytes], object] = _discard
@@ -122,6 +128,10 @@ class Device:
             raise ValueError("two cores have the same number or name")
         self.memory.build()
         self.reset()
+
+    def jitter_of(self, place: int) -> Jitter | None:
+        """The noise of a DRAM: 0 is external memory, others have the number of their core."""
+        return None if self.jitter is None else Jitter(self.jitter, place, self.config)
 
     def reset(self) -> None:
         """To the state after reset; the program is forgotten, listeners stay."""
@@ -546,10 +556,14 @@ class Device:
     def save(self, path: str | Path) -> None:
         """Write the whole state and the configuration to an `.npz` file. Raises `OSError`."""
         self.sync()
-        arrays = {"config": np.frombuffer(plain.pack(dict(self.config)), np.uint8)}
+        arrays = {"config": np.frombuffer(plain.pack(self._machine()), np.uint8)}
         for name, state in self._states().items():
             arrays |= state.arrays(f"{name}/")
         write_arrays(path, arrays)
+
+    def _machine(self) -> dict[str, Any]:
+        """What a saved state must agree with."""
+        return {**self.config, **({} if self.jitter is None else {"jitter": self.jitter})}
 
     def load_state(self, path: str | Path) -> None:
         """Take the state of a file that `save` wrote; the program stays as it is.
@@ -563,8 +577,9 @@ class Device:
             raise StateError(f"{path}: is no saved device: {error}") from None
         if not isinstance(config, dict):
             raise StateError(f"{path}: is no saved device: it has no configuration")
-        if config != dict(self.config):
-            differ = [key for key in self.config if config.get(key) != self.config[key]]
+        ours = self._machine()
+        if config != ours:
+            differ = [key for key in ours | config if config.get(key) != ours.get(key)]
             raise StateError(f"{path}: is of another configuration: {', '.join(differ)}")
         found = {
             name: state.from_arrays(arrays, f"{name}/") for name, state in self._states().items()

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emu.banks import Banks
 from emu.faults import Fault
+from emu.jitter import NoisyChannel
 from emu.pages import Pages
 from emu.ports import COUNTS, MAPPED, ONCHIP, REGION_SHIFT, Channel, Port
 from emu.state import State, StateField
@@ -69,9 +70,7 @@ class Memory:
         self.device = device
         self.onchip_latency = int(config["mem.onchip_latency"])
         self.half_bytes = int(config["mem.unit_half_bytes"])
-        self.channel = Channel(
-            int(config["mem.external_latency"]), int(config["mem.external_width"])
-        )
+        self.channel = self._channel(config)
         self.banks = Banks(
             self, int(config["mem.banks"]), int(config["mem.bank_width"]), self.onchip_latency
         )
@@ -89,6 +88,11 @@ class Memory:
         self.state = State(())
 
     # Building
+
+    def _channel(self, config: Mapping[str, Any]) -> Channel:
+        latency, width = int(config["mem.external_latency"]), int(config["mem.external_width"])
+        jitter = self.device.jitter_of(0)
+        return Channel(latency, width) if jitter is None else NoisyChannel(latency, width, jitter)
 
     def add_unit(self, number: int, user: Core) -> None:
         """Add the on-chip unit `number` (from 0, without gaps), from which `user` feeds."""

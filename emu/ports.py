@@ -12,6 +12,7 @@ from isa.memory_map import REGISTERS, UNITS
 
 if TYPE_CHECKING:
     from emu.core import Core
+    from emu.jitter import Jitter
     from emu.memory import Memory
     from emu.pages import Pages
     from emu.windows import Window
@@ -228,6 +229,7 @@ class Channel:
         self.width = width  # bytes of a beat
         self.free = 0  # the first cycle that nobody has taken
         self.sleeper: Sleeper | None = None  # who takes it without being asked each time
+        self.jitter: Jitter | None = None  # when others have the memory
 
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
         """Take the channel for an access at cycle `time`: (beats, start, ready).

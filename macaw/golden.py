@@ -45,6 +45,7 @@ class Golden:
     inputs: Mapping[str, Path]
     device: str | None
     max_cycles: int | None
+    jitter: int | None
     record: tuple[str, ...]
 
 
@@ -108,7 +109,7 @@ def read(folder: Path) -> Golden:
         data = tomllib.loads(read_bytes(place).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{place}: {error}") from None
-    known = ("source", "inputs", "device", "max_cycles", "record")
+    known = ("source", "inputs", "device", "max_cycles", "jitter", "record")
     for name in data:
         if name not in known:
             hint = did_you_mean(name, known) or f"the fields are {', '.join(known)}"
@@ -126,6 +127,9 @@ def read(folder: Path) -> Golden:
     cycles = data.get("max_cycles")
     if cycles is not None and (type(cycles) is not int or cycles < 1):
         raise InputError(f"{place}: max_cycles must be a whole number from 1")
+    jitter = data.get("jitter")
+    if jitter is not None and (type(jitter) is not int or jitter < 0):
+        raise InputError(f"{place}: jitter must be a seed, a whole number from 0")
     parts = data.get("record", list(DEFAULT_PARTS))
     if not _is_words(parts) or not parts or not set(parts) <= set(PARTS):
         raise InputError(f"{place}: record must be a list of {', '.join(PARTS)}")
@@ -135,6 +139,7 @@ def read(folder: Path) -> Golden:
         {name: folder / path for name, path in inputs.items()},
         str(folder / device) if device and device.endswith(".toml") else device,
         cycles,
+        jitter,
         tuple(part for part in PARTS if part in parts),
     )
 
@@ -158,7 +163,13 @@ def execute(golden: Golden) -> Result:
         program = api.assemble(*golden.sources, device=golden.device)
     inputs = {name: read_array(path) for name, path in golden.inputs.items()}
     try:
-        run = running.run(program, inputs, device=golden.device, max_cycles=golden.max_cycles)
+        run = running.run(
+            program,
+            inputs,
+            device=golden.device,
+            max_cycles=golden.max_cycles,
+            jitter=golden.jitter,
+        )
     except RunError as error:
         return _failed(golden, error)
     record: dict[str, Any] = {"stop": "exit", "exit_code": run.exit_code}

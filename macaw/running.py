@@ -60,6 +60,7 @@ def run(
     device: api.DeviceLike | None = None,
     max_cycles: int | None = None,
     engine: str = ENGINES[0],
+    jitter: int | None = None,
     streams: Streams | None = None,
     on_start: Callable[[int, Device], object] | None = None,
     **named: object,
@@ -68,7 +69,8 @@ def run(
 
     Inputs come as a mapping, as keywords, or both. `device` overrides the one
     that the program was made for; `max_cycles` bounds each item's run; `engine` is one
-    of `emu.engines.ENGINES`, which differ in speed alone.
+    of `emu.engines.ENGINES`, which differ in speed alone. `jitter` is the seed of noise in the
+    timing of DRAM, of item i the seed + i; None: no noise.
     `on_start(index, device)` is called before each item runs.
 
     Raises `InputError` for inputs that do not fit, `RunError` if an item does
@@ -85,7 +87,7 @@ def run(
     output, errors = _Collector(streams.stdout), _Collector(streams.stderr)
     for index in range(1 if binding.items is None else binding.items):
         # A new device an item: no item sees what another one left behind.
-        machine = Device(config, engine=engine)
+        machine = Device(config, engine=engine, jitter=None if jitter is None else jitter + index)
         machine.load(program)
         machine.stdout, machine.stderr = output, errors
         for name, array in binding.item(index).items():

@@ -108,7 +108,7 @@ class FastDma(Dma):
         if lane.left(state.row, state.position) + len(state.buffer) < _FEWEST:
             return False
         ahead = steady(self, lane, time)
-        if ahead is None or not self._meets_nobody(lane):
+        if ahead is None or ahead.clear < time + _FEWEST or not self._meets_nobody(lane):
             self._patience = _PATIENCE
             return False
         memory = self.device.memory
@@ -120,7 +120,7 @@ class FastDma(Dma):
             pages.sleeper = self
         self._asleep = True
         self._next = time
-        self.time = ahead.last_write
+        self.time = self.aligned(ahead.gone)
         return True
 
     def _meets_nobody(self, lane: Lane) -> bool:

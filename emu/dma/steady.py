@@ -26,14 +26,21 @@ class Steady:
     write: int
     writes: int
     after: int  # cycles from a read until its beat is ready
+    clear: int  # the first cycle in which the channel may not be free
 
     @property
     def last_write(self) -> int:
         """The cycle of the last write of the transfer."""
         return self.write + (self.writes - 1) * self.step
 
+    @property
+    def gone(self) -> int:
+        """The cycle up to which it goes on so: of the last write, or before a gap may come."""
+        return min(self.last_write, self.clear)
+
     def go(self, until: int) -> bool:
         """Do all before cycle `until` but the last write; whether there was something."""
+        until = min(until, self.clear)
         reads = self._before(until, self.read, self.reads)
         writes = self._before(until, self.write, self.writes - 1)
         if reads + writes == 0:
@@ -114,9 +121,17 @@ def steady(dma: FastDma, lane: Lane, now: int) -> Steady | None:
     else:
         write = max(now, state.write_free, read + after)
     write = dma.aligned(write)
-    found = Steady(dma, lane, step, read, reads, write, held + reads, after)
-    if lane.external and channel.free > (read if lane.src.external else write):
-        return None
+    last = write + (held + reads - 1) * step
+    clear = last + 1
+    if lane.external:
+        first = read if lane.src.external else write
+        if channel.free > first:
+            return None
+        if channel.jitter is not None:
+            clear = channel.jitter.next(first, clear)
+            if clear == first:
+                return None
+    found = Steady(dma, lane, step, read, reads, write, held + reads, after, clear)
     if reads:
         ahead = max(0, min((write - read) // step, reads))
         if read + after > write + held * step or held + ahead > dma.depth:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from emu.jitter import Jitter
 from isa.fim_islands import CONSTRAINTS, TIMINGS, Geometry
 
 PAST = -(1 << 40)  # long before reset: no constraint comes from there
@@ -28,8 +29,11 @@ class Bound(NamedTuple):
 class Dram:
     """The timing state of one island's banks and of its channel."""
 
-    def __init__(self, geometry: Geometry, config: Mapping[str, Any]) -> None:
+    def __init__(
+        self, geometry: Geometry, config: Mapping[str, Any], jitter: Jitter | None = None
+    ) -> None:
         self.geometry = geometry
+        self.jitter = jitter  # when others have it; its waits have no constraint's name
         for row in TIMINGS:
             setattr(self, row.name, int(config[f"fim.{row.name}"]))
         self.reset()
@@ -148,6 +152,8 @@ class Dram:
         at = max(time, -(-earliest // step) * step)
         if at > time:
             self.waits[constraint] += at - time
+        if self.jitter is not None:
+            at = self.jitter.free(at, step)
         if channel or command in (ACTIVATE, PRECHARGE):
             for bank in banks:
                 self.issue(command, bank, at, row, channel)

@@ -202,6 +202,8 @@ def _together(
     period = alu
     if operation.has_column:
         period = max(alu, -(-dram.t_ccdl // step) * step)
+    if operation.has_column and dram.jitter is not None:
+        most = 1  # each column asks for itself
     count = 1 + min(min(most, island.at_once) - 1, max(0, -(-(limit - at - step) // period)))
     last = at + (count - 1) * period
     island.counts["cycles_alu"] += (count - 1) * (alu - step)

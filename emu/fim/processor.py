@@ -48,7 +48,7 @@ class Island(Core):
         self.geometry = geometry
         self.able = abilities(device.config, number)
         self.divider = self.able.divider
-        self.dram = Dram(geometry, device.config)
+        self.dram = Dram(geometry, device.config, device.jitter_of(self.number))
         self.latencies = operations.Latencies(device.config, self.able)
         self.blocks: list[Block] = []
         self.buffers: list[list[int]] = []

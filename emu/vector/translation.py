@@ -47,7 +47,8 @@ def translates(core: Processor, found: Decoded) -> bool:
     """Whether a block may hold the instruction."""
     size = size_of(found)
     if size is not None:
-        return core.device.memory.channel.width % size == 0  # one beat
+        channel = core.device.memory.channel
+        return channel.width % size == 0 and channel.jitter is None  # one beat, when it is free
     return not core.serves(found.row) and found.row.family != "vector memory"
 
 

@@ -71,6 +71,12 @@ def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
     metavar="NAME",
     help="Simulate as fast, or as reference: step by step; results are the same.",
 )
+@click.option(
+    "--jitter",
+    type=click.IntRange(min=0),
+    metavar="SEED",
+    help="Add noise to the timing of DRAM: other cycles for each seed, the same for the same.",
+)
 @click.option("--stats", is_flag=True, help="Print cycles and counters, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print all results as one JSON object.")
 def command(
@@ -80,6 +86,7 @@ def command(
     device: str | None,
     max_cycles: int | None,
     engine: str,
+    jitter: int | None,
     stats: bool,
     as_json: bool,
 ) -> int:
@@ -117,6 +124,7 @@ def command(
                 device=device,
                 max_cycles=max_cycles,
                 engine=engine,
+                jitter=jitter,
                 streams=streams,
                 on_start=watch,
             )

@@ -111,11 +111,13 @@ def devices(seed: int) -> list[Device]:
             ("end",),
         ]
         usual = pick.random() < 0.7
+        jitter = pick.choice([None, None, pick.randrange(1 << 20)])
         device = make(
             toy(0, commands(pick, more and starts), divider=pick.choice([1, 1, 3])),
             confined(2, row, 0),
             *([toy(5, other, idle=starts)] if more else []),
             engine=engine,
+            jitter=jitter,
             dma__divider=pick.choice([1, 1, 2, 3]),
             dma__buffer=64 if usual else pick.choice([1, 3, 20, 30]),
             dma__width=32 if usual else pick.choice([4, 5, 16, 64]),

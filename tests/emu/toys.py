@@ -32,6 +32,10 @@ CONFIG: dict[str, Any] = {
     "mem.external_bytes": 1 << 20,
     "mem.external_latency": 20,
     "mem.external_width": 32,
+    "jitter.refresh_interval": 190,
+    "jitter.refresh": 30,
+    "jitter.others_interval": 64,
+    "jitter.others": 12,
     "dma.setup": 4,
     "dma.queue": 16,
     "dma.width": 32,
@@ -219,6 +223,7 @@ def make(
     units: int = 2,
     dma: bool = True,
     engine: str = ENGINES[0],
+    jitter: int | None = None,
     **changes: Any,
 ) -> Device:
     """A device of toys, with a dma, and idle toys 30, 31, ... that hold the units left over."""
@@ -230,7 +235,7 @@ def make(
             made += toy(30 + unit, [("end",)], idle=True, unit=unit)(device)
         return made
 
-    return Device(config, [*builders, fill, *([emu.dma.build] if dma else [])], engine)
+    return Device(config, [*builders, fill, *([emu.dma.build] if dma else [])], engine, jitter)
 
 
 def times(device: Device, name: str = "toy0") -> list[tuple[int, Any]]:

@@ -149,6 +149,19 @@ def test_a_faulting_program_is_a_golden_test(macaw: Macaw, tmp_path: Path) -> No
     assert macaw("test", ".").returncode == 0
 
 
+def test_a_seed_of_jitter_is_part_of_the_description(macaw: Macaw, layer: Path) -> None:
+    golden = layer.parent / "golden.toml"
+    text = golden.read_text()
+    assert macaw("test", ".", "--update").returncode == 0
+    golden.write_text("jitter = 2\n" + text)  # of other cycles: `tests/emu/test_jitter.py`
+    done = macaw("test", ".")
+    assert done.returncode == 1
+    assert "cycles: expected" in done.stdout
+    assert "output y" not in done.stdout
+    assert macaw("test", ".", "--update").returncode == 0
+    assert macaw("test", ".").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -161,6 +174,8 @@ def test_a_faulting_program_is_a_golden_test(macaw: Macaw, tmp_path: Path) -> No
         ('source = "layer.s"\ndevice = 1', "device must be a name or a file"),
         ('source = "layer.s"\nmax_cycles = 0', "max_cycles must be a whole number from 1"),
         ('source = "layer.s"\nmax_cycles = true', "max_cycles must be a whole number from 1"),
+        ('source = "layer.s"\njitter = -1', "jitter must be a seed, a whole number from 0"),
+        ('source = "layer.s"\njitter = true', "jitter must be a seed, a whole number from 0"),
         ('source = "layer.s"\nrecord = ["output"]', "record must be a list of outputs, registers"),
         ('source = "layer.s"\nrecord = []', "record must be a list of"),
         ('source = "layer.s', "golden.toml"),

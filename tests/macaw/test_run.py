@@ -63,6 +63,24 @@ def test_a_batch_axis_runs_once_an_item(macaw: Macaw, layer: Path) -> None:
     assert result["counters"]["pe[0]"]["macs"] == sum(macs)
 
 
+def test_jitter_changes_cycles_alone(macaw: Macaw, layer: Path) -> None:
+    plain, noisy, again = (
+        json.loads(macaw("run", layer, "-i", "x=x.npy", "--json", *more).stdout)
+        for more in ([], ["--jitter", "2"], ["--jitter", "2", "--engine", "reference"])
+    )
+    assert noisy == again
+    assert noisy["cycles"] > plain["cycles"]
+    assert noisy["outputs"] == plain["outputs"]
+
+
+def test_each_item_of_a_batch_has_a_seed_of_its_own(layer: Path) -> None:
+    x = np.load(layer.parent / "x.npy")
+    both = api.run(layer, x=np.stack([x, x]), jitter=1)
+    assert (
+        both.cycles == api.run(layer, x=x, jitter=1).cycles + api.run(layer, x=x, jitter=2).cycles
+    )
+
+
 def test_json_has_its_documented_fields(macaw: Macaw, layer: Path, expected_y: np.ndarray) -> None:
     result = json.loads(macaw("run", layer, "-i", "x=x.npy", "--json").stdout)
     assert set(result) == {

@@ -13,13 +13,13 @@ from isa.fim_islands import island_address
 class Machine:
     """A device with one island's program, which begins at cycle 0."""
 
-    def __init__(self, lines, device="tiny", engine="fast", island=0):
+    def __init__(self, lines, device="tiny", engine="fast", island=0, jitter=None):
         self.config = config.load(device) if isinstance(device, str) else device
         text = f"        .core cp\n        nop\n        .core fim, island={island}\n" + "\n".join(
             lines
         )
         self.program = assemble(Source(text, "p.s"), device=self.config)
-        self.device = Device(self.config, engine=engine)
+        self.device = Device(self.config, engine=engine, jitter=jitter)
         self.device.load(self.program)
         self.device.by_number[0].running = False
         self.device.by_number[0].time = 1 << 62

@@ -77,11 +77,11 @@ def programs(draw):
     return found
 
 
-def machines(lines, device):
+def machines(lines, device, jitter=None):
     """Both engines with the lines that can be assembled."""
     while True:
         try:
-            return [Machine(lines, device, engine) for engine in ENGINES]
+            return [Machine(lines, device, engine, jitter=jitter) for engine in ENGINES]
         except AssemblyError as error:
             wrong = {item.span.line - 4 for item in error.errors}
             lines = [line for place, line in enumerate(lines) if place not in wrong]
@@ -103,7 +103,7 @@ def said(stop):
     st.lists(st.integers(1, 90), max_size=6),
 )
 def test_engines_agree(lines, device, seed, pauses):
-    pair = machines(lines, device)
+    pair = machines(lines, device, seed if seed % 3 == 0 else None)
     data = np.random.default_rng(seed).normal(size=(4, 3, 512)).astype(np.float16)
     for machine in pair:
         for bank in range(4):
