@@ -188,6 +188,8 @@ class Banks:
         port = request.port
         of = "reads_blocked" if request.data is None else "writes_blocked"
         setattr(port, of, getattr(port, of) + 1)
+        if port.core.tracing:
+            port.core.trace.occurred(of, self.time, number=port.instruction)
         if port.core.listeners:
             port.core.announce("blocked", address=self._address(request), of=of)
 
@@ -212,6 +214,9 @@ class Banks:
                 place += length
             ready = time + 1
         core = port.core
+        if core.tracing:
+            of = "reads" if request.data is None else "writes"
+            core.trace.occurred(of, time, number=port.instruction)
         if core.listeners:
             kind = "read" if request.data is None else "write"
             base = self._address(request) - request.ranges[0][0]

@@ -57,7 +57,14 @@ and comes after it is `confined`. A core that has gone on for several cycles say
 (address, size) when bytes move, and "blocked" (address) in each cycle that lost a bank. A core
 that works on longer things announces "begin" and "end" of them (transfers of the dma,
 commands of the array), and what else its folder names. "done" (until) follows an instruction of
-a core with a trace block, "beats" (of, begin, until, count) an access to external memory.
+cp and vc, "beats" (of, begin, until, count) an access to external memory.
+
+**Trace.** Every core has a trace block, `core.trace`, with its registers (docs/isa/trace.md); it
+is part of the core's state. The core tells it of its instructions, `begin` and `end`, and of what
+they use, `occurred`, if `core.tracing`: at other times nothing that it could be told matters, and
+instructions are not counted by it either, so `begun` says how many there were. Ports tell of the
+accesses that they see: those of the instruction that began last, or of number `port.instruction`.
+A fast engine may tell it all later, up to its `sync`. A marker is told by `core.mark` at any time.
 
 **Breaks.** `breaks` holds the addresses before whose instruction the core stops
 (`set_breaks`; `halts` says whether it can, without listeners): where an instruction
@@ -73,13 +80,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from emu import trace
 from emu.faults import Fault, Stop
 from emu.state import State, StateField
 
 if TYPE_CHECKING:
     from emu.device import Device
     from emu.ports import Port
-    from emu.trace import TraceBlock
     from emu.windows import Later
     from isa.model import Core as Table
 
@@ -92,6 +99,13 @@ class Waiting(NamedTuple):
     on: str  # what would end it, in the program's words: `dma.wait 3`, `a read of unit 0`
     since: int  # the cycle in which it began
     cores: int  # mask of the core numbers whose change wakes it; 0: its own port or timer
+
+
+class Units(NamedTuple):
+    """The compute units of a core, as the formulas of seed 001 have them."""
+
+    of_array: int  # c: units of the array
+    width: int  # p: bytes of data that a unit takes in a use at most
 
 
 @dataclass(frozen=True)
@@ -140,6 +154,7 @@ class Core(ABC):
 
     confined = False  # it reaches nothing but its unit, by its ports, once it runs
     halts = False  # it looks at `breaks`
+    numbers_markers = True  # a marker is an instruction, with a number in the trace
 
     def __init__(
         self,
@@ -156,15 +171,19 @@ class Core(ABC):
         self.divider = 1  # device cycles to a cycle of this core
         self.burst = 4096  # cycles that it goes on for before the clock looks at interrupts again
         self.state = state if isinstance(state, State) else State((*CONTRACT, *state))
+        self.state.add(trace.fields(device.config))
         self.listeners: list[Listener] = []  # announce only if there are some
         self.time = NEVER
         self.running = False
         self.waiting: Waiting | None = None
         self.retired = 0
         self.waited = 0
-        self.trace: TraceBlock | None = None  # of a core that is connected to one
         self.breaks: Mapping[int, Break] = {}
         self.passed = -1  # how many had retired at the break that was met last
+        self.tracing = False  # whether the trace block has to be told anything
+        self.trace = trace.TraceBlock(
+            number, name, device.config, device.poke, self.state, self._retrace
+        )
 
     # What a core must offer
 
@@ -246,10 +265,43 @@ class Core(ABC):
         """Set such a register, one that can be written. Raises `Fault` for a value it cannot be."""
         setattr(self.state, name, value)
 
+    # The trace block
+
+    @property
+    def begun(self) -> int:
+        """Instructions that have begun since reset, in the trace's sense (isa.trace)."""
+        return self.retired
+
+    def units(self) -> Units:
+        """The compute units whose uses are the trace's occurrences "unit" and "array"."""
+        return Units(1, 4)
+
+    def trace_changed(self) -> None:
+        """Learn that `tracing` is another than before."""
+        return
+
+    def _retrace(self) -> None:
+        self.tracing = self.trace.on
+        self.trace_changed()
+
+    def read_trace(self, name: str) -> int:
+        """The value of a register of the trace block, now. Raises `Fault`."""
+        self.sync()
+        return self.trace.read(name)
+
     def write_trace(self, name: str, value: int) -> None:
-        """Set a parameter of the trace block, which may want other news then. Raises `Fault`."""
-        assert self.trace is not None
+        """Set a parameter of the trace block, from now on. Raises `Fault`."""
+        self.sync()
+        self.trace.executed = self.begun
         self.trace.write(name, value)
+
+    def mark(self, begins: bool, group: int, time: int, until: int) -> None:
+        """A marker of `group` executes from `time` to `until`. Raises `Fault` (bad mask).
+
+        `begun` does not count it yet.
+        """
+        self.trace.executed = self.begun
+        self.trace.mark(begins, group, time, until, self.numbers_markers)
 
     def counters(self) -> dict[str, int]:
         """Values of the table's counters by name; the ports' traffic is added by the device."""
@@ -268,6 +320,7 @@ class Core(ABC):
         state.waiting = None if self.waiting is None else tuple(self.waiting)
         state.retired = self.retired
         state.waited = self.waited
+        self.trace.sync()
 
     def reload(self) -> None:
         """Take what the engine holds from `self.state`."""
@@ -278,6 +331,7 @@ class Core(ABC):
         self.retired = state.retired
         self.waited = state.waited
         self.passed = -1
+        self.trace.reload()
 
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
         """Stop before the instructions at these addresses, and at no others."""

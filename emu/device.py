@@ -160,8 +160,7 @@ class Device:
             raise DeviceError("the program has no entry")
         self.program = program
         for core in self.order:
-            if core.trace is not None:
-                core.trace.start(0)
+            core.trace.start(0)
         self.by_number[0].start(program.entry, 0)
 
     def _fits(self, what: str, address: int, size: int) -> None:
@@ -217,6 +216,10 @@ class Device:
             for name, count in port.counts().items():
                 values[name] = values.get(name, 0) + count
         return found
+
+    def poke(self, address: int, data: bytes) -> None:
+        """Replace bytes at `address`; costs no time. Raises `Fault` outside of memory."""
+        self.memory.poke(address, data)
 
     # The clock
 
@@ -345,11 +348,10 @@ class Device:
     def _traced(self, stop: Stop) -> Stop:
         """End all records; one that cannot be spilled makes it a fault."""
         for core in self.order:
-            if core.trace is not None:
-                try:
-                    core.trace.stop()
-                except Fault as fault:
-                    return self._faulted(fault, core)
+            try:
+                core.trace.stop()
+            except Fault as fault:
+                return self._faulted(fault, core)
         return stop
 
     def _limited(self, limit: int, turn: int) -> Stop:
@@ -364,6 +366,7 @@ class Device:
         if not stuck:
             # The last core to end may have gone on from `cycle` before it did.
             cycle = max(self.cycle, self._ended)
+            self._sync_cores()
             return self._stop(Stop("exit", cycle, "no core runs", exit_code=0))
         # A core may have gone on from `cycle` before it began to wait.
         begun = (core.waiting.since for core in stuck if core.waiting is not None)
@@ -405,6 +408,8 @@ class Device:
             fault.cycle = self.cycle if core is None else min(core.time, NEVER - 1)
         if fault.place is None and fault.address is not None:
             fault.place = self.place(fault.address)
+        self.cycle = fault.cycle
+        self._sync_cores()
         return self._stop(
             Stop("fault", fault.cycle, str(fault), None, fault, fault.core or "", fault.address)
         )

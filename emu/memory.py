@@ -330,8 +330,9 @@ class Memory:
         row = _REGISTERS.get(offset)
         if core is None or size != 4:
             raise self._no_register("load", address, size)
-        if row is None and core.trace is not None and offset in _TRACE:
-            return core.trace.read(_TRACE[offset])
+        if row is None and offset in _TRACE:
+            self.device.cycle = time  # up to which the core has to tell
+            return core.read_trace(_TRACE[offset])
         if row is None:
             return core.read_register(self._own_register("load", address).name, time)
         if row.name == "id":
@@ -349,7 +350,8 @@ class Memory:
         if core is None or size != 4 or address & (1 << CORE_SHIFT) - 1 in _REGISTERS:
             raise self._no_register("store", address, size)
         offset = address & (1 << CORE_SHIFT) - 1
-        if core.trace is not None and offset in _TRACE:
+        if offset in _TRACE:
+            self.device.cycle = time
             core.write_trace(_TRACE[offset], value)
             return
         row = self._own_register("store", address)

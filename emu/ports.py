@@ -52,6 +52,7 @@ class Port:
         "external_partial",
         "external_reads",
         "external_writes",
+        "instruction",
         "memory",
         "place",
         "reads",
@@ -64,6 +65,7 @@ class Port:
         self.memory = memory
         self.core = core
         self.place = -1  # in the order of all ports: by core number, then as they were taken
+        self.instruction: int | None = None  # whose accesses these are, for the trace
         self.clear()
 
     def clear(self) -> None:
@@ -176,7 +178,7 @@ class Port:
         beats, start, ready = self.memory.channel.take(time, offset, length)
         self.external_reads += beats
         self.external_blocked += start - time
-        if self.core.listeners:
+        if self.core.listeners or self.core.tracing:
             self._beats("external_reads", time, ready, beats)
         return pages.read(offset, length), ready
 
@@ -198,14 +200,18 @@ class Port:
         self.external_writes += beats
         self.external_partial += partial
         self.external_blocked += start - time
-        if self.core.listeners:
+        if self.core.listeners or self.core.tracing:
             self._beats("external_writes", time, ready, beats)
             self._beats("external_partial", time, ready, partial)
         return ready
 
     def _beats(self, of: str, begin: int, until: int, count: int) -> None:
         """Announce traffic of external memory, by its name in `isa.common.TRAFFIC`."""
-        if count:
+        if not count:
+            return
+        if self.core.tracing:
+            self.core.trace.occurred(of, begin, until, count, self.instruction)
+        if self.core.listeners:
             self.core.announce("beats", of=of, begin=begin, until=until, count=count)
 
     def _reached(self, pages: Pages, time: int, offset: int, length: int, writes: bool) -> int:

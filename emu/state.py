@@ -60,11 +60,17 @@ class State:
     fields: tuple[StateField, ...]
 
     def __init__(self, fields: Iterable[StateField]) -> None:
-        self.fields = tuple(fields)
+        self.fields = ()
+        self.add(fields)
+
+    def add(self, fields: Iterable[StateField]) -> None:
+        """Declare more rows; every field gets its initial value."""
+        added = tuple(fields)
+        self.fields = (*self.fields, *added)
         names = [row.name for row in self.fields]
         if len(set(names)) != len(names):
             raise StateError(f"a field is declared twice: {', '.join(names)}")
-        for row in self.fields:
+        for row in added:
             if row.dtype == "memory":
                 setattr(self, row.name, Pages(row.shape[0]))
             elif not row.scalar and row.dtype != "object":

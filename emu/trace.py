@@ -6,7 +6,8 @@ by a side band. Which of all that a core tells its block is the core's affair.
 
 The seed leaves open, and here it is so:
 
-- Instructions are numbered from 0 in the order in which they begin; a marker has a number too.
+- Instructions are numbered from 0 in the order in which they begin; a marker has a number too if
+  it is an instruction of its core (it is none of the array and of nnp).
 - A group records one run of instructions at a time. In auto mode a run whose first instruction
   begins while the group still records is left out (it can only be if the runs of a group
   overlap, `trace_num` > `trace_overhead`, or if instructions do).
@@ -48,6 +49,7 @@ Place = tuple[int | None, int | None, int | None]
 _PLACES = trace.places()
 _PARAMETERS = {row.name: row for row in PARAMETERS}
 _COUNTERS = len(GROUP)
+ENDLESS = 1 << 62  # a number that no instruction has
 
 
 def _place(occurrence: str) -> Place:
@@ -105,7 +107,7 @@ class TraceBlock:
 
     `state` is declared (rows: `fields`), the block's own or its core's; the block holds
     counters and recordings itself while it runs: `sync` writes them to the state, `reload` takes
-    them from there.
+    them from there. `on` says whether the core has to tell it anything.
     """
 
     def __init__(
@@ -115,16 +117,20 @@ class TraceBlock:
         config: Mapping[str, Any],
         write: Write,
         state: State | None = None,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         """`core` and `name` are those of the core; `write` is the side band to memory.
 
-        `state` is a state with the rows `fields(config)`, the core's (None: one of its own).
+        `state` is a state with the rows `fields(config)`, the core's (None: one of its own);
+        `changed` is called when `on` has changed.
         """
         self.core = core
         self.name = name
         self.recording = bool(config["trace.recording"])
         self.write_memory = write
         self.state = State(fields(config)) if state is None else state
+        self.on = False
+        self._changed = changed
         self.reload()
 
     @property
@@ -135,18 +141,28 @@ class TraceBlock:
     @property
     def wanted(self) -> bool:
         """Whether anything may be recorded before the next marker or write of a register."""
-        if not self.recording:
+        if not self.recording or not self.state.trace_counting:
             return False
-        return any(self.recordings) or (self.state.trace_mode == AUTO and not self._over())
+        return any(self.recordings) or self.executed <= self._last
 
-    def _over(self) -> bool:
-        """Whether no group can open any more in auto mode: the last loop is past."""
+    def _last_start(self) -> int:
+        """The last instruction with which a group can open in auto mode; -1: there is none."""
         state = self.state
-        if not state.trace_num:
-            return True
-        loops = 1 if not state.trace_overhead else state.trace_loops
+        if state.trace_mode != AUTO or not state.trace_num:
+            return -1
+        if state.trace_overhead and not state.trace_loops:
+            return ENDLESS
+        loops = state.trace_loops if state.trace_overhead else 1
         last = (loops - 1) * state.trace_overhead + (self.groups - 1) * state.trace_step
-        return bool(loops) and self.executed > state.trace_begin + last
+        return int(state.trace_begin + last)
+
+    def _update(self) -> None:
+        """Whether the core has to tell anything may have changed."""
+        self._last = self._last_start()
+        on = self.wanted
+        if on != self.on:
+            self.on = on
+            self._changed()
 
     # State
 
@@ -168,6 +184,7 @@ class TraceBlock:
         self.recordings: list[Recording | None] = [
             None if x is None else Recording(*x) for x in self.state.trace_recordings
         ]
+        self._update()
 
     # The timer
 
@@ -177,6 +194,7 @@ class TraceBlock:
         self.state.trace_origin = time
         self.state.trace_counting = True
         self.executed = 0
+        self._update()
 
     def stop(self) -> None:
         """The traced program has ended: so have all records, and the timer is cleared."""
@@ -185,12 +203,17 @@ class TraceBlock:
                 self._finish(group, recording)
         self.state.trace_origin = 0
         self.state.trace_counting = False
+        self._update()
 
     # What the core tells
 
-    def begin(self, time: int) -> int:
-        """An instruction begins at cycle `time`; returns its number."""
-        number = self.executed
+    def begin(self, time: int, number: int | None = None) -> int:
+        """An instruction begins at cycle `time`; returns its number.
+
+        `number` is given by a core that has not told of those before (None: the next one).
+        """
+        if number is None:
+            number = self.executed
         self.executed = number + 1
         if not self.recording or not self.state.trace_counting:
             return number
@@ -201,6 +224,8 @@ class TraceBlock:
                 if not recording.begun:
                     self.counters[group][_BEGIN] = time - self.state.trace_origin
                 recording.begun += 1
+        if number >= self._last:
+            self._update()
         return number
 
     def end(self, time: int, number: int) -> None:
@@ -232,11 +257,15 @@ class TraceBlock:
                 end = time + 1 if until is None else until
                 self._count(self.counters[group], what, time, end, count)
 
-    def mark(self, begins: bool, group: int, time: int, until: int) -> None:
-        """A marker of `group` executes from cycle `time` to `until`. Raises `Fault` (bad mask)."""
+    def mark(self, begins: bool, group: int, time: int, until: int, numbered: bool = True) -> None:
+        """A marker of `group` executes from cycle `time` to `until`. Raises `Fault` (bad mask).
+
+        `numbered` says whether it is an instruction; in auto mode it is nothing else.
+        """
         self.check(group)
         if self.state.trace_mode == AUTO:
-            self.end(until, self.begin(time))
+            if numbered:
+                self.end(until, self.begin(time))
             return
         recording = self.recordings[group]
         if recording is not None:
@@ -245,9 +274,10 @@ class TraceBlock:
             elif recording.stop is None:
                 recording.stop = self.executed
                 self._close(group, recording)
-        self.executed += 1
+        self.executed += int(numbered)
         if begins and self.recording and self.state.trace_counting:
             self._open(group, Recording(0, self.executed, None))
+            self._update()
 
     def check(self, group: int) -> None:
         """Raise `Fault` (bad mask) unless there is such a group."""
@@ -293,6 +323,7 @@ class TraceBlock:
         setattr(state, name, value)
         if name in ("trace_spill", "trace_spill_end"):
             state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
+        self._update()
 
     def _shown(self, group: int) -> list[int]:
         """The counters of a group as its registers show them."""
@@ -350,6 +381,7 @@ class TraceBlock:
     def _finish(self, group: int, recording: Recording) -> None:
         """The record of a group is whole: spill it. Raises `Fault`: the area is no memory."""
         self.recordings[group] = None
+        self._update()
         state = self.state
         if state.trace_spill >= state.trace_spill_end:
             return  # there is no area: the record stays in its registers until the next one

@@ -86,10 +86,10 @@ def trace_file(cores: Sequence[Core]) -> str:
     """The file of the trace block, from the tables of `isa.trace`."""
     sheet = Sheet("The trace block")
     sheet.blocks.append(
-        "A block has register groups, parameters and a timer (seed 001; addresses and the record are"
-        f" ours). {_reached(cores)}"
+        "Every core has a block of register groups, parameters and a timer (seed 001; addresses and"
+        f" the record are ours). {_reached(cores)}"
     )
-    chapters = ("Registers of a group", "Parameters", "Structures")
+    chapters = ("Registers of a group", "Parameters", "Compute units", "Structures")
     sheet.blocks.append("\n".join(f"- [{name}](#{slug(name)})" for name in chapters))
     sheet.heading(2, chapters[0])
     events = {item.name: item.meaning for item in trace.OCCURRENCES}
@@ -132,6 +132,11 @@ def trace_file(cores: Sequence[Core]) -> str:
         ),
     )
     sheet.heading(2, chapters[2])
+    sheet.table(
+        ("core", "what `t_cu_begin`, `t_cu_end`, `e_cu` and `e_array` count"),
+        ([core.name, _escaped(core.unit) or "nothing yet"] for core in cores),
+    )
+    sheet.heading(2, chapters[3])
     _described(sheet, pages.structure("the trace block", trace.RECORD))
     return sheet.text()
 
@@ -147,16 +152,10 @@ def _address(rows: Iterable[SpecialRegister], name: str) -> str:
 
 
 def _reached(cores: Sequence[Core]) -> str:
-    """Which cores have a block, and how its registers are reached, as the tables say."""
-    having = [core for core in cores if core.traced]
+    """How the registers of a block are reached, as the tables say."""
     rows = set(trace.csrs())
-    names = " and ".join(core.name for core in having) or "no core"
-    missing = "" if len(having) == len(cores) else "; the markers of the others do nothing yet"
-    as_csrs = " and ".join(core.name for core in having if rows <= set(core.specials)) or "no core"
-    return (
-        f"So far {names} has one{missing}. Its registers are memory-mapped; as CSRs, at the"
-        f" addresses below, {as_csrs} has them."
-    )
+    as_csrs = " and ".join(core.name for core in cores if rows <= set(core.specials)) or "no core"
+    return f"Its registers are memory-mapped; as CSRs, at the addresses below, {as_csrs} has them."
 
 
 def directives_file(known: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:

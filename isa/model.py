@@ -245,7 +245,7 @@ class Core:
     settings: tuple[Setting, ...] = ()
     index: str = ""  # name of the part's index: "row", "island"
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
-    traced: bool = False  # it has a trace block (`isa.trace`)
+    unit: str = ""  # what a compute unit is, and what a use of it (`isa.trace`)
     base: str = ""  # the module of `isa` whose rows it extends; forms may be made for that
     order: tuple[str, ...] = field(default=())  # families in the manual's order
 

@@ -219,6 +219,21 @@ def _pmac_gr() -> Iterable[Instruction]:
 XVC = (*_pmac(), *_pmac_gr(), *SIMD)
 GROUP = 4  # products that pmac adds to one result (seed 002 ¶68)
 
+
+def units_used(row: Instruction) -> int:
+    """How many of the vector unit's `VECTOR_BYTES` lanes of a byte an instruction uses.
+
+    Those that a lane of its own names use that lane's, pmac.gr those of a general register,
+    all others of Xvc but accesses to memory every one; the scalar base none.
+    """
+    operation = OPERATIONS.get(row.mnemonic)
+    if operation is None or row.family == "vector memory":
+        return 0
+    if operation.name == "pmac_gr":
+        return GROUP
+    return ELEMENTS[operation.element].bits // 8 if "lane" in row.format.by_name else VECTOR_BYTES
+
+
 _KINDS = {
     "vd": VECTOR,
     "vs": VECTOR,
@@ -277,6 +292,7 @@ CORE = checked(
         title="SIMD core",
         number=2,
         base="scalar",
+        unit="the 16 lanes of a byte of the vector unit; an instruction of Xvc on registers uses the array, from its issue to its result, and of the lanes those that it works on: all 16, 4 of pmac.gr, those of one lane of vins and vext",
         section=".text.vc",
         executable=True,
         instructions=scalar.INSTRUCTIONS + XVC,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu import trace
 from emu.cp import semantics
 from emu.faults import Fault
 from emu.scalar.hart import Hart
-from emu.scalar.tracing import Tracing
 from isa.cp import CORE
 
 if TYPE_CHECKING:
@@ -19,24 +17,7 @@ class Processor(Hart):
     """The one core of the table cp."""
 
     def __init__(self, device: Device) -> None:
-        rows = trace.fields(device.config)
-        super().__init__(device, CORE, CORE.name, CORE.number, (semantics,), rows)
-        config, poke = device.config, device.memory.poke
-        self.trace = self.block = trace.TraceBlock(self.number, self.name, config, poke, self.state)
-        self.tracing = Tracing(self, self.block)
-
-    def sync(self) -> None:
-        super().sync()
-        self.block.sync()
-
-    def reload(self) -> None:
-        super().reload()
-        self.block.reload()
-        self.tracing.attach()
-
-    def write_trace(self, name: str, value: int) -> None:
-        super().write_trace(name, value)
-        self.tracing.changed()
+        super().__init__(device, CORE, CORE.name, CORE.number, (semantics,))
 
     @property
     def copier(self) -> Copier:

@@ -67,4 +67,4 @@ def trace_end(cp: Processor, g: int) -> None:
 
 def _mark(cp: Processor, begins: bool, group: int) -> None:
     """A marker: it costs what it costs whether anything is recorded or not."""
-    cp.tracing.mark(begins, group, cp.time + cp.timing.of_family["xcp"])
+    cp.mark(begins, group, cp.time, cp.time + cp.timing.of_family["xcp"])

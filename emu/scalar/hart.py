@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from emu.core import NEVER, Break, Core
 from emu.engines import ENGINES
 from emu.faults import Fault, Stop
-from emu.ports import REGION_SHIFT
+from emu.ports import MAPPED, ONCHIP, REGION_SHIFT
 from emu.scalar import semantics
 from emu.scalar.code import ACTS, ENDS, Code
 from emu.scalar.csrs import Csrs
@@ -26,6 +26,7 @@ from emu.scalar.translation import Translator
 from emu.state import StateField
 from emu.windows import Later
 from isa.codec import Decoded
+from isa.memory_map import EXTERNAL
 from isa.model import Core as Table
 from isa.rows import Instruction
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from emu.ports import Port
 
 STACK_POINTER = 2  # x2
+COMPUTING = frozenset({"register", "immediate", "upper", "multiply", "divide"})  # families
 
 
 class Hart(Core):
@@ -125,7 +127,7 @@ class Hart(Core):
         self._shared = False
         if self.listeners:
             return self._one()
-        if not self.fast:
+        if self.tracing or not self.fast:
             return self._plainly(limit)
         runs, steps, code, blocks = self.code.runs, self.code.steps, self.code, self.code.blocks
         pc, time, retired = self.pc, self.time, self.retired
@@ -227,8 +229,9 @@ class Hart(Core):
             following, cost = run.end()
         except Leave:
             raise self._misaligned(found) from None
-        if self.listeners and self.trace is not None:
-            self.announce("done", until=self.time + cost)
+        if self.tracing:
+            self.trace.begin(self.time, self.retired)
+        self._told(found, self.time + cost)
         self.pc = following
         self.time += cost
         self.retired += 1
@@ -250,7 +253,9 @@ class Hart(Core):
         size, is_signed = LOADS[found.row.mnemonic]
         place = found.values["rd"] or SINK
         address = self.x[found.values["rs1"]] + found.values["imm"] & MASK
+        self.traces_access(address, False)
         answer = self.port.load(self.time, address, size)
+        self.traces_access(address, True)
         self.note(address)
         if answer is None:
             self._pending = (place, size, is_signed)
@@ -264,7 +269,9 @@ class Hart(Core):
     def _store(self, found: Decoded) -> None:
         size = STORES[found.row.mnemonic]
         address = self.x[found.values["rs1"]] + found.values["imm"] & MASK
+        self.traces_access(address, False)
         ready = self.port.store(self.time, address, size, self.x[found.values["rs2"]])
+        self.traces_access(address, True)
         self.note(address)
         if ready is None:
             self._pending = (None, 0, False)
@@ -288,6 +295,8 @@ class Hart(Core):
         if self.time == NEVER:
             return None
         self.proceed()
+        if self.tracing and found.row.writes != "trace":
+            self.trace.begin(self.time, self.retired)
         self._retire(self.time + self.timing.of_family[found.row.family])
         if stop is not None and stop.reason == "exit":
             self.running = False
@@ -295,8 +304,9 @@ class Hart(Core):
         return stop
 
     def note(self, address: int) -> None:
-        """Return to the clock after an access to a window: its core may go on now."""
-        if address >> REGION_SHIFT in self.device.memory.windowed:
+        """Return to the clock after an access to a window or register: its core may go on now."""
+        region = address >> REGION_SHIFT
+        if region == MAPPED or region in self.device.memory.windowed:
             self.ask()
 
     def put_off(self, later: Later) -> None:
@@ -304,15 +314,47 @@ class Hart(Core):
         self.ask()
         self.postpone(later)
 
-    def _retire(self, time: int) -> None:
-        """The instruction is done; the next one begins at cycle `time`."""
-        if self.listeners and self.trace is not None:
-            self.announce("done", until=time)
+    def _retire(self, time: int, until: int | None = None) -> None:
+        """The instruction ends at `until` (None: at `time`); the next one begins at `time`."""
+        if self.listeners or self.tracing:
+            self._told(self.code.fetch(self.pc), time if until is None else until)
         if self.waiting is not None:
             self.proceed()
         self.pc = self.pc + 4 & MASK
         self.retired += 1
         self.time = time
+
+    # The trace
+
+    @property
+    def begun(self) -> int:
+        return self.retired + (self._pending is not None)
+
+    def trace_changed(self) -> None:
+        self.ask()
+
+    def traces_access(self, address: int, done: bool) -> None:
+        """An access that has not been tried, or is `done`: tell the trace that it has begun.
+
+        What may have to be tried again has begun when it succeeds.
+        """
+        if self.tracing and done == (address < EXTERNAL and address >> REGION_SHIFT != ONCHIP):
+            self.trace.begin(self.time, self.retired)
+
+    def _told(self, found: Decoded, until: int) -> None:
+        """Tell the trace and the listeners that the instruction at `pc` ends at cycle `until`."""
+        if self.tracing and found.row.writes != "trace":
+            lanes = self.uses(found.row)
+            if lanes:
+                self.trace.occurred("unit", self.time, until, lanes, self.retired)
+                self.trace.occurred("array", self.time, until, number=self.retired)
+            self.trace.end(until, self.retired)
+        if self.listeners:
+            self.announce("done", begin=self.time, until=until)
+
+    def uses(self, row: Instruction) -> int:
+        """How many compute units the instruction uses, all of them from its begin to its end."""
+        return int(row.family in COMPUTING)
 
     # What services use
 

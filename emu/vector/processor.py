@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from emu.core import NEVER
+from emu.core import NEVER, Units
 from emu.faults import Stop
 from emu.scalar.code import ENDS
 from emu.scalar.hart import Hart, extended
@@ -26,7 +26,8 @@ from emu.windows import Later
 from isa.codec import Decoded
 from isa.memory_map import EXTERNAL
 from isa.rows import Instruction
-from isa.vector import CORE, OPERATIONS
+from isa.vector import CORE, OPERATIONS, units_used
+from isa.vector_layouts import VECTOR_BYTES
 
 if TYPE_CHECKING:
     from emu.device import Device
@@ -101,7 +102,7 @@ class Processor(Hart):
 
     def advance(self, limit: int) -> Stop | None:
         self._shared = False
-        blocks = self.code.blocks if self.fast and not self.listeners else {}
+        blocks = self.code.blocks if self.fast and not (self.listeners or self.tracing) else {}
         with np.errstate(all="ignore"):  # what NumPy warns of is what the instructions mean
             while self.time < limit and not self._shared:
                 block = blocks.get(self.pc)
@@ -153,17 +154,20 @@ class Processor(Hart):
                 return stop
         if self.listeners:
             self.announce("instruction", address=self.pc)
+        family = bound.found.row.family
+        if self.tracing and (bound.act is not None or family in ENDS or family in SERIAL):
+            self.trace.begin(time, self.retired)
         if bound.act is not None:
             bound.act()
             for place in bound.writes:
                 self.ready[place] = time + bound.latency
             self.products += bound.products
-            self._retire(time + self.divider)
+            self._retire(time + self.divider, time + max(bound.latency, self.divider))
             return None
         if bound.decide is not None:
             self._go(bound)
             return None
-        if bound.found.row.family in SERIAL:
+        if family in SERIAL:
             return self._serve(bound.found)
         try:
             self.accesses.do(bound.found)
@@ -206,6 +210,8 @@ class Processor(Hart):
         for place in bound.writes:
             self.ready[place] = self.time + bound.latency
         self.cycles_branches += cost // self.divider - 1
+        if self.listeners or self.tracing:
+            self._told(bound.found, self.time + max(bound.latency, cost))
         if self.fast and following != self.pc + 4:
             self.code.arrived(following)
         self.pc = following
@@ -220,9 +226,10 @@ class Processor(Hart):
         self.device.cycle = self.time
         stop = self._services[found.row.mnemonic](self, **values)
         time = self.time
+        latency = self.timing.of_family[found.row.family]
         for place in writes(found):
-            self.ready[place] = time + self.timing.of_family[found.row.family]
-        self._retire(time + self.divider)
+            self.ready[place] = time + latency
+        self._retire(time + self.divider, time + max(latency, self.divider))
         if stop is not None and stop.reason == "exit":
             self.running = False
         if not self.running:
@@ -238,24 +245,35 @@ class Processor(Hart):
         self.running = False
         return None
 
+    # The trace
+
+    def units(self) -> Units:
+        """The lanes of a byte of the vector unit."""
+        return Units(VECTOR_BYTES, 1)
+
+    def uses(self, row: Instruction) -> int:
+        return units_used(row)
+
     # What accesses use
 
-    def taken(self, time: int) -> None:
+    def taken(self, time: int, ready: int) -> None:
         """The memory has taken the access in cycle `time`: the next instruction follows."""
         following = self.aligned(time + 1)
         self.cycles_memory += (following - self.time) // self.divider - 1
-        self._retire(following)
+        self._retire(following, max(following, ready))
 
     def loaded(self, place: int, time: int, ready: int) -> None:
         """A load was taken in cycle `time`, its register can be used from `ready` on."""
+        ready = self.aligned(ready)
         if place:
-            self.ready[place] = self.aligned(ready)
-        self.taken(time)
+            self.ready[place] = ready
+        self.taken(time, ready)
 
     def stored(self, time: int, ready: int) -> None:
         """A store was taken in cycle `time`, memory has it from `ready` on."""
-        self.ready[LAST_STORE] = max(self.ready[LAST_STORE], self.aligned(ready))
-        self.taken(time)
+        ready = self.aligned(ready)
+        self.ready[LAST_STORE] = max(self.ready[LAST_STORE], ready)
+        self.taken(time, ready)
 
     def await_port(self, what: str, place: int | None, size: int = 0, signed: bool = False) -> None:
         """Wait for the banks; `place` is that of the register to be loaded, None of a store."""
