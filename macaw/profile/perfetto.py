@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any
 
 from macaw.errors import InputError
+from macaw.profile.lanes import lanes
 from macaw.profile.model import Group, Profile, Series, Slice, Track
 
 PROCESS = 1  # process number and the process track's number
@@ -30,22 +31,6 @@ def encode(profile: Profile) -> bytes:
     writer = _Writer(protos)
     writer.profile(profile)
     return b"".join(writer.pieces)
-
-
-def lanes(slices: Iterable[Slice]) -> list[list[Slice]]:
-    """The slices dealt to as few lanes as possible, none in which two overlap.
-
-    In each lane a slice begins when the one before has ended, or later.
-    """
-    found: list[list[Slice]] = []
-    for item in sorted(slices, key=lambda item: (item.begin, item.end, item.first)):
-        for lane in found:
-            if lane[-1].end <= item.begin:
-                lane.append(item)
-                break
-        else:
-            found.append([item])
-    return found
 
 
 class _Writer:

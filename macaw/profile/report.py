@@ -15,6 +15,7 @@ from rich.text import Text
 
 from macaw.profile import chart
 from macaw.profile.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
+from macaw.profile.words import about, cost, keys, longest, merged, number, share, where
 from macaw.words import plural
 
 if TYPE_CHECKING:
@@ -37,20 +38,6 @@ PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d
 def show(profile: Profile, screen: Console) -> None:
     """Print the whole report; it is as wide as the screen."""
     _Report(profile, screen).show()
-
-
-def number(value: float | None) -> str:
-    """A number of a metric: `-`, `0.25`, `3.5`, `1,234`."""
-    if value is None:
-        return "-"
-    if value == int(value) or abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
-def share(part: float, whole: float) -> str:
-    """`34.5%`; nothing if there is no whole."""
-    return f"{100 * part / whole:.1f}%" if whole else ""
 
 
 class _Report:
@@ -140,17 +127,7 @@ class _Report:
 
     def _title(self) -> None:
         profile = self.profile
-        text = Text.assemble(
-            self._text(profile.program, "bold"),
-            self._text(f" on {profile.device}: {plural(profile.cycles, 'cycle')}"),
-        )
-        if len(profile.runs) > 1:
-            low, high = min(profile.runs), max(profile.runs)
-            text.append_text(
-                self._text(f", the mean of {len(profile.runs)} runs of {low:,} to {high:,}")
-            )
-        if profile.jitter is not None:
-            text.append(f", jitter from seed {profile.jitter}")
+        text = self._text(profile.program, "bold").append_text(self._text(f" {about(profile)}"))
         self.screen.print(text)
 
     def _timeline(self) -> None:
@@ -225,28 +202,20 @@ class _Report:
     def _groups(self) -> None:
         """The groups that took longest, and their metrics."""
         groups = self.profile.groups
-        shown = sorted(groups, key=lambda group: -group.slice.busy)[:GROUPS]
-        shown.sort(key=lambda group: (group.slice.begin, group.slice.core))
-        keys = list(
-            dict.fromkeys(
-                metric.key
-                for group in shown
-                for metric in group.metrics
-                if metric.value is not None
-            )
-        )
+        shown = longest(groups, GROUPS)
+        names = keys(shown)
         held = _thresholds(shown)
         headings = ["core", "instructions", "begin", "cycles"]
         rows = []
         for group in shown:
             item = group.slice
-            cells = (item.core, _where(group), f"{item.begin:,}", f"{item.busy:,}")
-            values = (self._value(group.metric(key)) for key in keys)
+            cells = (item.core, where(group), f"{item.begin:,}", f"{item.busy:,}")
+            values = (self._value(group.metric(key)) for key in names)
             rows.append([*map(self._text, cells), *values])
         if held:
-            limits = (self._text(held.get(key, ""), "dim") for key in keys)
+            limits = (self._text(held.get(key, ""), "dim") for key in names)
             rows.append([self._text("threshold", "dim"), *[Text()] * 3, *limits])
-        self._table([*headings, *(key.replace("_", "\n") for key in keys)], rows, names=2)
+        self._table([*headings, *(key.replace("_", "\n") for key in names)], rows, names=2)
         if len(groups) > len(shown):
             self._more(len(groups) - len(shown), "group")
 
@@ -271,21 +240,15 @@ class _Report:
             self._more(len(found) - FINDINGS, "finding")
 
     def _finding(self, index: int, finding: Finding) -> None:
-        times = f", {finding.slices:,} times" if finding.slices > 1 else ""
-        cycles = f" ({plural(finding.cycles, 'cycle')}{times})" if finding.cycles else ""
         head = Text(f"{index:>3}. ").append_text(self._text(finding.core, "bold"))
-        head.append_text(self._text(f" {finding.where}{cycles}"))
+        head.append_text(self._text(f" {finding.where} {cost(finding)}".rstrip()))
         self.screen.print(head, soft_wrap=True)
         self._paragraph(finding.sentence, 5)
 
     def _merge(self, merge: Merge) -> None:
         core = f" of {merge.core}" if merge.core else ""
         self._heading(f"merged timeline{core}: {plural(merge.total, 'cycle')}")
-        self._paragraph(
-            f"{plural(len(merge.runs), 'run')} of {merge.mean:,.1f} cycles on average; the merged "
-            f"total is {100 * merge.error:+.2f}% from that. A run that recorded all at once took "
-            f"{merge.true:,}; slices lie {merge.shift:,.1f} cycles off its own, on average."
-        )
+        self._paragraph(merged(merge))
 
     def _differences(self, found: Iterable[Difference]) -> None:
         self._heading(f"against {self.profile.against}")
@@ -313,10 +276,3 @@ def _thresholds(groups: Iterable[Group]) -> dict[str, str]:
             if metric.threshold is not None:
                 found[metric.key] = number(metric.threshold)
     return found
-
-
-def _where(group: Group) -> str:
-    """The slice's place and instruction, and how many more it has."""
-    item = group.slice
-    more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
-    return item.where + more
