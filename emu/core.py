@@ -178,6 +178,7 @@ class Core(ABC):
         self.waiting: Waiting | None = None
         self.retired = 0
         self.waited = 0
+        self.on_wait: Callable[[Waiting, int], object] | None = None  # told of waits that end
         self.breaks: Mapping[int, Break] = {}
         self.passed = -1  # how many had retired at the break that was met last
         self.tracing = False  # whether the trace block has to be told anything
@@ -358,8 +359,15 @@ class Core(ABC):
     def proceed(self) -> None:
         """The wait is over, now (at `self.time`); nothing happens if there was none."""
         if self.waiting is not None:
-            self.waited += self.time - self.waiting.since
-            self.waiting = None
+            self.went_on(self.time)
+
+    def went_on(self, time: int) -> None:
+        """The wait that there was ended at cycle `time`."""
+        assert self.waiting is not None
+        self.waited += time - self.waiting.since
+        if self.on_wait is not None:
+            self.on_wait(self.waiting, time)
+        self.waiting = None
 
     def pass_break(self) -> None:
         """Let the next instruction begin whatever break is there."""

@@ -81,6 +81,7 @@ CORE = checked(
         name="cp",
         title="command processor",
         number=0,
+        row=0,
         base="scalar",
         unit="the one ALU with multiplier and divider; an instruction that computes uses it, array and all, from its begin to its end",
         section=".text.cp",

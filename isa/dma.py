@@ -53,6 +53,7 @@ CORE = checked(
         name="dma",
         title="transfer engine",
         number=1,
+        row=1,
         section="",
         executable=False,
         instructions=(),

@@ -228,6 +228,7 @@ CORE = checked(
     Core(
         name="fim",
         title="function-in-memory islands",
+        row=5,
         number=NUMBER,
         section=".fim.{}",
         executable=True,

@@ -244,6 +244,7 @@ class Core:
     rules: tuple[Rule, ...] = ()
     settings: tuple[Setting, ...] = ()
     index: str = ""  # name of the part's index: "row", "island"
+    row: int = 1 << 16  # its place among the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
     unit: str = ""  # what a compute unit is, and what a use of it (`isa.trace`)
     base: str = ""  # the module of `isa` whose rows it extends; forms may be made for that

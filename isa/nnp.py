@@ -399,6 +399,7 @@ CORE = checked(
     Core(
         name="nnp",
         title="block-floating-point matrix-vector processor",
+        row=4,
         number=NUMBER,
         section=".nnp",
         executable=True,

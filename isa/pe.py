@@ -424,6 +424,7 @@ CORE = checked(
         name="pe",
         title="sparse PE array",
         number=16,
+        row=2,
         section=".pe.{}",
         executable=False,
         instructions=COMMANDS + INSTRUCTIONS,

@@ -291,6 +291,7 @@ CORE = checked(
         name="vc",
         title="SIMD core",
         number=2,
+        row=3,
         base="scalar",
         unit="the 16 lanes of a byte of the vector unit; an instruction of Xvc on registers uses the array, from its issue to its result, and of the lanes those that it works on: all 16, 4 of pmac.gr, those of one lane of vins and vext",
         section=".text.vc",

@@ -290,8 +290,7 @@ class Dma(Core):
 
     def _went_on(self, time: int) -> None:
         if self.waiting is not None:
-            self.waited += time - self.waiting.since
-            self.waiting = None
+            self.went_on(time)
 
     def _runnable(self, time: int, behind: int = 0) -> int | list[Later]:
         """The place of the first transfer that can do something, the first `behind` left out.
