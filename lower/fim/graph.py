@@ -73,6 +73,7 @@ class Graph:
         self.tensors: dict[str, Tensor] = {}
         self.tasks: list[Task] = []
         self.read: list[Tensor] = []
+        self.shapes: dict[str, tuple[int, ...]] = {}  # of inputs and results that are no matrices
 
     def tensor(self, name: str, rows: int, columns: int) -> Tensor:
         """A tensor that the host gives."""
@@ -237,6 +238,10 @@ class Graph:
         return self.pointwise("add", self.pointwise("mul", left, new), kept)
 
     # --- order ---
+
+    def shape(self, tensor: Tensor) -> tuple[int, ...]:
+        """The shape in which the host sees a tensor."""
+        return self.shapes.get(tensor.name, (tensor.rows, tensor.columns))
 
     def before(self, task: Task) -> list[Task]:
         """The tasks that make a task's inputs."""

@@ -1,0 +1,154 @@
+"""Values of an ONNX graph as tensors of a graph of tasks: any rank, constants kept as arrays.
+
+What only moves numbers is done once on numbers' places, by ONNX's own reference: the places are
+then a view, or segments for the dma.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.fim_circuit import FORMATS
+from lower.errors import LowerError
+from lower.fim.graph import Graph, Tensor
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value: its shape, and its numbers as they are known (`array`) or made (`tensor`)."""
+
+    shape: tuple[int, ...]
+    tensor: Tensor | None = None
+    array: NDArray[Any] | None = None
+
+    @property
+    def constant(self) -> bool:
+        """Whether its numbers are known."""
+        return self.array is not None
+
+
+class Values:
+    """The values of an ONNX graph by name, and the tasks that make them."""
+
+    def __init__(self, form: int) -> None:
+        self.graph = Graph(form)
+        self.known: dict[str, Value] = {}
+
+    def name(self, wanted: str) -> str:
+        """A tensor's name for an ONNX one: letters, digits and `_`, and no other tensor's."""
+        base = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_") or "value"
+        base = f"v{base}" if base[0].isdigit() else base
+        name, number = base, 1
+        while name in self.graph.tensors:
+            number += 1
+            name = f"{base}_{number}"
+        return name
+
+    def array(self, array: NDArray[Any]) -> Value:
+        """A constant."""
+        return Value(array.shape, array=array)
+
+    def made(self, tensor: Tensor, shape: Sequence[int]) -> Value:
+        """What a task has made, in a shape."""
+        return Value(tuple(shape), tensor)
+
+    def given(self, name: str, shape: tuple[int, ...]) -> Value:
+        """An input."""
+        return Value(shape, self.graph.tensor(self.name(name), *matrix(shape)))
+
+    def tensor(self, value: Value, name: str, rows: int = 0, columns: int = 0) -> Tensor:
+        """A value as a matrix; by default of all its numbers, the last dimension across."""
+        if not rows:
+            rows, columns = matrix(value.shape)
+        if value.array is not None:
+            return self.graph.constant(self.name(name), self._numbers(value.array, rows, columns))
+        assert value.tensor is not None
+        if (value.tensor.rows, value.tensor.columns) == (rows, columns):
+            return value.tensor
+        return self.graph.view(value.tensor, rows, columns, name=self.name(f"{name}_view"))
+
+    def _numbers(self, array: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
+        wide = np.asarray(array, np.float64)
+        with np.errstate(over="ignore"):
+            found = wide.astype(FORMATS[self.graph.form].dtype)
+        lost = np.isfinite(wide) & ~np.isfinite(found)
+        if lost.any():
+            name = FORMATS[self.graph.form].name
+            raise LowerError(f"the constant {wide[lost][0]:g} is too large for {name}")
+        return found.reshape(rows, columns)
+
+    def broadcast(self, value: Value, shape: tuple[int, ...], name: str) -> Value:
+        """A value repeated to a shape, as NumPy does it."""
+        if value.shape == shape:
+            return value
+        if value.array is not None:
+            return self.array(np.broadcast_to(value.array, shape))
+        places = np.broadcast_to(places_of(value.shape), shape)
+        return self.moved(value, places, name)
+
+    def moved(self, value: Value, places: Places, name: str) -> Value:
+        """The numbers of a value at places: a view if they lie behind each other, else a gather."""
+        assert value.tensor is not None
+        rows, columns = matrix(places.shape)
+        begins, width = segments(places)
+        if len(begins) == 1:
+            begin = begins[0]
+            if (rows, columns, begin) == (value.tensor.rows, value.tensor.columns, 0):
+                return self.made(value.tensor, places.shape)
+            tensor = self.graph.view(value.tensor, rows, columns, begin, self.name(name))
+        else:
+            tensor = self.graph.segments(
+                value.tensor, begins, width, (rows, columns), self.name(name)
+            )
+        return self.made(tensor, places.shape)
+
+    def spread(self, into: Value, updates: Value, places: Places, name: str) -> Value:
+        """A value with other numbers at places; both may be constant, but not both."""
+        begins, width = segments(places)
+        shape = matrix(into.shape)
+        zeros = into.array is not None and not np.asarray(into.array).any()
+        target = None if zeros else self.tensor(into, f"{name}_data", *shape)
+        source = self.tensor(updates, f"{name}_updates")
+        made = self.graph.spread(source, begins, width, shape, self.name(name), target)
+        return self.made(made, into.shape)
+
+    def joined(
+        self, parts: Sequence[Value], places: Sequence[Places], shape: Any, name: str
+    ) -> Value:
+        """Parts whose numbers go to places of a new value."""
+        array = np.zeros(shape)
+        for part, where in zip(parts, places, strict=True):
+            if part.array is not None:
+                array.reshape(-1)[where.reshape(-1)] = part.array.reshape(-1)
+        found = self.array(array)
+        for part, where in zip(parts, places, strict=True):
+            if part.array is None:
+                found = self.spread(found, part, where, name)
+        return found
+
+
+def matrix(shape: Sequence[int]) -> tuple[int, int]:
+    """Rows and columns of a value: all dimensions but the last one are rows."""
+    return (math.prod(shape[:-1]), shape[-1]) if shape else (1, 1)
+
+
+def places_of(shape: Sequence[int]) -> Places:
+    """The place of each number of a value."""
+    return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+
+
+def segments(places: Places) -> tuple[list[int], int]:
+    """Begins and the width of the longest equal segments that places are made of."""
+    flat = places.reshape(-1)
+    cuts = np.flatnonzero(np.diff(flat) != 1) + 1
+    width = math.gcd(len(flat), *cuts.tolist())
+    return flat[::width].tolist(), width
