@@ -236,12 +236,16 @@ class Device:
             return self._run(until, None, turn)
         return self._run(limit, None)
 
-    def step_core(self, name: str, max_cycles: int | None = None) -> Stop:
+    def step_core(
+        self, name: str, max_cycles: int | None = None, until: int | None = None, turn: int = 0
+    ) -> Stop:
         """Run until the core has finished one more instruction ("step"), or another stop.
 
-        The others run along, as far as they come before it in time.
+        The others run along, as far as they come before it in time. Limits are those of `run`.
         """
         limit = NEVER if max_cycles is None else self.cycle + max_cycles
+        if until is not None and until <= limit:
+            return self._run(until, self.cores[name], turn)
         return self._run(limit, self.cores[name])
 
     def interrupt(self, stop: Stop | None = None) -> None:

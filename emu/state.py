@@ -61,6 +61,7 @@ class State:
 
     def __init__(self, fields: Iterable[StateField]) -> None:
         self.fields = ()
+        self._held: dict[str, np.ndarray[Any, Any]] = {}  # arrays as the last snapshot has them
         self.add(fields)
 
     def add(self, fields: Iterable[StateField]) -> None:
@@ -109,8 +110,10 @@ class State:
             return value
         if row.dtype == "object":
             return plain.copy(value)
-        held = value.copy()
-        held.flags.writeable = False
+        held = self._held.get(row.name)
+        if held is None or not _same(held, value):  # snapshots share what has not changed
+            held = self._held[row.name] = value.copy()
+            held.flags.writeable = False
         return held
 
     def _check(self, row: StateField, value: Any) -> None:
@@ -267,6 +270,12 @@ def _pages(
 
 def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array.view(f"u{array.dtype.itemsize}")
+
+
+def _same(held: np.ndarray[Any, Any], value: np.ndarray[Any, Any]) -> bool:
+    """Whether two contiguous arrays of one type and shape have the same bits."""
+    kind = np.uint64 if held.nbytes % 8 == 0 else np.uint8
+    return bool((held.reshape(-1).view(kind) == value.reshape(-1).view(kind)).all())
 
 
 def _text(value: object) -> str:

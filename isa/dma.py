@@ -21,8 +21,8 @@ TRANSFER = Structure(
 )
 
 QUEUES = (
-    Queue("transfers", "dma.queue", "transfers that wait or run"),
-    Queue("beats", "dma.buffer", "beats that were read and not yet written"),
+    Queue("transfers", "dma.queue", "transfers that wait or run", "transfers"),
+    Queue("beats", "dma.buffer", "beats that were read and not yet written", "buffer"),
 )
 
 COUNTERS = (

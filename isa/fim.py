@@ -245,6 +245,7 @@ CORE = checked(
         registers=POINTERS,
         memories=MEMORIES,
         index="island",
+        levels=("bank",),
         order=("block", "memory", "operation", "buffer"),
     )
 )

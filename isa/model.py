@@ -161,6 +161,9 @@ class Queue:
     name: str
     capacity: str
     meaning: str
+    # The field of the core's state that says how full it is: a count, a list, or marks of places.
+    held: str = ""
+    high: str = ""  # the counter that holds its high-water mark
 
 
 @dataclass(frozen=True)
@@ -245,6 +248,7 @@ class Core:
     settings: tuple[Setting, ...] = ()
     index: str = ""  # name of the part's index: "row", "island"
     row: int = 1 << 16  # its place among the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
+    levels: tuple[str, ...] = ()  # what a core has several of, outer first: "cluster", "pe"
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
     unit: str = ""  # what a compute unit is, and what a use of it (`isa.trace`)
     base: str = ""  # the module of `isa` whose rows it extends; forms may be made for that

@@ -337,8 +337,8 @@ HINT = Directive(
 )
 
 QUEUES = (
-    Queue("NetInQ", "nnp.net_in", "vectors of messages that came"),
-    Queue("NetOutQ", "nnp.net_out", "vectors of messages that leave"),
+    Queue("NetInQ", "nnp.net_in", "vectors of messages that came", "net_in"),
+    Queue("NetOutQ", "nnp.net_out", "vectors of messages that leave", "net_out"),
 )
 
 COUNTERS = (

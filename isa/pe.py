@@ -338,11 +338,17 @@ DIRECTIVES = (
 )
 
 QUEUES = (
-    Queue("weights", "pe.weight_queue", "503: index and value of the weights of a segment"),
-    Queue("input", "pe.input_buffer", "504: activations and their bitmask"),
-    Queue("q1", "pe.load_queue_1", "518: effectual loads, double width"),
-    Queue("q2", "pe.load_queue_2", "519: effectual loads, one a cycle"),
-    Queue("output", "pe.output_queue", "513: results, 16 blocks"),
+    Queue(
+        "weights",
+        "pe.weight_queue",
+        "503: index and value of the weights of a segment",
+        "weight_count",
+        "weights_high",
+    ),
+    Queue("input", "pe.input_buffer", "504: activations and their bitmask", "block_loaded"),
+    Queue("q1", "pe.load_queue_1", "518: effectual loads, double width", "q1_count", "q1_high"),
+    Queue("q2", "pe.load_queue_2", "519: effectual loads, one a cycle", "q2_count", "q2_high"),
+    Queue("output", "pe.output_queue", "513: results, 16 blocks", "output_written"),
 )
 
 # The class of a PE's cycle, by what its MAC does; they add up to the cycles.
@@ -436,6 +442,7 @@ CORE = checked(
         faults=FAULTS,
         settings=SETTINGS,
         index="row",
+        levels=("cluster", "pe"),
         order=("command", "sequence"),
     )
 )

@@ -15,7 +15,7 @@ import pytest
 from isa import registry
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("isa", "asm", "emu", "macaw")
+ROOMS = ("isa", "asm", "emu", "debugger", "macaw")
 CORES = registry.cores()
 OWNERS = {registry.module(core.name) for core in CORES} | {x.base for x in CORES if x.base}
 NAMES = {core.name for core in CORES}

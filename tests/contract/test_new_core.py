@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adding-a-core.md").read_text("utf-8")
-PACKAGES = ("isa", "asm", "emu", "lower", "macaw")
+PACKAGES = ("isa", "asm", "emu", "debugger", "lower", "macaw")
 CODE = r"\n\n```(?:python)?\n(.*?)```"
 
 

@@ -1,0 +1,133 @@
+"""Drives the device of a session: in slices, with checkpoints, until somebody interrupts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from debugger.history import START, Position
+from emu.faults import Stop
+
+if TYPE_CHECKING:
+    from debugger.session import Session
+
+SLICE = 0.02  # seconds after which a run looks up
+APART = 0.04  # seconds of running between checkpoints at least
+SHARE = 16  # a checkpoint may cost this part of the run since the last one
+BULK = 64  # instructions that are left to be stepped one by one
+
+
+class Runner:
+    """Runs of one session. Only `interrupt` may be called from another thread."""
+
+    def __init__(
+        self, session: Session, on_progress: Callable[[str, int], object] | None = None
+    ) -> None:
+        self.session = session
+        self.on_progress = on_progress
+        self.replays = False  # what happens has happened before
+        self._asked = threading.Event()
+        self._due = 0.0
+        self._ran = 0.0  # seconds since the last checkpoint
+        self._cost = 0.0  # seconds that it took
+        self._what = "running"
+
+    def interrupt(self) -> None:
+        """Let the present run stop soon; without one, the next."""
+        self._asked.set()
+
+    def forward(self, until: Position | None = None) -> Stop:
+        """Run until something stops the device, or to a position."""
+        device = self.session.device
+        if until is None:
+            return self._drive(device.run)
+        return self._drive(partial(device.run, until=until[0], turn=until[1]))
+
+    def step(self, name: str, count: int, until: Position | None = None) -> Stop:
+        """Run until a core has done `count` more instructions, or has come to a position."""
+        device = self.session.device
+        core = device.cores[name]
+        goal = core.retired + count
+        each = max(1, _width(core))
+        cycle, turn = until or (None, 0)
+        while core.retired < goal - BULK:
+            # A core does no more than one instruction a cycle and unit.
+            ahead = device.cycle + (goal - core.retired) // each
+            if cycle is not None and ahead >= cycle:
+                break
+            stop = self._drive(partial(device.run, until=ahead))
+            if stop.reason != "cycle limit":
+                return stop
+        one = partial(device.step_core, name, until=cycle, turn=turn)
+        stop = self._drive(one)
+        while stop.reason == "step" and core.retired < goal:
+            stop = self._drive(one)
+        return stop
+
+    def travel(self, goal: Position) -> Stop | None:
+        """Go to a position, by way of a checkpoint if it lies before. None: it was there."""
+        session = self.session
+        if goal < session.device.position:
+            self.rewind(goal)
+        if session.device.position >= goal:
+            return None
+        self.replays, self._what = True, "replaying"
+        try:
+            return self.forward(goal)
+        finally:
+            self.replays, self._what = False, "running"
+
+    def rewind(self, goal: Position) -> None:
+        """Back to the last checkpoint at or before a position."""
+        session = self.session
+        point = session.history.before(max(goal, START))
+        assert point is not None  # the first one stays
+        session.device.restore(point.snapshot)
+        session.output[:] = [item for item in session.output if item[0] <= point.position]
+        self._ran = 0.0
+
+    def _drive(self, act: Callable[[], Stop]) -> Stop:
+        """Let the device go on until it stops for a reason of its own or somebody interrupts."""
+        session = self.session
+        device = session.device
+        device.pause = self._pause
+        try:
+            while True:
+                begin = perf_counter()
+                self._due = begin + SLICE
+                stop = act()
+                self._ran += perf_counter() - begin
+                if self._ran >= max(APART, SHARE * self._cost):
+                    self.checkpoint()
+                if stop.reason != "interrupt":
+                    return stop
+                if self._asked.is_set():
+                    self._asked.clear()
+                    return stop
+                if self.on_progress is not None:
+                    self.on_progress(self._what, device.cycle)
+        finally:
+            device.pause = None
+
+    def _pause(self) -> bool:
+        return self._asked.is_set() or perf_counter() >= self._due
+
+    def checkpoint(self, edited: bool = False, named: bool = False) -> int:
+        """Keep the present; the number of one that is named."""
+        begin = perf_counter()
+        point = self.session.history.take(self.session.device, self._ran, edited, named)
+        self._cost, self._ran = perf_counter() - begin, 0.0
+        return point.name
+
+
+def _width(core: object) -> int:
+    """How many instructions a core may do in a cycle at most."""
+    from debugger.places import counts
+    from emu.core import Core
+
+    assert isinstance(core, Core)
+    units = counts(core)
+    return units[0] if units else 1

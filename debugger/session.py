@@ -1,0 +1,251 @@
+"""A debugging session: a program on a device, forward and back; each call returns a record.
+
+Calls come from one thread. `interrupt` may come from any, and stops a run within some
+milliseconds. What a program writes is in `output`, and given to `on_output` as it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from debugger.history import START, History, Position
+from debugger.places import Place, places
+from debugger.runner import Runner
+from debugger.stops import Stopped, Wait, Where
+from emu.device import Device
+from emu.engines import ENGINES
+
+if TYPE_CHECKING:
+    from asm.program import Program
+    from emu.core import Core
+    from emu.faults import Stop
+
+_STEPS_KEPT = 10_000  # positions that steps back may return to
+
+
+class SessionError(ValueError):
+    """Something that cannot be done here; the message is fit for a user."""
+
+
+class Session:
+    """One program with its inputs on one device.
+
+    `device` is the machine as it is now (another object after some calls: ask again). `focus`
+    are the places that steps and short names are about. `stopped` is the last record.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        config: Mapping[str, Any],
+        inputs: Mapping[str, object] | None = None,
+        engine: str = ENGINES[0],
+        on_output: Callable[[str, bytes], object] | None = None,
+        on_progress: Callable[[str, int], object] | None = None,
+    ) -> None:
+        """`inputs`: an array of the declared shape for each named input (or some).
+
+        `on_output(stream, data)` gets what the program writes, `on_progress(what, cycle)` is
+        called while a run goes on. Raises `DeviceError`.
+        """
+        self.program = program
+        self.config = config
+        self.inputs = dict(inputs or {})
+        self.engine = engine
+        self.on_output = on_output
+        self.output: list[tuple[Position, str, bytes]] = []
+        self.history = History()
+        self.runner = Runner(self, on_progress)
+        self.device = self._made(engine)
+        self._landings: list[Position] = []  # where forward steps have stopped
+        self._load()
+        self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
+        self.stopped = self.record("start")
+
+    def _made(self, engine: str) -> Device:
+        device = Device(self.config, engine=engine)
+        device.load(self.program)
+        device.stdout = lambda data: self._wrote("stdout", data)
+        device.stderr = lambda data: self._wrote("stderr", data)
+        return device
+
+    def _load(self) -> None:
+        self.device.load(self.program)
+        for name, array in self.inputs.items():
+            self.device.write_tensor(name, array)
+        self.output.clear()
+        self._landings.clear()
+        self.history.clear()
+        self.history.take(self.device)
+
+    def _wrote(self, stream: str, data: bytes) -> None:
+        self.output.append((self.device.position, stream, data))
+        if self.on_output is not None and not self.runner.replays:
+            self.on_output(stream, data)
+
+    # Forward
+
+    def restart_program(self) -> Stopped:
+        """Load the program again, with the same inputs; points stay."""
+        self._load()
+        return self._stop(self.record("start"))
+
+    def run(self) -> Stopped:
+        """Run the program from its begin."""
+        self._load()
+        return self.proceed()
+
+    def proceed(self, until: Position | None = None) -> Stopped:
+        """Go on until something stops the run (`continue`), or to a position."""
+        return self._finish(self.runner.forward(until))
+
+    def stepc(self, count: int = 1) -> Stopped:
+        """Go on to the begin of the cycle so many cycles later."""
+        self._check_count(count)
+        goal = self.device.cycle + count
+        raw = self.runner.forward((goal, 0))
+        reason = "step" if raw.reason == "cycle limit" else None
+        return self._finish(raw, reason, count if reason else self.device.cycle - goal + count)
+
+    def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> Stopped:
+        """Step instructions: until each focused core that runs has done so many more.
+
+        With `only` the first of the focused cores alone counts, with `every` all that run.
+        """
+        self._check_count(count)
+        return self._step(self._stepped(only, every), count)
+
+    def _stepped(self, only: bool, every: bool) -> list[Core]:
+        device = self.device
+        if every:
+            return [core for core in device.order if core.running]
+        names = dict.fromkeys(place.core for place in self.focus)
+        cores = [device.cores[name] for name in names]
+        return cores[:1] if only else cores
+
+    def _step(self, cores: Iterable[Core], count: int) -> Stopped:
+        goals = {core.name: core.retired + count for core in cores}
+        done, raw = 0, None
+        while True:
+            left = {
+                name: goal - self.device.cores[name].retired
+                for name, goal in goals.items()
+                if self.device.cores[name].running
+            }
+            done = count - max(left.values(), default=count if raw is None else 0)
+            first = next((name for name, more in left.items() if more > 0), None)
+            if first is None:
+                if raw is None:
+                    raise SessionError(f"{', '.join(goals)}: nothing runs there to be stepped")
+                break
+            raw = self.runner.step(first, left[first])
+            self._landings.append(self.device.position)
+            if raw.reason != "step":
+                break
+        del self._landings[:-_STEPS_KEPT]
+        return self._finish(raw, None, done)
+
+    def _check_count(self, count: int) -> None:
+        if count < 1:
+            raise SessionError(f"{count} steps cannot be taken, 1 is the least")
+
+    # Back
+
+    def goto(self, cycle: int, turn: int = 0) -> Stopped:
+        """Go to the begin of a cycle, before or behind the present; points are not looked at."""
+        if cycle < 0:
+            raise SessionError("the first cycle is 0")
+        raw = self.runner.travel((cycle, turn))
+        if raw is not None and raw.reason not in ("cycle limit", "step"):
+            return self._finish(raw)
+        at_start = self.device.position == START
+        return self._stop(self.record("arrived", at_start=at_start))
+
+    def stepc_back(self, count: int = 1) -> Stopped:
+        """Go back so many cycles."""
+        self._check_count(count)
+        cycle, turn = self.device.position
+        goal = self._landing((cycle - count, 0), (cycle - count + 1, 0))
+        return self._went_back(goal, min(count, cycle + (turn > 0)))
+
+    def _landing(self, low: Position, end: Position) -> Position:
+        """The position from `low` on where a step forward has stopped before `end`, or `low`."""
+        known = [place for place in self._landings if low <= place < end]
+        return max(known, default=max(low, START))
+
+    def _went_back(self, goal: Position, done: int) -> Stopped:
+        raw = self.runner.travel(goal)
+        if raw is not None and raw.reason == "interrupt":
+            return self._finish(raw)
+        at_start = self.device.position == START
+        return self._stop(
+            self.record("start" if at_start else "step", done=done, at_start=at_start)
+        )
+
+    # Other threads
+
+    def interrupt(self) -> None:
+        """Stop what runs, soon. May be called from any thread."""
+        self.runner.interrupt()
+
+    # Places
+
+    def set_focus(self, text: str) -> tuple[Place, ...]:
+        """Set the focus: `vc`, `pe[1,0].3`, `pe[*,0].*`. Raises `PlaceError`."""
+        self.focus = places(self.device, text)
+        return self.focus
+
+    @property
+    def core(self) -> Core:
+        """The first of the focused cores."""
+        return self.device.cores[self.focus[0].core]
+
+    # Records
+
+    def where(self, core: Core | None = None, address: int | None = None) -> Where:
+        """Where a core is (None: the focused one)."""
+        core = core or self.core
+        address = core.next_address if address is None else address
+        if address is None:
+            return Where(core.name)
+        line = self.program.line_at(address)
+        found = self.program.symbol_at(address)
+        symbol = None
+        if found is not None:
+            symbol = found[0].name + (f"+{found[1]}" if found[1] else "")
+        file, number = (line.file, line.line) if line is not None else (None, None)
+        return Where(core.name, address, file, number, symbol)
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What each core that waits waits for."""
+        found = []
+        for core in self.device.order:
+            if core.running and core.waiting is not None:
+                on, since, mask = core.waiting
+                names = tuple(x.name for x in self.device.order if mask >> x.number & 1)
+                found.append(Wait(core.name, on, since, names, core.next_address))
+        return tuple(found)
+
+    def record(self, reason: str, message: str = "", **more: Any) -> Stopped:
+        """A record of the present."""
+        cycle, turn = self.device.position
+        more.setdefault("where", self.where())
+        return Stopped(reason, cycle, turn, message, **more)
+
+    def _finish(self, raw: Stop, reason: str | None = None, done: int = 0) -> Stopped:
+        """The record of a stop of the device."""
+        core = self.device.cores.get(raw.core)
+        where = self.where(core, raw.address) if core is not None else self.where()
+        named = {"cycle limit": "limit"}.get(raw.reason, raw.reason)
+        more: dict[str, Any] = {"where": where, "done": done, "exit_code": raw.exit_code}
+        if raw.fault is not None:
+            fault = raw.fault
+            more["fault"] = {"kind": fault.kind, "message": fault.message, "values": fault.values}
+        if raw.reason == "deadlock":
+            more["waits"] = self.waits()
+        return self._stop(self.record(reason or named, raw.message, **more))
+
+    def _stop(self, stopped: Stopped) -> Stopped:
+        self.stopped = stopped
+        return stopped

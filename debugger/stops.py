@@ -1,0 +1,97 @@
+"""Why a run stopped: plain records that become text, JSON and tests alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+REASONS = {
+    "start": "the program is loaded, or a run back has reached its begin",
+    "step": "the steps are done",
+    "breakpoint": "before an instruction with a breakpoint",
+    "watch": "a watched value has changed, or was read",
+    "event": "something happened that was to be caught",
+    "fault": "the program did something that the machine refuses",
+    "deadlock": "every running core waits, and nothing can end it",
+    "exit": "the program has ended",
+    "interrupt": "somebody asked for it",
+    "limit": "the cycle that was asked for is there",
+    "arrived": "the place that was asked for is reached",
+}
+
+
+@dataclass(frozen=True)
+class Where:
+    """A core at an instruction, and where that stands in the source."""
+
+    core: str
+    address: int | None = None
+    file: str | None = None
+    line: int | None = None
+    symbol: str | None = None  # `loop+8`
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A core of a deadlock, or one that waits: for what, since when, for whom."""
+
+    core: str
+    on: str
+    since: int
+    cores: tuple[str, ...] = ()
+    address: int | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A point that was met: a breakpoint, a watch, an event."""
+
+    number: int
+    kind: str  # "breakpoint", "watch", "rwatch", "awatch", "catch"
+    text: str  # what was asked for: a location, an expression, an event
+    hits: int = 0  # how often it was met
+    by: str = ""  # the core that did it
+    old: Any = None  # of a watch: plain values
+    new: Any = None
+    values: dict[str, Any] = field(default_factory=dict)  # of an event, an access
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Where a run is and why. Times are device cycles.
+
+    All that acts before (`cycle`, `turn`) in the order of (time, core number) has acted.
+    """
+
+    reason: str  # a key of REASONS
+    cycle: int
+    turn: int = 0
+    message: str = ""
+    where: Where | None = None  # the core that stopped, else the focused one
+    hits: tuple[Hit, ...] = ()
+    waits: tuple[Wait, ...] = ()  # of a deadlock
+    exit_code: int | None = None
+    fault: dict[str, Any] | None = None  # kind, message, values
+    done: int = 0  # of steps that were asked for
+    at_start: bool = False  # going back has reached the begin
+
+    def json(self) -> dict[str, Any]:
+        """The record of JSON types; what is empty is left out."""
+        found: dict[str, Any] = plain(self)
+        return found
+
+
+def plain(value: Any) -> Any:
+    """Records, tuples and numbers of NumPy as what JSON can hold."""
+    if is_dataclass(value) and not isinstance(value, type):
+        items = ((row.name, plain(getattr(value, row.name))) for row in fields(value))
+        return {name: item for name, item in items if item not in (None, "", [], {})}
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return value

@@ -1,0 +1,44 @@
+"""Programs of the tree, ready to be debugged."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from asm.program import Program
+from debugger.session import Session
+from macaw import api
+from macaw.running import configuration_of
+from tests.macaw.conftest import ROOT
+
+PROGRAMS = ROOT / "programs"
+
+
+@cache
+def loaded(folder: str) -> tuple[Program, dict[str, Any]]:
+    """The program of a golden folder, and its first inputs."""
+    place = PROGRAMS / folder
+    golden = tomllib.loads((place / "golden.toml").read_text("utf-8"))
+    program = api.load(str(place / golden["source"]))
+    inputs = {}
+    for tensor in program.inputs:
+        array = np.load(place / golden["inputs"][tensor.name])
+        inputs[tensor.name] = array.reshape(-1, *tensor.shape)[0]
+    return program, inputs
+
+
+def session(folder: str, engine: str = "fast", **more: Any) -> Session:
+    """A session of a golden folder's program."""
+    program, inputs = loaded(folder)
+    return Session(program, configuration_of(program), inputs, engine, **more)
+
+
+def of_source(text: str, engine: str = "fast", **more: Any) -> Session:
+    """A session of a source's text."""
+    from asm.source import Source
+
+    program = api.assemble(Source(text, "test.s"))
+    return Session(program, configuration_of(program), {}, engine, **more)

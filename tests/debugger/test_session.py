@@ -1,0 +1,121 @@
+"""Sessions: stops as records, steps, the way back, interrupts."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+
+from debugger.places import PlaceError
+from debugger.session import SessionError
+from emu.engines import ENGINES
+from tests.debugger.programs import of_source, session
+
+LOOP = """
+        .core cp
+_start: li   s0, 10000000
+loop:   addi s1, s1, 3
+        addi s0, s0, -1
+        bnez s0, loop
+        li   a7, 93
+        li   a0, 7
+        ecall
+"""
+
+
+def test_the_record_of_an_end_is_json():
+    found = of_source(LOOP.replace("10000000", "10")).run()
+    assert found.reason == "exit"
+    assert found.exit_code == 7
+    assert json.loads(json.dumps(found.json()))["where"]["symbol"] == "loop+20"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_steps_say_where_they_are(engine):
+    debug = of_source(LOOP, engine)
+    assert debug.stopped.reason == "start"
+    stops = [debug.stepi() for _ in range(4)]
+    assert [stop.where.symbol for stop in stops] == ["_start+4", "loop", "loop+4", "loop+8"]
+    assert [stop.where.line for stop in stops] == [3, 4, 5, 6]
+    assert debug.stepi(1000).done == 1000
+    assert debug.core.retired == 1004
+
+
+def test_steps_back_are_the_steps_forth():
+    debug = session("digits_mlp")
+    debug.stepc(1500)
+    hashes = [debug.device.hash()]
+    for _ in range(8):
+        debug.stepc(3)
+        hashes.append(debug.device.hash())
+    for wanted in hashes[-2::-1]:
+        debug.stepc_back(3)
+        assert debug.device.hash() == wanted
+
+
+def test_the_way_back_ends_at_the_begin():
+    debug = session("layer")
+    first = debug.device.hash()
+    debug.stepc(40)
+    stop = debug.stepc_back(100)
+    assert stop.at_start
+    assert stop.done == 40
+    assert debug.device.hash() == first
+
+
+def test_an_interrupt_stops_a_long_run_soon():
+    debug = of_source(LOOP)
+    asked = []
+
+    def ask():
+        asked.append(time.perf_counter())
+        debug.interrupt()
+
+    timer = threading.Timer(0.2, ask)
+    timer.start()
+    stop = debug.proceed()
+    timer.join()
+    assert stop.reason == "interrupt"
+    cycle = debug.device.cycle
+    assert cycle > 0
+    assert debug.stepc(5).cycle == cycle + 5
+
+
+def test_a_goal_before_and_behind():
+    debug = session("layer")
+    debug.goto(50)
+    wanted = debug.device.hash()
+    debug.run()
+    debug.goto(50)
+    assert debug.device.hash() == wanted
+    assert debug.stopped.reason == "arrived"
+    assert debug.stopped.cycle == 50
+
+
+def test_places():
+    debug = session("digits_mlp")
+    assert [str(place) for place in debug.set_focus("pe[*,0].3")] == [
+        f"pe[{row},0].3" for row in range(4)
+    ]
+    assert str(debug.set_focus(" vc ")[0]) == "vc"
+    assert len(debug.set_focus("pe[1,*].*")) == 64
+    for text, message in (
+        ("pe[9]", r"there is no pe\[9\], pes are 0 to 3"),
+        ("pe[0,4]", r"pe\[0\] has no cluster 4, clusters are 0 to 3"),
+        ("pe[0,0].16", r"pe\[0\] has no pe 16, pes are 0 to 15"),
+        ("vc.3", "vc.3 goes deeper than vc does"),
+        ("nmp", "no core is called 'nmp'.*did you mean nnp"),
+        ("pe[x]", "'x' in .* is neither a number nor"),
+        ("3", "'3' is no place; places are cp"),
+    ):
+        with pytest.raises(PlaceError, match=message):
+            debug.set_focus(text)
+
+
+def test_what_does_not_run_is_not_stepped():
+    debug = session("layer")
+    debug.set_focus("vc")
+    with pytest.raises(SessionError, match="vc: nothing runs there"):
+        debug.stepi()
