@@ -114,7 +114,9 @@ class Action:
 class Plan:
     """Steps and actions in issue order, with the cycles they are predicted to take.
 
-    `refused`, `considered` and `reasons` are there for explanations: by the number of a step.
+    The rest is for explanations, by the number of a step: its options, why others are none, and
+    when the plan would end if a step's tasks were steps of their own (0: it has one alone, or they
+    cannot be).
     """
 
     graph: Graph
@@ -123,7 +125,7 @@ class Plan:
     makespan: int  # predicted
     considered: tuple[tuple[Option, ...], ...] = ()
     refused: tuple[tuple[Refusal, ...], ...] = ()
-    reasons: tuple[str, ...] = ()
+    apart: tuple[int, ...] = ()
 
     @cached_property
     def made_by(self) -> dict[str, Step]:

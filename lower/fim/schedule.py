@@ -47,7 +47,14 @@ def written(known: Placing, track: Track) -> Plan:
         track.clock.end,
         tuple(_considered(known, step.tasks) for step in steps),
         tuple(known.refused[step.tasks] for step in steps),
+        tuple(_end_apart(known, track.options, place) for place in range(len(steps))),
     )
+
+
+def _end_apart(known: Placing, options: Sequence[Option], place: int) -> int:
+    before, after = list(options[:place]), list(options[place + 1 :])
+    trials = _apart(known, before, options[place], after)
+    return min((followed(trial).clock.end for trial in trials), default=0)
 
 
 def _considered(known: Placing, unit: Unit) -> tuple[Option, ...]:
