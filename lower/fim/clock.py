@@ -39,7 +39,10 @@ class Clock:
     def bring(self, option: Option) -> tuple[int, int]:
         """Copies of the inputs: begin and end."""
         begin = max(self.cp, self.dma)
-        self.dma = max(begin, self.free(option)) + option.bring if option.bring else self.dma
+        if option.bring:
+            first = max(begin, self.free(option))
+            self.dma = first + option.bring
+            self._held(first, option.held_bring)
         return begin, max(begin, self.dma)
 
     def start(self, option: Option, brought: int) -> tuple[int, int]:
@@ -52,7 +55,9 @@ class Clock:
     def fetch(self, option: Option) -> tuple[int, int]:
         """Copies of the results: begin and end."""
         begin = max(self.cp, self.dma)
-        self.dma = max(begin, self.free(option)) + option.fetch
+        first = max(begin, self.free(option))
+        self.dma = first + option.fetch
+        self._held(first, option.held_fetch)
         return begin, self.dma
 
     def host(self, option: Option) -> tuple[int, int]:
@@ -63,6 +68,10 @@ class Clock:
         if option.compute:
             self.cp = max(begin, self.dma) + option.compute
         return begin, max(self.cp if option.compute else 0, self.dma)
+
+    def _held(self, first: int, cycles: int) -> None:
+        if cycles:
+            self.cp = max(self.cp, first + cycles)
 
 
 class Track:

@@ -32,14 +32,14 @@ def said(task: Task) -> str:
 
 def steps(plan: Plan) -> list[str]:
     """A table: where each step is done, and when."""
-    rows = [("", "where", "in", "computes", "out", "begin", "end", "what")]
+    rows = [["", "where", "in", "computes", "out", "begin", "end", "what"]]
     for step in plan.steps:
         option = step.option
         times = [row for row in plan.actions if row.step == step.number]
-        numbers = (option.bring, option.compute, option.fetch)
-        numbers += (min(row.begin for row in times), max(row.end for row in times))
-        cells = (f"{number:,}" for number in numbers)
-        rows.append((mark(step), option.name, *cells, _tasks(option)))
+        begin, end = min(row.begin for row in times), max(row.end for row in times)
+        numbers = [option.bring, option.compute, option.fetch, begin, end]
+        cells = [f"{number:,}" for number in numbers]
+        rows.append([mark(step), option.name, *cells, _tasks(option)])
     widths = [max(len(row[place]) for row in rows) for place in range(7)]
     return [
         f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  "

@@ -47,6 +47,8 @@ class Option:
     reorder: int = 0  # of `bring`: what it takes more since inputs lie in another order
     banks: int = 0  # mask of the banks in use, buffers' included
     buffer: int = 0
+    held_bring: int = 0  # of `bring` and `fetch`: from the first copy's begin until the dma's queue
+    held_fetch: int = 0  # has taken the last one, and cp goes on (0: there is room for all)
     how: Any = field(default=None, compare=False)  # tilings and whatever else the program needs
 
     @property

@@ -111,6 +111,30 @@ def test_a_copy_waits_for_its_bank_and_all_behind_it_by_hand():
     ]
 
 
+def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
+    """cp queues the last copies of the first results 3 cycles after they begin: then y is there."""
+    graph = Graph()
+    a = graph.tensor("a", 4, 4)
+    x, y = graph.product(a, a, "x"), graph.product(a, a, "y")
+    graph.product(x, y, "z")
+    x, y, z = graph.tasks
+    options = [
+        option([x], 0, 10, 100, 5, held_fetch=3),
+        option([y], 0, 20, 60, 5),
+        option([z], None, 0, 7, 0),
+    ]
+    times = [(row.kind, row.step, row.begin, row.end) for row in followed(options).actions]
+    assert times[2:] == [
+        ("fetch", 0, 10, 115),
+        ("bring", 1, 115, 135),
+        ("start", 1, 135, 195),
+        ("fetch", 1, 135, 200),
+        ("host", 2, 200, 207),
+    ]
+    track = followed([options[0]])
+    assert track.clock.cp == 113
+
+
 def test_a_busy_island_is_left_alone():
     """Alone both tasks would take island 0; the plan ends sooner if one takes the slower one."""
     graph, (x, y) = two()
