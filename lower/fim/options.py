@@ -1,0 +1,143 @@
+"""What each island and layout would take for a task, all of it: bring, compute, fetch.
+
+Ways of a pair are ranked by a rough count; the first few are followed cycle by cycle
+(`lower.fim.job.predicted`), and the least is the pair's option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import nsmallest
+
+from isa.config import Configuration
+from isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, OUTER, TENSOR
+from isa.fim_islands import abilities
+from lower.fim.graph import PRODUCT, Task
+from lower.fim.job import ProductJob, predicted
+from lower.fim.plan import ROWS, Home, Option, Refusal
+from lower.fim.stream import Stream, streams
+from lower.fim.tiling import Shape, lacks
+from lower.fim.words import Mode, latency
+
+FOLLOWED = 3  # ways of a pair that are followed cycle by cycle
+
+
+def options(
+    tasks: Sequence[Task],
+    config: Configuration,
+    homes: Mapping[str, Home] | None = None,
+    form: int = 0,
+) -> list[Option | Refusal]:
+    """The least option of each island and layout for tasks at one start, or why there is none."""
+    homes = homes or {}
+    for task in tasks:
+        for tensor in task.inputs:
+            if homes.get(tensor.name, ROWS) != ROWS:
+                raise ValueError(f"{tensor.name} lies otherwise than row by row")
+    found: list[Option | Refusal] = []
+    for island in range(config["fim.islands"]):
+        for layout in range(len(ARRANGEMENTS)):
+            found.append(_option(tuple(tasks), config, island, layout, form))
+    return found
+
+
+def _option(
+    tasks: tuple[Task, ...], config: Configuration, island: int, layout: int, form: int
+) -> Option | Refusal:
+    task = tasks[0]
+    if len(tasks) > 1 or task.kind != PRODUCT:
+        return Refusal(tasks, island, layout, "an island does products, one at a start")
+    a, b = task.inputs
+    shape = Shape(a.rows, a.columns, b.columns, form)
+    why = lacks(shape, config, island, layout)
+    if why:
+        return Refusal(tasks, island, layout, why)
+    known = a.data is not None, b.data is not None
+    ways = nsmallest(
+        FOLLOWED,
+        streams(shape, config, island, layout),
+        key=lambda stream: rough(stream, config, *known),
+    )
+    if not ways:
+        why = "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
+        return Refusal(tasks, island, layout, why)
+    jobs = [ProductJob(task, stream) for stream in ways]
+    cycles, job = min(
+        ((predicted(job, config), job) for job in jobs), key=lambda pair: pair[0].total
+    )
+    return Option(
+        tasks, island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
+        job.mask, how=job,
+    )  # fmt: skip
+
+
+def rough(stream: Stream, config: Configuration, known_a: bool, known_b: bool) -> int:
+    """About the cycles of a stream."""
+    return (
+        _rough_bring(stream, config, known_a, known_b)
+        + stream.starts * _rough_compute(stream, config)
+        + _rough_fetch(stream, config)
+    )
+
+
+def _times(config: Configuration) -> tuple[int, int, int]:
+    """Of a column on the channel, of a copy's begin and end, and of another row of a bank."""
+    column = int(config["fim.t_ccdl"])
+    copy = int(config["dma.setup"]) + int(config["mem.external_latency"]) + 10
+    row = sum(int(config[f"fim.{name}"]) for name in ("wl", "burst", "t_wr", "t_rp", "t_rcdwr"))
+    return column, copy, row
+
+
+def _rough_bring(stream: Stream, config: Configuration, known_a: bool, known_b: bool) -> int:
+    column, copy, row = _times(config)
+    shape = stream.shape
+    columns = stream.strips * stream.steps
+    found = columns * column + columns * row // COLUMNS + stream.blocks * copy
+    used = min(COLUMNS, stream.steps * stream.wide)
+    copies = 1 if stream.banks == 1 else stream.blocks
+    found += stream.result_row * (copies * copy + stream.banks * stream.blocks * used * column)
+    high, deep, _ = stream.tile
+    if not known_a and (deep > 1 == high == stream.high):
+        found += 0 if shape.k % deep == 0 else copy + shape.m * (stream.steps + 1)
+    elif not known_a:
+        lanes = shape.numbers.lanes // (high * deep)
+        pieces = shape.m * stream.steps
+        found += lanes * (pieces + copy * min(shape.m, stream.steps * high * stream.high))
+    if not known_b:
+        found += stream.across * deep * (copy + stream.steps)
+    return found
+
+
+def _rough_compute(stream: Stream, config: Configuration) -> int:
+    able = abilities(config, stream.island)
+    step = able.divider
+    column, _, _ = _times(config)
+    column = -(-column // step) * step
+    busy, _ = latency(Mode(0, stream.layout, stream.shape.form, True), config, able)
+    tile = 2 * step + (stream.wide - 1) * max(column, busy * step) + column
+    wait = int(config["fim.rl"]) + int(config["fim.burst"]) + 2 * step
+    tile = max(tile, wait, stream.blocks * column, stream.wide * busy * step)
+    rows = int(config["fim.t_rp"]) + int(config["fim.t_rcdrd"]) + step
+    store = rows + 30 + stream.slices * column
+    item = stream.steps * stream.high * tile + stream.depth * rows + store
+    return stream.rounds * stream.items * item
+
+
+def _rough_fetch(stream: Stream, config: Configuration) -> int:
+    column, copy, _ = _times(config)
+    shape, size = stream.shape, stream.shape.numbers.size
+    banks = stream.blocks * stream.banks
+    places = stream.starts * banks * stream.rounds
+    columns = places * stream.items * stream.slices
+    if stream.layout == TENSOR:
+        lines = places * stream.tile[0] * stream.high * stream.wide
+        lines = min(lines, lines * stream.items // stream.banks)
+        pieces = shape.m * stream.across
+        return columns * column + lines * copy + pieces
+    pieces = places * stream.items * (stream.tile[0] if stream.layout == OUTER else stream.high)
+    copies = places * (1 if stream.layout == OUTER else stream.high)
+    length = stream.wide * stream.tile[2] * size
+    found = pieces * -(-length // COLUMN_BYTES) * column + copies * copy * 3 // 2
+    if shape.n * size % COLUMN_BYTES:
+        found += shape.m * (shape.n * size // COLUMN_BYTES + 2)
+    return found

@@ -1,0 +1,104 @@
+"""Whole programs of products: predicted cycles are the emulator's, results those of NumPy with the same roundings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from isa.fim_circuit import DOT, ELEMENTWISE, OUTER
+from lower.fim.job import ProductJob, predicted
+from lower.fim.options import options
+from lower.fim.plan import Option, Refusal
+from lower.fim.stream import streams
+from lower.fim.tiling import Shape
+from lower.fim.words import size
+from tests.lower.fim.running import BASE, TINY, alone, operands, product, rounded, run
+
+FEW = 16  # cycles of cp that no prediction has, of each start
+
+
+def check(option, graph, a, b, device, name):
+    """The program of an option gives C to the bit, in the cycles that were predicted."""
+    given = {side: x for side, x in (("a", a), ("b", b)) if graph.tensors[side].data is None}
+    form = option.how.stream.shape.form
+    done = run(alone(graph, option), graph, device, name, form, **given)
+    np.testing.assert_array_equal(done.outputs["c"], rounded(a, b, option.layout))
+    assert abs(done.cycles - option.total) <= FEW * option.how.stream.starts
+
+
+def option_of(stream, graph):
+    """The option of a stream."""
+    job = ProductJob(graph.tasks[0], stream)
+    cycles = predicted(job, TINY)
+    tasks = tuple(graph.tasks)
+    return Option(tasks, 0, stream.layout, cycles.bring, cycles.compute, cycles.fetch, how=job)
+
+
+RANDOM = np.random.default_rng(11)
+SHAPES = [Shape(*RANDOM.integers(1, 41, 3).tolist(), form=n % 2) for n in range(6)]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
+def test_each_pair_of_a_small_device(shape):
+    a, b = operands(shape)
+    for known in ("b", "a", "") if shape.m % 2 else ("b",):
+        graph = product(a, b, known)
+        found = [x for x in options(graph.tasks, TINY, form=shape.form) if isinstance(x, Option)]
+        assert len(found) == (3 if shape.form else 6)
+        for option in found:
+            check(option, graph, a, b, TINY, "tiny")
+
+
+@pytest.mark.parametrize("shape", [Shape(64, 64, 64), Shape(75, 50, 90)])
+def test_each_pair_of_four_islands(shape):
+    a, b = operands(shape)
+    graph = product(a, b)
+    found = [x for x in options(graph.tasks, BASE) if isinstance(x, Option)]
+    assert {option.island for option in found} == {0, 1, 2, 3}
+    for option in sorted(found, key=lambda option: option.total)[:3]:
+        check(option, graph, a, b, BASE, "base")
+
+
+@pytest.mark.parametrize("layout", range(4))
+def test_each_way_of_a_product(layout):
+    """Not the least alone: some of a pair's ways."""
+    shape = Shape(21, 37, 50)
+    a, b = operands(shape)
+    graph = product(a, b)
+    ways = list(streams(shape, TINY, 0, layout))
+    for stream in ways[:: 23 if layout in (DOT, ELEMENTWISE) else 7]:
+        check(option_of(stream, graph), graph, a, b, TINY, "tiny")
+
+
+@pytest.mark.parametrize("layout", range(4))
+def test_several_starts(layout):
+    """Strips of A go by in several starts; the last one has fewer."""
+    shape = Shape(70, 20, 30)
+    a, b = operands(shape)
+    graph = product(a, b)
+    stream = next(x for x in streams(shape, TINY, 0, layout) if (x.banks, x.blocks) == (1, 1))
+    check(option_of(replace(stream, starts=3), graph), graph, a, b, TINY, "tiny")
+
+
+@pytest.mark.parametrize("values", [{"fim.instructions": 400}, {"fim.rows": 12}])
+def test_what_fits(values):
+    """Words and rows that do not suffice for all strips at once: more starts."""
+    device = TINY.changed(values)
+    graph = product(*operands(Shape(90, 64, 16)))
+    found = [x for x in options(graph.tasks, device) if isinstance(x, Option)]
+    assert any(option.how.stream.starts > 1 for option in found)
+    for option in found:
+        assert (
+            sum(size(block.items) + 2 for block in option.how.blocks()) < device["fim.instructions"]
+        )
+        assert option.how.rows <= device["fim.rows"]
+
+
+def test_why_a_pair_cannot():
+    graph = product(*operands(Shape(4, 4, 4)))
+    found = {(x.island, x.layout): x for x in options(graph.tasks, TINY)}
+    refusal = found[1, OUTER]
+    assert isinstance(refusal, Refusal)
+    assert "island 1 has no arrangement outer" in refusal.why
