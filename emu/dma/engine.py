@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from emu.core import CONTRACT, NEVER, Core, Waiting
+from emu.core import CONTRACT, NEVER, Core, Units, Waiting
 from emu.dma.state import FIELDS, DmaState
 from emu.dma.transfer import DESCRIPTION, Transfer
 from emu.faults import Fault, Stop
@@ -109,15 +109,24 @@ class Dma(Core):
         state.began = self.aligned(time)
         held = state.held.pop(self.transfer.ticket, None)
         if held is not None:
-            state.row, state.position, state.buffer, state.ready = held
+            state.row, state.position, state.buffer, state.ready, state.number = held
+            self._name_ports()
             self.time = state.read_free = state.write_free = state.began
             return
+        state.number = self.retired + len(state.held)
+        self._name_ports()
+        if self.tracing:
+            self.trace.begin(state.began, state.number)
         state.ready = state.began
         state.row = state.position = 0
         self.time = state.began + self.setup * self.divider
         state.read_free = state.write_free = self.time
         if self.listeners:
             self.announce("begin", **self.transfer.values())
+
+    def _name_ports(self) -> None:
+        """What the ports do is done for the running transfer."""
+        self.reader.instruction = self.writer.instruction = self.state.number
 
     def _prepare(self) -> None:
         """Hold what derives from the running transfer."""
@@ -270,7 +279,8 @@ class Dma(Core):
         if isinstance(found, int):
             self._went_on(time)
             first = state.transfers[0]
-            state.held[first[0]] = (state.row, state.position, state.buffer, state.ready)
+            held = (state.row, state.position, state.buffer, state.ready, state.number)
+            state.held[first[0]] = held
             state.busy += time + 1 - state.began
             state.buffer = []
             self._go_on(found, time + 1)
@@ -328,6 +338,8 @@ class Dma(Core):
         state = self.state
         state.transfers.pop(0)
         self.retired += 1
+        if self.tracing:
+            self.trace.end(time + 1, state.number)
         state.busy += time + 1 - state.began
         if self.listeners:
             self.announce("end", ticket=self.transfer.ticket)
@@ -356,6 +368,17 @@ class Dma(Core):
         message = f"{fault.message}; {transfer.text()}"
         return Fault(fault.kind, message, values, core=self.name, address=address)
 
+    # The trace
+
+    @property
+    def begun(self) -> int:
+        """Transfers that have begun."""
+        return self.retired + len(self.state.held) + int(self.running)
+
+    def units(self) -> Units:
+        """None: it computes nothing."""
+        return Units(0, 0)
+
     # State
 
     def counters(self) -> dict[str, int]:
@@ -372,3 +395,4 @@ class Dma(Core):
         """See `Core.reload`."""
         super().reload()
         self._prepare()
+        self._name_ports()

@@ -9,8 +9,9 @@ from emu.state import State, StateField
 # fmt: off
 FIELDS = (
     StateField("transfers",  "object", meaning="transfers that run (the first) or wait, as tuples",              initial=[]),
-    StateField("held",       "object", meaning="by ticket, of those that let others pass: row, position, beats, ready", initial={}),
+    StateField("held",       "object", meaning="by ticket, of those that let others pass: row, position, beats, ready, number", initial={}),
     StateField("issued",     "int",    meaning="ticket of the last transfer that was queued"),
+    StateField("number",     "int",    meaning="number of the running transfer, in the order in which they begin"),
     StateField("began",      "int",    meaning="cycle in which the running transfer began"),
     StateField("row",        "int",    meaning="row from which the next beat is read"),
     StateField("position",   "int",    meaning="bytes of that row that were read"),
@@ -31,8 +32,9 @@ class DmaState(State):
     """`FIELDS` for the type checker."""
 
     transfers: list[tuple[Any, ...]]
-    held: dict[int, tuple[int, int, list[tuple[int, int, bytes]], int]]
+    held: dict[int, tuple[int, int, list[tuple[int, int, bytes]], int, int]]
     issued: int
+    number: int
     began: int
     row: int
     position: int

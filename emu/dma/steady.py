@@ -77,7 +77,13 @@ class Steady:
             port.external_writes += count
             port.external_partial += partial
             channel.free = state.write_free = last + 1
-            state.ready = max(state.ready, last + channel.latency + 1)
+            ready = last + channel.latency + 1
+            state.ready = max(state.ready, ready)
+            if dma.tracing:
+                number = state.number
+                dma.trace.occurred("external_writes", self.write, ready, count, number)
+                if partial:
+                    dma.trace.occurred("external_partial", self.write, ready, partial, number)
         else:
             lane.granted(dst, port, begin, count, self.write, self.step)
             state.ready = max(state.ready, last + 1)
@@ -102,6 +108,9 @@ class Steady:
         if src.external:
             port.external_reads += count
             src.memory.channel.free = state.read_free = last + 1
+            if dma.tracing:
+                until = last + self.after
+                dma.trace.occurred("external_reads", self.read, until, count, state.number)
         else:
             lane.granted(src, port, first, count, self.read, self.step)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Command:
-    """A command alone, for which the clusters do nothing yet."""
+    """A command alone, for which the clusters do nothing."""
 
     rule = "{} has no segments"  # isa.pe.PAYLOADS in words
     takes_buffer = False  # it needs its instruction buffer for itself
@@ -29,11 +29,14 @@ class Command:
             message = f"{self.rule.format(packet['mnemonic'])}; the segments are: {names}"
             raise Fault("malformed packet", message, {"segments": names}, address=where)
 
-    def open(self, row: Row, packet: Packet, address: int) -> None:
-        """Reserve the clusters' buffer: the first beat is about to come. Raises `Fault`."""
+    def open(self, row: Row, packet: Packet, address: int, now: int) -> None:
+        """Reserve the clusters' buffer: the first beat goes in cycle `now`. Raises `Fault`."""
 
     def accept(self, control: Control, packet: Packet, cycle: int) -> None:
         """The command byte was on the bus in `cycle`."""
+
+    def taken(self, row: Row, packet: Packet, cycle: int) -> None:
+        """The same, of all its clusters. Raises `Fault`."""
 
     def ready(self, row: Row, packet: Packet, number: int) -> bool:
         """Whether the first bytes of a segment may go."""
@@ -59,7 +62,7 @@ class Config(Command):
             message = f"a sequence at offset {offset:#x}, which is no multiple of {SEQUENCE_ALIGN}"
             raise Fault("misaligned access", message, {"offset": offset}, address=where)
 
-    def open(self, row: Row, packet: Packet, address: int) -> None:
+    def open(self, row: Row, packet: Packet, address: int, now: int) -> None:
         for cluster in packet["clusters"]:
             row.controls[cluster].parser.begin(packet["buffer"], packet["segments"][0])
 
@@ -77,7 +80,8 @@ class Exe(Command):
     takes_buffer = True
     loads = True
 
-    def open(self, row: Row, packet: Packet, address: int) -> None:
+    def open(self, row: Row, packet: Packet, address: int, now: int) -> None:
+        row.tracer.begin(packet, now)
         controls = [row.controls[cluster] for cluster in packet["clusters"]]
         alike = controls[0].loops.like(packet["clusters"], packet["buffer"])
         for control, same in zip(controls, alike, strict=True):
@@ -106,8 +110,27 @@ class Exe(Command):
             row.segment_last(packet, number, cycle)
 
 
+class Marker(Command):
+    """It is for the row's trace block; it costs its beat."""
+
+    def __init__(self, begins: bool) -> None:
+        self.begins = begins
+
+    def taken(self, row: Row, packet: Packet, cycle: int) -> None:
+        try:
+            row.tracer.mark(packet, self.begins, cycle)
+        except Fault as fault:
+            fault.address = row.address(packet["address"])
+            raise
+
+
 # By the row's name, which a packet keeps in the declared state.
-BY_ROW = {"config": Config(), "exe": Exe(), "trace_begin": Command(), "trace_end": Command()}
+BY_ROW = {
+    "config": Config(),
+    "exe": Exe(),
+    "trace_begin": Marker(True),
+    "trace_end": Marker(False),
+}
 
 
 def command_of(packet: Packet) -> Command:

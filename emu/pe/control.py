@@ -366,6 +366,8 @@ class Control:
         assert run is not None  # who holds the unit
         op = next(op for op in run["ops"] if op["unit"] == MAC and op["state"] == RUNNING)
         op["end"] = now
+        if self.row.tracing:
+            self.row.tracer.mac_ended(self.cluster, run, op)
         self.do(BUSY, now + 1)
         self.wake(now + 1)
 

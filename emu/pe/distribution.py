@@ -13,6 +13,7 @@ from emu.faults import Fault
 from emu.pe.commands import command_of
 from emu.pe.sequence import WEIGHTS
 from emu.pe.state import Beat, Out, Packet, Segment
+from emu.pe.tracing import NOBODY
 from isa.codec import DecodeError, StructureError, decode, unpack
 from isa.pe import (
     COMMAND_BITS,
@@ -97,6 +98,7 @@ class Distribution:
             segments=segments,
             out=out,
             order=self.state.packets,
+            number=NOBODY,
             opened=False,
             commanded=False,
             segment=0,
@@ -146,7 +148,7 @@ class Distribution:
         """Send the next beat, if there is one and its clusters can take it."""
         self.fetch()
         packet = self.state.packet
-        if packet is None or self.state.beat is not None or not self._open(packet):
+        if packet is None or self.state.beat is not None or not self._open(packet, now):
             return
         beat, ranges = self._next_beat(packet, now)
         if not beat["command"] and not beat["pieces"]:
@@ -160,14 +162,14 @@ class Distribution:
         else:
             beat["data"] = b""  # a command byte alone, which came with the packet's header
 
-    def _open(self, packet: Packet) -> bool:
+    def _open(self, packet: Packet, now: int) -> bool:
         """Whether the packet's buffers are its own; takes them if all are free."""
         command = command_of(packet)
         if packet["opened"] or not command.takes_buffer:
             return True
         if not self.row.accepts(packet):
             return False
-        command.open(self.row, packet, self.row.address(packet["address"]))
+        command.open(self.row, packet, self.row.address(packet["address"]), now)
         packet["opened"] = True
         return True
 
@@ -240,6 +242,7 @@ class Distribution:
             packet["commanded"] = True
             for control in controls:
                 command.accept(control, packet, cycle)
+            command.taken(self.row, packet, cycle)
         at = 0
         for number, length, read in beat["pieces"]:
             piece = data[at : at + read]

@@ -99,6 +99,11 @@ class FastRow(Row):
         self._acted = self.state.reached - 1
         self._computed = self.special.begun = self.state.reached
 
+    def oldest_work(self, now: int) -> int:
+        """The first cycle of the macs of which the trace has not been told before cycle `now`."""
+        oldest = super().oldest_work(now)
+        return oldest if self._gang is None else min(oldest, self._gang.began)
+
     # A cycle
 
     def _cycle(self, now: int) -> None:
@@ -325,7 +330,9 @@ class FastRow(Row):
                 if isinstance(stream, Stream):
                     banks.moved_alone(self._read_port, stream.half, time, reads=beats)
                 else:
-                    banks.moved_alone(self._return_port, stream.half, time, writes=beats)
+                    for number, count in stream.shares(self, beats):
+                        self._return_port.instruction = number
+                        banks.moved_alone(self._return_port, stream.half, time, writes=count)
 
     def _computes(self) -> bool:
         """Whether the PEs have to be looked at in the next cycle."""

@@ -48,6 +48,7 @@ class Gang:
     def __init__(self, row: FastRow, clusters: list[int], now: int) -> None:
         self.row, self.state, self.shape = row, row.state, row.shape
         self.clusters, self.left = clusters, set(clusters)
+        self.began = now
         self.controls = [row.controls[cluster] for cluster in clusters]
         lead = self.controls[0]
         self.run = plain.copy(lead.runs[0])
@@ -343,14 +344,25 @@ class Gang:
         if self.over is None or self._first > now:
             return
         self._first = NEVER
+        left = []
         for place, over in enumerate(self.over.tolist()):
             if self.clusters[place] not in self.left:
                 continue
             if over <= now:
                 self.left.remove(self.clusters[place])
                 self._leave(place)
+                left.append(place)
             else:
                 self._first = min(self._first, over)
+        if self.row.tracing:
+            self.row.tracer.macs_ended(self, left)
+
+    @cached_property
+    def uses(self) -> tuple[Ints, Ints, Ints]:
+        """Of all macs, (macs, clusters): first cycle, the first one behind it, products."""
+        begin = np.array([start for start, _ in self.mac_times])
+        until = np.array([end for _, end in self.mac_times]) + 1
+        return begin, until, self.sums.products()
 
     def _leave(self, place: int) -> None:
         state, c, control = self.state, self.clusters[place], self.controls[place]

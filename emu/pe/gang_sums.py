@@ -121,6 +121,12 @@ class Sums:
         self.state.weights_examined[c] += self.entries[place]
         self.end(place, mac)
 
+    def products(self) -> Ints:
+        """How many each mac has taken, (macs, clusters)."""
+        wholes = {id(mac.whole): mac.whole for mac in self.macs}
+        found = {key: whole.taken.sum(axis=2) for key, whole in wholes.items()}
+        return np.array([found[id(mac.whole)][mac.at] for mac in self.macs])
+
     def _all_counts(self) -> Counts:
         """The counts of all macs, in one."""
         found: list[Counts] = []

@@ -7,12 +7,14 @@ changes are counts, and the bytes of the half.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from emu.pe.results import Beats
+from emu.pe.tracing import NOBODY
 
 if TYPE_CHECKING:
     from emu.banks import Banks
@@ -67,6 +69,15 @@ class Returns:
             return None
         half, _ = memory.locate_half(memory.feeding_address(row.shape.row), 1)
         return cls(half, cycle + 1, cycle + 1 + len(beats), [x for x, _ in stores], beats)
+
+    def shares(self, row: Row, beats: int) -> list[tuple[int, int]]:
+        """Whose the first `beats` of them are: numbers of exes, and how many each has."""
+        if not row.tracing:
+            return [(NOBODY, beats)]
+        number, found = len(self.clusters), Counter[int]()
+        for place, cluster in enumerate(self.clusters):
+            found[row.tracer.storing(cluster)] += (beats - 1 - place) // number + 1
+        return list(found.items())
 
     def write(self, row: Row, now: int) -> int:
         """Bring the return bus to the start of cycle `now`; how many beats came before it."""

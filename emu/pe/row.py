@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.core import NEVER, Core
+from emu.core import NEVER, Core, Units
 from emu.faults import Fault, Stop
 from emu.pe import timing
 from emu.pe.arithmetic import Adder
@@ -19,6 +19,7 @@ from emu.pe.results import Results
 from emu.pe.special import Special
 from emu.pe.stages import Datapath
 from emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
+from emu.pe.tracing import Tracing
 from isa.memory_map import UNIT_SHIFT, UNITS
 from isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
 
@@ -35,6 +36,7 @@ class Row(Core):
     """
 
     confined = True
+    numbers_markers = False
 
     def __init__(self, device: Device, row: int) -> None:
         config = device.config
@@ -52,6 +54,8 @@ class Row(Core):
         self.bus = Distribution(self)
         self._read_port = device.memory.port(self)
         self._return_port = device.memory.port(self)
+        self.ports = self._read_port, self._return_port
+        self.tracer = Tracing(self)
         self.deciding = self.shape.clusters  # the cluster whose control unit acts; or all have
         # Only saves work: false when the bus is known to be stuck until something else changes.
         self._try_bus = True
@@ -126,7 +130,22 @@ class Row(Core):
     def reload(self) -> None:
         """Go on from the declared state."""
         super().reload()
+        self.tracer.reload()
         self._try_bus = True
+
+    @property
+    def begun(self) -> int:
+        """Exes that have begun."""
+        return int(self.state.begun)
+
+    def units(self) -> Units:
+        """The MACs of the row; each takes a weight and an activation."""
+        width = 2 * np.dtype(self.shape.value_type).itemsize
+        return Units(self.shape.clusters * self.shape.pes, width)
+
+    def oldest_work(self, now: int) -> int:
+        """The first cycle of the macs of which the trace has not been told before cycle `now`."""
+        return self.tracer.oldest_mac(now)
 
     # A cycle
 
@@ -139,6 +158,8 @@ class Row(Core):
             self.bus.take_in()
             self.results.take_in()
         self._control(now)
+        if self.tracer.ended:
+            self.tracer.end(now)
         self._multiply(now)
         self.special.cycle(now)
         self.results.return_cycle()
@@ -288,9 +309,12 @@ class Row(Core):
     def read(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Ask for the bytes of a beat at ranges (offset, bytes) of the feeding half."""
         base = self.device.memory.feeding_address(self.shape.row)
+        self._read_port.instruction = self.state.packet["number"]
         self._read_port.beat(self.time, [(base + at, length) for at, length in ranges])
 
     def write(self, ranges: Sequence[tuple[int, int]], data: bytes) -> None:
         """Ask for a beat of the return bus to be written to the feeding half."""
         base = self.device.memory.feeding_address(self.shape.row)
+        if self.tracing:
+            self._return_port.instruction = self.tracer.storing(self.state.returning)
         self._return_port.beat(self.time, [(base + at, length) for at, length in ranges], data)

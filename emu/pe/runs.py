@@ -85,6 +85,7 @@ class Runs:
         run = Run(
             buffer=number,
             order=packet["order"],
+            number=packet["number"],
             chain=chain[1:],
             iteration=0,
             iterations=1,
@@ -295,6 +296,8 @@ class Runs:
         at = runs.index(run)
         if not run["chain"]:
             del runs[at]
+            if self.row.tracing:
+                self.row.tracer.left(run)
             if self.row.listeners:
                 self.row.announce("end", cluster=c, buffer=run["buffer"], order=run["order"])
             return

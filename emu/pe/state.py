@@ -136,6 +136,7 @@ class Packet(TypedDict):
     segments: list[Segment]
     out: Out | None
     order: int  # packets are numbered as they come
+    number: int  # of exes: they are numbered as they begin
     opened: bool  # its clusters have reserved the buffer
     commanded: bool  # the command byte was on the bus
     segment: int  # the segment on the bus
@@ -228,6 +229,7 @@ class Run(TypedDict):
 
     buffer: int
     order: int  # of its packet
+    number: int  # of its exe
     chain: list[int]  # buffers that are triggered afterwards, one by the other
     iteration: int  # whose steps are in `ops`, from 0 on
     iterations: int
@@ -305,6 +307,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("segment_entries", "int64", (c, BUFFERS, k), "503: entries that the buffer's run has loaded"),
         StateField("computing", "bool_", (c,), "607: a mac is at work"),
         StateField("doing", "int64", (c,), "607: 0 idle, 1 a sequence runs, 2 a mac is at work"),
+        StateField("macs_before", "int64", (c,), "506: products of the cluster's PEs before the mac at work, while a trace records"),
         StateField("doing_since", "int64", (c,), "607: cycles of the row before this one are counted in their class"),
         StateField("parsers", "object", meaning="606: by cluster: the configuration that is being parsed, or None", initial=[None] * c),
         StateField("units", "object", meaning="607: by cluster: which buffer holds loader, mac, sfu and store", initial=[[FREE] * len(UNITS) for _ in range(c)]),
@@ -313,6 +316,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         # Distribution unit 601
         StateField("reached", "int", meaning="first cycle of the row that is not simulated yet"),
         StateField("counted_to", "int", meaning="cycles of the row before this one are counted"),
+        StateField("begun", "int", meaning="601: exes that have begun"),
         StateField("next_packet", "int", meaning="601: offset in the half of the packet after this one, -1: the list is done", initial=-1),
         StateField("packet", "object", meaning="601: the packet on the bus, or None"),
         StateField("beat", "object", meaning="601: the beat that memory was asked for, or None"),

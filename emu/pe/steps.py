@@ -83,6 +83,8 @@ class Steps:
         limits = {int(value): self.limit(int(value)) for value in np.unique(base)}
         limit = np.array([limits[int(value)] for value in base])
         self.control.do(COMPUTING, now)
+        if self.control.row.tracing:
+            self.control.row.tracer.mac_begins(c)
         self.state.mac_left[c] = self._entries(run)
         self.control.row.datapath.start(c, base, total, limit, balance)
 

@@ -1,0 +1,61 @@
+"""Cycles that something was at work in, told stretch by stretch in any order, each counted once."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+import numpy as np
+
+_FEW = 8  # stretches that are added one by one
+
+Span = tuple[int, int]  # its first cycle, and the first one behind it
+
+
+class Spans:
+    """A set of cycles, as stretches that do not touch each other."""
+
+    def __init__(self, spans: Sequence[Span] = ()) -> None:
+        self.begins = [begin for begin, _ in spans]
+        self.ends = [end for _, end in spans]
+
+    def plain(self) -> list[Span]:
+        """As a plain value, the argument of a copy."""
+        return list(zip(self.begins, self.ends, strict=True))
+
+    def add(self, begin: int, end: int) -> int:
+        """Add a stretch, which has a cycle at least: how many of its cycles are new."""
+        begins, ends = self.begins, self.ends
+        if not ends or begin > ends[-1]:
+            begins.append(begin)
+            ends.append(end)
+            return end - begin
+        # Those from `first` to before `last` touch it, and become one with it.
+        first, last = bisect_left(ends, begin), bisect_right(begins, end)
+        if first == last:
+            begins.insert(first, begin)
+            ends.insert(first, end)
+            return end - begin
+        low, high = min(begin, begins[first]), max(end, ends[last - 1])
+        known = sum(ends[first:last]) - sum(begins[first:last])
+        begins[first:last], ends[first:last] = [low], [high]
+        return high - low - known
+
+    def add_all(self, begins: Sequence[int], ends: Sequence[int]) -> int:
+        """Add stretches: how many cycles are new."""
+        if len(begins) <= _FEW:
+            return sum(self.add(*span) for span in zip(begins, ends, strict=True))
+        known = sum(self.ends) - sum(self.begins)
+        low = np.array([*self.begins, *begins], np.int64)
+        high = np.array([*self.ends, *ends], np.int64)
+        order = np.argsort(low)
+        low, high = low[order], np.maximum.accumulate(high[order])
+        apart = np.flatnonzero(low[1:] > high[:-1])
+        self.begins = [int(low[0]), *low[apart + 1].tolist()]
+        self.ends = [*high[apart].tolist(), int(high[-1])]
+        return sum(self.ends) - sum(self.begins) - known
+
+    def forget(self, before: int) -> None:
+        """Forget stretches that nothing can touch that comes: it begins at `before` or later."""
+        past = bisect_left(self.ends, before)
+        del self.begins[:past], self.ends[:past]
