@@ -83,6 +83,10 @@ class Banks:
         """Beats of one piece were granted, the last one in cycle `time`, with nobody else there."""
         port.reads += reads
         port.writes += writes
+        if port.core.tracing:
+            for of, count in (("reads", reads), ("writes", writes)):
+                if count:
+                    port.core.trace.occurred(of, time, None, count, port.instruction)
         self._last[half][port.place] = time
 
     def grant_alone(

@@ -21,8 +21,8 @@ when it is granted.
 **Returning.** `advance(limit)` acts while `self.time < limit`. It returns
 earlier right after anything that may change when another core acts: a request
 to on-chip memory (`port.beat`, or `port.load`/`store` that returned None) and any
-device service (`swap`, `dispatch`, `start`, `changed`, a transfer). The
-arbiter of the on-chip memory acts after all cores of a cycle, so a core that
+device service (`swap`, `dispatch`, `start`, `changed`, a transfer), or an access to a register of
+another core. The arbiter of the on-chip memory acts after all cores of a cycle, so a core that
 posted a request at t must not act at t + 1 in the same call.
 
 **Waiting.** An instruction that cannot finish because another core is busy calls
@@ -183,7 +183,7 @@ class Core(ABC):
         self.passed = -1  # how many had retired at the break that was met last
         self.tracing = False  # whether the trace block has to be told anything
         self.trace = trace.TraceBlock(
-            number, name, device.config, device.poke, self.state, self._retrace
+            number, name, device.config, device.spill, self.state, self._retrace
         )
 
     # What a core must offer

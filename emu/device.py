@@ -217,9 +217,9 @@ class Device:
                 values[name] = values.get(name, 0) + count
         return found
 
-    def poke(self, address: int, data: bytes) -> None:
-        """Replace bytes at `address`; costs no time. Raises `Fault` outside of memory."""
-        self.memory.poke(address, data)
+    def spill(self, address: int, data: bytes) -> None:
+        """Write a trace's record; costs no time. Raises `Fault` outside of memory."""
+        self.memory.spill(address, data)
 
     # The clock
 

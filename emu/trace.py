@@ -23,11 +23,12 @@ The seed leaves open, and here it is so:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from emu.faults import Fault
+from emu.spans import Spans
 from emu.state import State, StateField
 from isa import trace
 from isa.codec import pack
@@ -63,6 +64,7 @@ _BEGIN, _END = (
     next(place for place, row in enumerate(GROUP) if (row.of, row.takes) == (INSTRUCTION, takes))
     for takes in ("first", "last")
 )
+_ARRAY = _TAKEN["array"][0] or 0
 
 
 def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
@@ -92,14 +94,22 @@ class Recording:
     stop: int | None  # of the one behind the last; None: until a marker says so
     begun: int = 0  # instructions
     ended: int = 0
+    worked: Spans = field(default_factory=Spans)  # cycles in which the array did
 
     def holds(self, number: int) -> bool:
         """Whether the instruction of that number belongs to it."""
         return number >= self.first and (self.stop is None or number < self.stop)
 
     def plain(self) -> tuple[Any, ...]:
-        """As a plain value, the arguments of a copy."""
-        return self.loop, self.first, self.stop, self.begun, self.ended
+        """As a plain value."""
+        counts = self.loop, self.first, self.stop, self.begun, self.ended
+        return *counts, self.worked.plain()
+
+    @classmethod
+    def from_plain(cls, value: tuple[Any, ...]) -> Recording:
+        """Back from `plain`."""
+        loop, first, stop, begun, ended, worked = value
+        return cls(loop, first, stop, begun, ended, Spans(worked))
 
 
 class TraceBlock:
@@ -182,7 +192,7 @@ class TraceBlock:
         self.executed: int = self.state.trace_executed
         self.counters: list[list[int]] = self.state.trace_counters.tolist()
         self.recordings: list[Recording | None] = [
-            None if x is None else Recording(*x) for x in self.state.trace_recordings
+            None if x is None else Recording.from_plain(x) for x in self.state.trace_recordings
         ]
         self._update()
 
@@ -256,6 +266,25 @@ class TraceBlock:
             if recording is not None and recording.holds(number):
                 end = time + 1 if until is None else until
                 self._count(self.counters[group], what, time, end, count)
+
+    def records(self, number: int) -> bool:
+        """Whether a group records the instruction of that number."""
+        return any(x is not None and x.holds(number) for x in self.recordings)
+
+    def worked(self, begins: Sequence[int], ends: Sequence[int], number: int) -> None:
+        """The array works for an instruction in some stretches of cycles of its core.
+
+        For cores whose instructions overlap: a cycle is one use for all that a group records.
+        """
+        for group, recording in enumerate(self.recordings):
+            if recording is not None and recording.holds(number):
+                self.counters[group][_ARRAY] += recording.worked.add_all(begins, ends)
+
+    def forget(self, before: int) -> None:
+        """No stretch that `worked` will be told of begins before this cycle."""
+        for recording in self.recordings:
+            if recording is not None:
+                recording.worked.forget(before)
 
     def mark(self, begins: bool, group: int, time: int, until: int, numbered: bool = True) -> None:
         """A marker of `group` executes from cycle `time` to `until`. Raises `Fault` (bad mask).

@@ -54,6 +54,7 @@ CORE = checked(
         title="transfer engine",
         number=1,
         row=1,
+        unit="nothing: it has no compute units, and these are 0",
         section="",
         executable=False,
         instructions=(),

@@ -431,6 +431,7 @@ CORE = checked(
         title="sparse PE array",
         number=16,
         row=2,
+        unit="the MACs of a row's PEs, a use for each product; they work from the first cycle of a mac to its last one, and the array is the row: a use for each of its cycles in which a mac of any cluster is at work",
         section=".pe.{}",
         executable=False,
         instructions=COMMANDS + INSTRUCTIONS,

@@ -242,7 +242,10 @@ class Gang:
                 if len(bases) + len(places) > most:
                     break
                 operands = self.buffer.operands(run["initial"], iteration)
-                bases += [operands[place][0] for place in places]
+                found = [operands[place][0] for place in places]
+                if not all(0 <= base < self.shape.input_buffer for base in found):
+                    break  # it faults if it comes to that
+                bases += found
         limits = np.array([self._limit(base) for base in bases])
         whole = self.weights.multiply(bases, limits)
         self._wholes = [(base, whole, at) for at, base in enumerate(bases)]

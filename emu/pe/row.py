@@ -143,6 +143,11 @@ class Row(Core):
         width = 2 * np.dtype(self.shape.value_type).itemsize
         return Units(self.shape.clusters * self.shape.pes, width)
 
+    def trace_changed(self) -> None:
+        """Nothing is kept for a trace that records nothing."""
+        if not self.tracing:
+            self.state.macs_before[...] = 0
+
     def oldest_work(self, now: int) -> int:
         """The first cycle of the macs of which the trace has not been told before cycle `now`."""
         return self.tracer.oldest_mac(now)

@@ -307,7 +307,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("segment_entries", "int64", (c, BUFFERS, k), "503: entries that the buffer's run has loaded"),
         StateField("computing", "bool_", (c,), "607: a mac is at work"),
         StateField("doing", "int64", (c,), "607: 0 idle, 1 a sequence runs, 2 a mac is at work"),
-        StateField("macs_before", "int64", (c,), "506: products of the cluster's PEs before the mac at work, while a trace records"),
+        StateField("macs_before", "int64", (c,), "506: products of the cluster's PEs before the mac at work, while a trace records; else 0"),
         StateField("doing_since", "int64", (c,), "607: cycles of the row before this one are counted in their class"),
         StateField("parsers", "object", meaning="606: by cluster: the configuration that is being parsed, or None", initial=[None] * c),
         StateField("units", "object", meaning="607: by cluster: which buffer holds loader, mac, sfu and store", initial=[[FREE] * len(UNITS) for _ in range(c)]),

@@ -67,6 +67,7 @@ class Tracing:
         trace, divider, number = self.row.trace, self.row.divider, run["number"]
         begin, until = op["start"], op["end"] + 1
         uses = int(self.state.macs[cluster].sum() - self.state.macs_before[cluster])
+        self.state.macs_before[cluster] = 0
         if uses:
             trace.occurred("unit", begin * divider, until * divider, uses, number)
         trace.worked([begin], [until], number)

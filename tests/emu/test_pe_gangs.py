@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -230,6 +230,7 @@ def test_every_cycle(order: str, balance: bool) -> None:
     assert seen > 5
 
 
+@example(1897, "first", False)  # steps lead below the input buffer in an iteration to come
 @EXAMPLES
 @given(SEEDS, ORDERS, st.booleans())
 def test_a_fault_in_the_middle(seed: int, order: str, balance: bool) -> None:

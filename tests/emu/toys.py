@@ -11,7 +11,7 @@ from emu.core import Core
 from emu.device import Builder, Device
 from emu.engines import ENGINES
 from emu.faults import Fault, Stop
-from emu.ports import Port
+from emu.ports import MAPPED, REGION_SHIFT, Port
 from emu.state import StateField
 from emu.windows import Later
 from isa.model import Core as Table
@@ -120,7 +120,7 @@ class Toy(Core):
             self.postpone(later)
             return "shared"
         done = self._answered(answer and answer[1], answer and answer[0])
-        return "shared" if self.port.window(address, size) else done
+        return "shared" if self._looked(address, size) else done
 
     def _store(self, address: int, size: int, value: int) -> str | None:
         try:
@@ -129,7 +129,11 @@ class Toy(Core):
             self.postpone(later)
             return "shared"
         done = self._answered(ready, "stored")
-        return "shared" if self.port.window(address, size) else done
+        return "shared" if self._looked(address, size) else done
+
+    def _looked(self, address: int, size: int) -> bool:
+        """Whether the core behind a window or register may go on now."""
+        return address >> REGION_SHIFT == MAPPED or self.port.window(address, size) is not None
 
     def _beat(self, ranges: Sequence[tuple[int, int]], data: bytes | None = None) -> str | None:
         self.port.beat(self.time, ranges, data)

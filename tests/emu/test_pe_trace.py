@@ -1,0 +1,284 @@
+"""The trace block of a row: records against a log of the reference engine, cycle by cycle; both engines."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emu.core import Event
+from emu.device import Device
+from emu.pe import ENGINES
+from emu.pe.fast import FastRow
+from emu.pe.row import Row
+from emu.pe.state import MAC, RUNNING, STORE
+from emu.ports import Port
+from isa.codec import encode
+from isa.memory_map import CORE_SHIFT, REGISTERS
+from isa.pe import CORE
+from isa.trace import MAPPED_GROUPS
+from tests.emu.pe_builder import Machine, Unit
+from tests.emu.test_pe_engines import contents, differences, said
+from tests.emu.test_pe_gangs import ORDERS, Maker
+from tests.emu.test_pe_programs import program
+from tests.emu.test_pe_random import Layer, layers
+from tests.emu.test_pe_random import build as build_layer
+from tests.emu.toys import HALF, UNIT, toy
+from tests.emu.trace_witness import Done, by_window, configure, expected, spilled
+
+EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SEEDS = st.integers(0, 2**32 - 1)
+PAUSES = st.lists(st.integers(1, 80), max_size=4)
+PARAMETERS = st.fixed_dictionaries(
+    {
+        "mode": st.just(1),
+        "begin": st.integers(0, 2),
+        "num": st.integers(1, 3),
+        "step": st.integers(0, 2),
+        "overhead": st.integers(0, 5),
+        "loops": st.integers(0, 3),
+    }
+)
+CYCLING = {"mode": 1, "begin": 0, "num": 1, "step": 1, "overhead": 4, "loops": 0}
+WHOLE = {"mode": 1, "begin": 0, "num": 1000, "step": 1000}
+
+
+class Watched(Row):
+    """A row of the reference engine that logs what its exes do, as it can be seen from outside."""
+
+    def __init__(self, device: Device, row: int) -> None:
+        super().__init__(device, row)
+        self.log: dict[int, Done] = {}  # by the packet's order
+        self.before: dict[int, list[tuple[str, int, int, int]]] = defaultdict(list)
+        self.macs: dict[int, Any] = {}  # by cluster: the mac at work
+        self.listeners.append(self.heard)
+
+    @property
+    def done(self) -> list[Done]:
+        """The exes in their order, with what their ports did."""
+        for order, events in self.before.items():
+            if order in self.log:
+                self.log[order].events += events
+        self.before.clear()
+        return [self.log[order] for order in sorted(self.log)]
+
+    def _running(self) -> set[int]:
+        return {run["order"] for runs in self.state.runs for run in runs}
+
+    def _cycle(self, now: int) -> None:
+        there = self._running()
+        super()._cycle(now)
+        packet = self.state.packet
+        if packet is not None and packet["mnemonic"] == "exe" and packet["opened"]:
+            self.log.setdefault(packet["order"], Done(now * self.divider))
+        for order in there - self._running():
+            self.log[order].end = now * self.divider
+
+    def _multiply(self, now: int) -> None:
+        state = self.state
+        for cluster in np.flatnonzero(state.computing).tolist():
+            if cluster not in self.macs:
+                runs = state.runs[cluster]
+                ops = ((run, op) for run in runs for op in run["ops"])
+                owner = next(r for r, op in ops if (op["unit"], op["state"]) == (MAC, RUNNING))
+                self.macs[cluster] = owner["order"], now, 0
+            self.log[self.macs[cluster][0]].cycles.add(now)
+        before = state.macs.sum(axis=1)
+        super()._multiply(now)
+        gained = state.macs.sum(axis=1) - before
+        for cluster, (order, begin, count) in list(self.macs.items()):
+            self.macs[cluster] = order, begin, count + int(gained[cluster])
+            if not state.computing[cluster]:
+                order, begin, count = self.macs.pop(cluster)
+                if count:
+                    event = "unit", begin * self.divider, (now + 1) * self.divider, count
+                    self.log[order].events.append(event)
+
+    # On-chip memory
+
+    def _storing(self) -> int:
+        cluster = self.state.returning
+        buffer = self.state.units[cluster][STORE]
+        (run,) = (run for run in self.state.runs[cluster] if run["buffer"] == buffer)
+        return int(run["order"])
+
+    def _memory(self, what: str) -> None:
+        writes = what.startswith("writes")
+        order = self._storing() if writes else self.state.packet["order"]
+        self.before[order].append((what, 0, 0, 1))
+
+    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+        self._memory("reads" if port is self.ports[0] else "writes")
+        super().granted(port, data, time, ready)
+
+    def heard(self, event: Event) -> None:
+        if event.kind == "blocked":
+            self._memory(str(event.values["of"]))
+
+
+def watched(unit: Unit, *others: Any) -> Machine:
+    """The unit in the reference engine, with a log."""
+    usual, ENGINES["reference"] = ENGINES["reference"], Watched
+    try:
+        return unit.machine(*others, engine="reference")
+    finally:
+        ENGINES["reference"] = usual
+
+
+def logged(unit: Unit, parameters: dict[str, int], *others: Any) -> Any:
+    """The records that the log of a run asks for; None if it does not end."""
+    machine = watched(unit, *others)
+    row = machine.row
+    assert isinstance(row, Watched)
+    with np.errstate(all="ignore"):
+        stop = machine.device.run(max_cycles=200_000)
+    if stop.reason != "exit":
+        return None
+    return expected(row.number, parameters, row.trace.groups, row.done)
+
+
+def check(
+    unit: Unit, parameters: dict[str, int], pauses: list[int], *others: Any
+) -> tuple[Machine, Machine]:
+    """Both engines, looked at between: same state of the trace, and the log's records at the end."""
+    fast, reference = pair = [unit.machine(*others, engine=engine) for engine in ENGINES]
+    for machine in pair:
+        configure(machine.device, "pe[0]", parameters)
+    with np.errstate(all="ignore"):
+        for pause in pauses:
+            stops = [machine.device.run(max_cycles=pause) for machine in pair]
+            assert said(stops[0]) == said(stops[1])
+            if stops[0].reason != "cycle limit":
+                break
+            assert not differences(fast.device, reference.device)
+        stops = [machine.device.run(max_cycles=200_000) for machine in pair]
+    assert said(stops[0]) == said(stops[1])
+    assert contents(fast.device) == contents(reference.device)
+    found = [spilled(machine.device, "pe[0]") for machine in pair]
+    assert found[0] == found[1]
+    wanted = logged(unit, parameters, *others)
+    if wanted is not None:
+        assert by_window(found[0]) == wanted
+    return fast, reference
+
+
+@EXAMPLES
+@given(layers(), PARAMETERS, PAUSES)
+def test_layers(layer: Layer, parameters: dict[str, int], pauses: list[int]) -> None:
+    """All element types and designs, two buffers in turn."""
+    with np.errstate(all="ignore"):
+        unit = build_layer(layer).machine.unit
+    check(unit, parameters, pauses)
+
+
+@EXAMPLES
+@given(SEEDS, PARAMETERS, PAUSES)
+def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
+    """Several buffers at once, chains, windows: instructions overlap."""
+    check(program(seed).unit, parameters, pauses)
+
+
+@EXAMPLES
+@given(SEEDS, ORDERS, st.booleans(), PARAMETERS, PAUSES)
+def test_gangs(
+    seed: int, order: str, balance: bool, parameters: dict[str, int], pauses: list[int]
+) -> None:
+    check(Maker(seed, order, balance).loop().unit, parameters, pauses)
+
+
+def test_recording_breaks_no_gang() -> None:
+    fast, _ = check(Maker(3, "turns").loop().unit, CYCLING, [])
+    assert isinstance(fast.row, FastRow)
+    assert (fast.row.gangs, fast.row.broken) == (1, 0)
+
+
+@EXAMPLES
+@given(SEEDS, PAUSES)
+def test_others_in_the_half(seed: int, pauses: list[int]) -> None:
+    """Another core takes banks away, and reads registers of the row's block while it works."""
+    pick = random.Random(seed)
+    unit = Unit({"mem.banks": pick.choice([2, 5]), "pe.divider": pick.choice([1, 1, 2, 3])})
+    unit.config_packet(
+        0, "ld both base=0", "mac base=0 acc=0", "spu nonsf src=0 dst=0", "st base=0"
+    )
+    rng = np.random.default_rng(seed)
+    for number in range(4):
+        weights = unit.weights(rng.integers(-1, 2, (8 >> number % 2, 40)))
+        out = unit.out(64, "int32")
+        clusters = 0b11 if number % 2 == 0 else pick.choice([0b01, 0b10])
+        unit.exe(
+            0, weights, unit.dense(rng.integers(-1, 2, 40)), out=out, last=1, clusters=clusters
+        )
+    page = REGISTERS + (CORE.number << CORE_SHIFT)
+    script: list[Any] = []
+    for _ in range(25):
+        script.append(("work", pick.choice([1, 1, 3, 20])))
+        at = HALF + UNIT + unit.data_at + 4 * pick.randrange(200)
+        register = page + MAPPED_GROUPS + 4 * pick.randrange(17)
+        script.append(pick.choice([("load", at, 4), ("beat", [(at, 16)]), ("load", register, 4)]))
+    other = toy(pick.choice([3, 90]), [*script, ("end",)])
+    pair = check(unit, WHOLE | {"num": pick.choice([1, 2, 9])}, pauses, other)
+    logs = [next(x for x in m.device.order if x is not m.row).state.log for m in pair]
+    assert logs[0] == logs[1]
+
+
+# A row by hand. dist.bus_bytes 32, onchip latency and dispatch: the list begins in cycle 6 (start
+# of docs/timing-pe.md); see `test_by_hand` for the rest.
+def by_hand() -> Unit:
+    """Two clusters of four PEs; an exe for both, then one for cluster 0 alone."""
+    unit = Unit({"pe.design": "5a"})
+    unit.config_packet(0, "ld activations base=0", "ld weights", "mac base=0 acc=0")
+    marker = [encode(CORE.by_mnemonic[f"trace_{way}"], {"g": 2}) for way in ("begin", "end")]
+    unit.exe(0, unit.dense(np.ones(8)), unit.weights(np.ones((8, 2))))
+    unit.packet(marker[0], [])
+    unit.exe(0, unit.dense(np.ones(8)), unit.weights(np.ones((8, 3))))
+    unit.exe(0, unit.dense(np.ones(8)), unit.weights(np.ones((4, 4))), clusters=0b01)
+    unit.packet(marker[1], [])
+    unit.exe(0, unit.dense(np.ones(8)), unit.weights(np.ones((8, 1))))
+    return unit
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_marked_exes_by_hand(engine: str) -> None:
+    """Markers are no instructions: exes 1 and 2 are recorded, in group 2.
+
+    Bytes: 1 command, 8 activations, a record of n weights is 2 + 3 n, a PE. Exe 1: 1 + 8 + 8 * 11 =
+    97, four beats of 32; exe 2: 1 + 8 + 4 * 14 = 65, three. Products: 8 * 3 and 4 * 4. Design 5a looks at
+    an entry a cycle, its product is added in the next one: a mac of n weights takes n + 1.
+    """
+    machine = by_hand().machine(engine=engine)
+    configure(machine.device, "pe[0]", {"mode": 0})
+    machine.run()
+    (record,) = spilled(machine.device, "pe[0]")
+    counts = {name: record[name] for name in ("group", "first", "instructions", "e_cu", "e_array")}
+    assert counts == {
+        "group": 2,
+        "first": 1,
+        "instructions": 2,
+        "e_cu": 8 * 3 + 4 * 4,
+        "e_array": 4 + 5,
+    }
+    assert record["e_rd"] == 4 + 3
+    assert record["e_wr"] == record["e_xwr"] == record["e_bus"] == record["e_rd_blocked"] == 0
+    assert record["t_cu_end"] <= record["t_end"]
+
+
+def test_a_marker_of_a_group_that_is_not_there() -> None:
+    unit = Unit()
+    unit.packet(encode(CORE.by_mnemonic["trace_begin"], {"g": 4}), [])
+    for engine in ENGINES:
+        stop = unit.machine(engine=engine).device.run()
+        assert stop.fault is not None
+        assert (stop.fault.kind, stop.fault.address) == ("bad mask", UNIT)
+        assert "register group 4: the trace block of pe[0] has 4" in stop.message
+
+
+def test_units() -> None:
+    """p: a weight and an activation of int16."""
+    row = Unit({"pe.element": "int16"}).machine().row
+    assert row.units() == (2 * 4, 4)
