@@ -418,5 +418,6 @@ CORE = checked(
         settings=SETTINGS,
         called=True,
         order=("scalar", "matrix", "vector", "product", "function", "marker"),
+        unit="a lane of a tile engine of the multiplier, of engines * lanes; it is used in each of its cycles in which it multiplies a column of a tile, the array in each cycle of a product; MFUs are none of it",
     )
 )

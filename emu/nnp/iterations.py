@@ -3,8 +3,9 @@
 An iteration is an act, in the cycle in which its first vector is read, and so is each vector that
 is popped from NetInQ. An iteration has its effects there; when its results can be used is state
 (`ready_*`, `free`), and so are the vectors that leave later (`net_out`). The next instruction
-follows nnp.issue_cycles after the begin of the last iteration. Listeners hear "chain" (address
-of its first instruction, iteration) when an iteration has had its effects.
+follows nnp.issue_cycles after the begin of the last iteration. When an iteration has had its
+effects, listeners hear "used" (of, begin, until, times) of each thing that it has used
+(`emu.nnp.tracing`), then "chain" (address of the chain's first instruction, iteration).
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from emu.core import Units
 from emu.faults import Fault
-from emu.nnp import flow
+from emu.nnp import flow, tracing
 from emu.nnp.arithmetic import Arithmetic, FastArithmetic
 from emu.nnp.chain import Chain
 from emu.nnp.memories import Memories
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from isa.nnp_entries import Access
 
 _AT_ONCE = 1 << 20  # elements of vectors that are worked on at a time
+_ROOM, _VECTOR = "room in NetOutQ", "a vector in NetInQ"  # what is waited for
 WORD = 4  # bytes of an instruction
 
 
@@ -38,6 +41,7 @@ class Iterations(Queues):
     """What the core does with the chain that is complete."""
 
     batches = True  # iterations are done together where nobody can tell
+    numbers_markers = False
 
     def __init__(self, device: Device) -> None:
         super().__init__(device)
@@ -47,6 +51,20 @@ class Iterations(Queues):
         self.execution = Execution(self)
         self._chain: Chain | None = None
         self._single = False  # an iteration of the chain fails: find out which one
+
+    @property
+    def counting(self) -> bool:
+        """Whether somebody wants to know what an iteration does."""
+        return self.tracing or bool(self.listeners)
+
+    @property
+    def begun(self) -> int:
+        return self.state.begun
+
+    def units(self) -> Units:
+        """Lanes of all tile engines; one takes a column of a tile in a cycle."""
+        timing = self.timing
+        return Units(timing.engines * timing.lanes, timing.vector_bytes)
 
     def arithmetic_of(self, config: Mapping[str, Any], state: NnpState) -> Arithmetic:
         """The arithmetic of this engine."""
@@ -74,13 +92,18 @@ class Iterations(Queues):
 
     def _has_room(self, chain: Chain) -> bool:
         """Whether NetOutQ has room for what an iteration pushes, or is empty; else wait."""
-        waiting = len(self.state.net_out)
-        if not chain.pushed or self.state.popped or not waiting:
+        state = self.state
+        there = len(state.net_out)
+        if not chain.pushed or state.popped:
             return True
-        if waiting + chain.pushed <= self.net_out:
-            return True
-        self.wait("room in NetOutQ")
-        return False
+        if there and there + chain.pushed > self.net_out:
+            self.wait(_ROOM)
+            return False
+        if self.waiting is not None and self.waiting.on == _ROOM:
+            state.full += self.time - self.waiting.since
+            state.asked = self.time
+            self.proceed()
+        return True
 
     def _iterate(self, chain: Chain, limit: int) -> bool:
         """Do iterations that begin before `limit`, or go to the begin of the next one."""
@@ -174,16 +197,23 @@ class Iterations(Queues):
         state.chains += count
         state.vectors += way.written.size * len(chain.writes) if not chain.is_tiles else 0
         self._count_beats(chain, state.iteration, count)
+        if not state.iteration:
+            state.begun += 1
+        if self.counting:
+            tracing.tell(self, chain, way, count)
         if self.listeners:
             self.announce("chain", address=state.chain[0][0], iteration=state.iteration)
         state.iteration += count
         state.popped = []
+        state.starved = state.full = 0
         if state.iteration < chain.iterations:
             self.time = max(int(way.starts[-1]) + self.divider, int(state.free[READ]))
             if chain.is_tiles:
                 self.time = max(int(way.starts[-1]) + self.divider, int(state.free[TILES]))
+            state.asked = self.time
         else:
             state.chain, state.launched, state.iteration = [], False, 0
+            state.asked = 0
             self._chain = None
             last = begun if chain.source.memory.queue else int(way.starts[-1])
             self._retire(last + self.timing.issue)
@@ -196,20 +226,32 @@ class Iterations(Queues):
         for access in (chain.source, *chain.writes):
             if access.memory.setting:
                 continue
-            length = self.timing.tile_bytes if chain.is_tiles else self.timing.vector_bytes
-            places = chain.addresses(access, first, count)
-            places = self.state.base + places[places >= 0] * length
-            beats = int(self.timing.beats(places, length).sum())
+            beats = self.beats(chain, access, first, count)
             if access.writes:
                 self.port.external_writes += beats
-                channel = self.device.memory.channel
-                offsets, times = np.unique(places % channel.width, return_counts=True)
-                self.port.external_partial += sum(
-                    channel.partial(offset, length) * often
-                    for offset, often in zip(offsets.tolist(), times.tolist(), strict=True)
-                )
+                self.port.external_partial += self.partial(chain, access, first, count)
             else:
                 self.port.external_reads += beats
+
+    def _places(self, chain: Chain, access: Access, first: int, count: int) -> tuple[Times, int]:
+        """Where in external memory an access is in some iterations, and bytes at each place."""
+        length = self.timing.tile_bytes if chain.is_tiles else self.timing.vector_bytes
+        places = chain.addresses(access, first, count)
+        return self.state.base + places[places >= 0] * length, length
+
+    def beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
+        """Beats of an access to external memory in some iterations."""
+        return int(self.timing.beats(*self._places(chain, access, first, count)).sum())
+
+    def partial(self, chain: Chain, access: Access, first: int, count: int) -> int:
+        """How many beats of a write are narrower than the memory."""
+        places, length = self._places(chain, access, first, count)
+        channel = self.device.memory.channel
+        offsets, times = np.unique(places % channel.width, return_counts=True)
+        return sum(
+            channel.partial(offset, length) * often
+            for offset, often in zip(offsets.tolist(), times.tolist(), strict=True)
+        )
 
     # NetInQ
 
@@ -223,9 +265,11 @@ class Iterations(Queues):
             self.time = begin
             return False
         if not state.net_in:
-            self.wait("a vector in NetInQ")
+            self.wait(_VECTOR)
             return True
-        self.proceed()
+        if self.waiting is not None:
+            state.starved += self.time - self.waiting.since
+            self.proceed()
         time = self.time
         state.popped.append((time, state.net_in.pop(0)))
         self.device.changed(self, time)

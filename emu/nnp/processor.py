@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _PROGRAM = MEMORY[0]
 _KNOWN = 4096  # complete chains that are kept
 _BURST = 1 << 15  # cycles: iterations that begin in them can be done together
+_MARKERS = {"trace_begin": True, "trace_end": False}
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 
 
@@ -166,8 +167,10 @@ class Processor(Iterations):
         self._retire(self.time + self.timing.issue)
 
     def _set(self, found: Decoded) -> None:
-        """s_wr; markers do nothing until there is a trace block."""
-        if found.row.mnemonic != "s_wr":
+        """s_wr, or a marker. Raises `Fault`."""
+        does = step(found).does
+        if does in _MARKERS:
+            self.mark(_MARKERS[does], found.values["g"], self.time, self.time + self.timing.issue)
             return
         try:
             name, value = scalar(found)
@@ -197,6 +200,7 @@ class Processor(Iterations):
             self._retire(self.time + self.timing.issue)
             return
         state.launched, state.iteration = True, 0
+        state.asked, state.starved, state.full = self.time, 0, 0
         state.stored_before = state.stored
         self._single = False
 

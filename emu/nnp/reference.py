@@ -26,6 +26,7 @@ class Reference(Processor):
     """The one core of the table nnp, plainly."""
 
     batches = False
+    _waits = 0  # of the iteration whose way is looked for
 
     def arithmetic_of(self, config: Mapping[str, Any], state: NnpState) -> Arithmetic:
         """Python's integers and fractions."""
@@ -33,12 +34,20 @@ class Reference(Processor):
 
     # Cycle by cycle
 
-    def _first(self, earliest: int, holds: Callable[[int], bool]) -> int:
-        """The first cycle of the core's clock from `earliest` on in which something holds."""
+    def _first(
+        self, earliest: int, comes: Callable[[int], bool], there: Callable[[int], bool]
+    ) -> int:
+        """The first cycle of the core's clock from `earliest` on in which both hold.
+
+        Those in which only the first does are counted: entries that are read are not there.
+        """
         cycle = self.aligned(earliest)
-        while not holds(cycle):
+        while True:
+            come = comes(cycle)
+            if come and there(cycle):
+                return cycle
+            self._waits += self.divider if come else 0
             cycle += self.divider
-        return cycle
 
     def _entry(self, access: Access, place: int | None) -> int:
         """The cycle from which an entry can be read."""
@@ -69,12 +78,15 @@ class Reference(Processor):
         free = int(state.free[READ])
         times, rates = [], []
         for place in chain.source.addresses(state.iteration, chain.volume):
-            there = self._entry(chain.source, place)
+            ready = self._entry(chain.source, place)
 
-            def can(cycle: int, free: int = free, there: int = there) -> bool:
-                return cycle >= free and cycle >= there
+            def comes(cycle: int, free: int = free) -> bool:
+                return cycle >= free
 
-            times.append(self._first(self.time, can))
+            def there(cycle: int, ready: int = ready) -> bool:
+                return cycle >= ready
+
+            times.append(self._first(self.time, comes, there))
             rates.append(self._rate(chain.source, place))
             free = times[-1] + rates[-1]
         return np.array([times], np.int64), np.array([rates], np.int64)
@@ -83,6 +95,7 @@ class Reference(Processor):
         """See `Processor.way`."""
         timing, iteration = self.timing, self.state.iteration
         times, before = reads[0].tolist(), rates[0].tolist()
+        self._waits = 0 if chain.source.memory.queue else self._gaps(times, before)
         free = {READ: times[-1] + before[-1]}
         depth = timing.read + (0 if chain.source.memory.setting else timing.latency)
         ends = None
@@ -111,7 +124,18 @@ class Reference(Processor):
         written = [t + timing.write + r for t, r in zip(times, rate, strict=True)]
         is_stored = any(not access.memory.setting for access in chain.writes)
         stored = max(written) + timing.latency if is_stored else 0
-        return Flow(reads[:, 0], free, np.array([written], np.int64), stored, ends)
+        ways = [np.array([x], np.int64) for x in (written, times)]
+        return Flow(reads[:, 0], free, ways[0], stored, reads, rates, ways[1], ends, self._waits)
+
+    def _gaps(self, times: list[int], rates: list[int]) -> int:
+        """The cycles in which reading was free, and nothing was read."""
+        taken = {
+            cycle
+            for time, rate in zip(times, rates, strict=True)
+            for cycle in range(time, time + rate)
+        }
+        begin = max(self.state.asked, int(self.state.free[READ]))
+        return sum(cycle not in taken for cycle in range(begin, times[-1]))
 
     def _handed(self, cycle: int, time: int, depth: int, before: int, rate: int) -> bool:
         """Whether a vector can enter a unit: its begin is there, and its end when it is needed."""
@@ -127,13 +151,15 @@ class Reference(Processor):
         for place in range(len(times)):
             waits = range(len(times)) if together else (place,)
 
-            def can(cycle: int, free: int = free, waits: Any = waits) -> bool:
+            def comes(cycle: int, free: int = free, waits: Any = waits) -> bool:
                 return cycle >= free and all(
-                    cycle >= needed[k] and self._handed(cycle, times[k], depth, before[k], rate[k])
-                    for k in waits
+                    self._handed(cycle, times[k], depth, before[k], rate[k]) for k in waits
                 )
 
-            found.append(self._first(found[-1] if found else times[0], can))
+            def there(cycle: int, waits: Any = waits) -> bool:
+                return all(cycle >= needed[k] for k in waits)
+
+            found.append(self._first(found[-1] if found else times[0], comes, there))
             free = found[-1] + rate[place]
         return found
 
@@ -149,22 +175,22 @@ class Reference(Processor):
         passes = [range(k, min(k + timing.engines, rows * cols))
                   for k in range(0, rows * cols, timing.engines)]  # fmt: skip
 
-        def can(cycle: int) -> bool:
-            """Whether every pass that begins then finds its tiles, and in row 0 its vectors."""
-            if cycle < state.free[MULTIPLY]:
-                return False
-            for number, tiles in enumerate(passes):
-                begin = cycle + number * timing.a_pass
-                for tile in tiles:
-                    if begin < ready[tile]:
-                        return False
-                    if tile < cols and not self._handed(
-                        begin, times[tile], depth, before[tile], timing.a_pass
-                    ):
-                        return False
-            return True
+        begins = {
+            tile: number * timing.a_pass for number, tiles in enumerate(passes) for tile in tiles
+        }
 
-        begin = self._first(times[0], can)
+        def comes(cycle: int) -> bool:
+            """Whether every pass that begins then finds, in row 0, its vectors."""
+            return cycle >= state.free[MULTIPLY] and all(
+                self._handed(cycle + begins[tile], times[tile], depth, before[tile], timing.a_pass)
+                for tile in range(cols)
+            )
+
+        def there(cycle: int) -> bool:
+            """Whether every pass finds its tiles."""
+            return all(cycle + begin >= ready[tile] for tile, begin in begins.items())
+
+        begin = self._first(times[0], comes, there)
         found = []
         for row in range(rows):
             last = next(n for n, tiles in enumerate(passes) if (row + 1) * cols - 1 in tiles)

@@ -61,6 +61,9 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         row("chain",       "object", meaning="instructions of the chain that is open: address, word", initial=[]),
         row("launched",    "bool",   meaning="the open chain is complete and runs"),
         row("iteration",   "int",    meaning="its next iteration"),
+        row("asked",     "int",    meaning="cycle in which that could begin but for what it reads"),
+        row("starved",   "int",    meaning="cycles for which it waited for vectors in NetInQ"),
+        row("full",      "int",    meaning="cycles for which it waited for room in NetOutQ"),
         row("popped",      "object", meaning="vectors that the next iteration has taken from NetInQ: cycle, bytes", initial=[]),
         row("ending",      "bool",   meaning="the program is over, writes are under way"),
         row("free",        "int64",  (len(UNITS),), "by unit: first cycle in which it can take another vector"),
@@ -74,6 +77,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         row("parcel",      "object", meaning="bytes of its vector that is not whole", initial=b""),
         row("net_out",     "object", meaning="vectors in NetOutQ: the cycle from which they are there, bytes", initial=[]),
         row("leaving",     "int",    meaning="bytes of the first one that were read"),
+        row("begun",       "int",    meaning="chains that have begun"),
         row("chains",      "int",    meaning="chains done, each iteration for itself"),
         row("tiles",       "int",    meaning="products of a tile and a vector"),
         row("vectors",     "int",    meaning="vectors that chains wrote"),
@@ -102,6 +106,9 @@ class NnpState(State):
     chain: list[tuple[int, int]]
     launched: bool
     iteration: int
+    asked: int
+    starved: int
+    full: int
     popped: list[tuple[int, bytes]]
     ending: bool
     free: NDArray[np.int64]
@@ -115,6 +122,7 @@ class NnpState(State):
     parcel: bytes
     net_out: list[tuple[int, bytes]]
     leaving: int
+    begun: int
     chains: int
     tiles: int
     vectors: int

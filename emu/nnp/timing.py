@@ -46,6 +46,7 @@ class Timing:
         self.rate = -(-native // int(config["nnp.vector_lanes"])) * self.divider
         self.a_pass = -(-native // int(config["nnp.lanes"])) * self.divider
         self.engines = int(config["nnp.engines"])
+        self.lanes = int(config["nnp.lanes"])
         self.latency = self._aligned(int(config["mem.external_latency"]))
         self.width = int(config["mem.external_width"])
         self.channels = int(config["nnp.vector_channels"])
