@@ -1,0 +1,38 @@
+"""Make the files of the profiled layer: weights of unequal density, images with zeros.
+
+python -m programs.profiled.make
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+HERE = Path(__file__).parent
+IMAGES, INPUTS, NEURONS = 64, 128, 32
+SHIFT = 6
+
+
+def weights() -> NDArray[np.int8]:
+    """(neurons, inputs); pruning left some neurons a twentieth of their weights, some half."""
+    chance = np.random.default_rng(1)
+    kept = chance.random((NEURONS, INPUTS)) < chance.uniform(0.05, 0.5, (NEURONS, 1))
+    return (chance.integers(-9, 10, (NEURONS, INPUTS)) * kept).astype(np.int8)
+
+
+def images() -> NDArray[np.int8]:
+    """(images, inputs); what a ReLU left: half are zero."""
+    chance = np.random.default_rng(2)
+    return chance.integers(-20, 21, (IMAGES, INPUTS)).clip(0).astype(np.int8)
+
+
+def main() -> None:
+    """Write the files."""
+    np.save(HERE / "w.npy", weights())
+    np.save(HERE / "x.npy", images())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+# overlap.s - bad.s, but images come in and results go out while the array computes.
+        .device tiny
+        .input  x, int8, 64, 128
+        .output y, int8, 64, 32
+
+        .equ    TILES, 16               # of four images
+        .equ    ROW0, 1
+        .equ    PONG, 1 << 19           # from half 0 of a unit to its half 1
+
+        .core   pe, row=0
+images: .array  int8, 4, 128            # a tile
+        .balign 128
+sums:   .array  int8, 32, 128           # results: a row a neuron
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
+w\n:    .sparse "w.npy"[4 * \n : 4 * \n + 4]
+        .endr
+
+        .seq    layer, activation=relu, shift=6
+          ld    activations, base=0     # four images against one set of weights
+          ld    activations, base=1
+          ld    activations, base=2
+          ld    activations, base=3
+          ld    weights
+        .irp    n, 0, 1, 2, 3
+          mac   base=\n, acc=\n
+        .endr
+        .irp    n, 0, 1, 2, 3
+          spu   nonsf, src=\n, dst=\n
+        .endr
+        .endseq
+        .seq    finish, activation=relu, shift=6
+        .irp    n, 0, 1, 2, 3
+          spu   activation, src=\n, dst=\n
+          spu   requantise, src=\n, dst=\n
+          st    base=\n
+        .endr
+        .endseq
+
+        .list   tile
+        config  ib=0, layer
+        config  ib=1, finish
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7       # four neurons, one a PE of cluster 0
+        exe     ib=0, last, data=(images[0], images[1], images[2], images[3], w\n[0]), to=0
+        exe     ib=1, last, out=(sums[4 * \n : 4 * \n + 4], stride=128, step=1, pes=4), to=0
+        .endr
+        .endlist
+
+        .core   cp
+_start: li      s0, ROW0
+        la      a0, ping                # weights and packets into both halves
+        dma.copy zero, a0
+        la      a0, pong
+        dma.copy zero, a0
+        li      s2, TILES
+        la      s3, x                   # the next tile's images
+        la      s4, y                   # and results
+        li      s5, 0                   # the half that loads, 0 or PONG
+        call    load
+
+tiles:  dma.wait zero
+        mem.swap s0                     # waits for the array, too
+        la      a1, tile
+        dispatch s0, a1                 # the array computes
+        li      t0, PONG
+        xor     s5, s5, t0
+        addi    s2, s2, -1
+        li      t0, TILES - 1
+        beq     s2, t0, 1f
+        call    store                   # meanwhile results of the tile before go out
+1:      beqz    s2, 2f
+        call    load                    # and the next tile's images come in
+        j       tiles
+
+2:      dma.wait zero
+        mem.swap s0
+        li      t0, PONG
+        xor     s5, s5, t0
+        call    store
+        dma.wait zero
+        li      a0, 0
+        li      a7, 93
+        ecall
+
+load:   la      a0, take
+        li      t0, images
+        add     t0, t0, s5
+        sw      t0, 0(a0)
+        sw      s3, 4(a0)
+        dma.copy zero, a0
+        addi    s3, s3, 4 * 128
+        ret
+
+store:  li      t0, sums                # one image after the other
+        add     t0, t0, s5
+        li      t1, 4
+1:      la      a0, give
+        sw      s4, 0(a0)
+        sw      t0, 4(a0)
+        dma.copy zero, a0
+        addi    s4, s4, 32
+        addi    t0, t0, 1
+        addi    t1, t1, -1
+        bnez    t1, 1b
+        ret
+
+        .section .data.cp               # dst, src, row_bytes, rows, dst_stride, src_stride
+        .balign 4
+        .equ    WHOLE, w7 + sizeof(w7) - tile
+ping:   .word   tile, load_address(tile), WHOLE, 1, 0, 0
+pong:   .word   tile + PONG, load_address(tile), WHOLE, 1, 0, 0
+take:   .word   0, 0, 4 * 128, 1, 0, 0
+give:   .word   0, 0, 1, 32, 1, 128     # a byte a neuron

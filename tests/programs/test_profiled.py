@@ -1,0 +1,82 @@
+"""The programs that docs/profile.md is about: the same layer written badly and well, and all six cores at once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import macaw
+from emu.engines import ENGINES
+from tests.programs.scripts import PROGRAMS, script
+
+LAYER, SIX = PROGRAMS / "profiled", PROGRAMS / "six_cores"
+STEPS = ("bad", "overlap", "units", "banks", "good")
+CORES = ("CP", "DMA", "PE", "VC", "NNP", "FIM")
+make_layer, make_six = script("profiled/make.py"), script("six_cores/make.py")
+
+
+@cache
+def layer(name: str) -> macaw.Run:
+    return macaw.run(LAYER / f"{name}.s", x=make_layer.images())
+
+
+def test_the_files_are_those_that_are_made() -> None:
+    np.testing.assert_array_equal(np.load(LAYER / "w.npy"), make_layer.weights())
+    np.testing.assert_array_equal(np.load(LAYER / "x.npy"), make_layer.images())
+    for name, array in make_six.tensors().items():
+        found = np.load(SIX / f"{name}.npy")
+        np.testing.assert_array_equal(found, make_six.tiles(array, 4) if name == "wd" else array)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_each_version_of_the_layer_computes_the_same(name: str) -> None:
+    sums = make_layer.images().astype(int) @ make_layer.weights().T.astype(int)
+    wanted = np.clip(np.rint(sums.clip(0) / 2**make_layer.SHIFT), -128, 127)
+    assert 0 < np.count_nonzero(wanted) < wanted.size
+    np.testing.assert_array_equal(layer(name).outputs["y"], wanted)
+
+
+def test_each_version_is_faster_than_the_one_before() -> None:
+    cycles = [layer(name).cycles for name in STEPS]
+    assert cycles == sorted(set(cycles), reverse=True)
+    assert cycles[0] > 2 * cycles[-1]
+
+
+def test_what_was_bad_and_what_is_mended() -> None:
+    counters = {name: layer(name).counters for name in STEPS}
+    partial = {name: found["dma"]["external_partial"] for name, found in counters.items()}
+    assert partial["banks"] == counters["banks"]["dma"]["external_writes"] > 0
+    assert partial["good"] == 0
+    blocked = {
+        name: found["pe[0]"]["reads_blocked"] + found["pe[0]"]["writes_blocked"]
+        for name, found in counters.items()
+    }
+    assert blocked["units"] > 3 * blocked["banks"] > 0
+    assert blocked["good"] < 5
+    # All versions multiply the same pairs; the bad one with half of the PEs.
+    assert len({found["pe[0]"]["macs"] for found in counters.values()}) == 1
+
+
+@cache
+def six(without: str, engine: str = ENGINES[0]) -> macaw.Run:
+    defines = {f"WITHOUT_{without}": 1} if without else {}
+    program = macaw.assemble(SIX / "six_cores.s", defines=defines)
+    inputs = {name: make_six.tensors()[name] for name in ("x", "d", "e")}
+    return macaw.run(program, inputs, engine=engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_towers_are_what_numpy_computes(engine: str) -> None:
+    wanted = make_six.reference(make_six.tensors())
+    run = six("", engine)
+    for name, array in wanted.items():
+        assert np.count_nonzero(array) > array.size / 4, name
+        assert run.outputs[name].tobytes() == array.tobytes(), name
+
+
+def test_the_array_is_what_the_others_wait_for() -> None:
+    saved = {core: six("").cycles - six(core).cycles for core in CORES}
+    assert max(saved, key=lambda core: saved[core]) == "PE"
+    assert saved["PE"] > 2 * sorted(saved.values())[-2]
