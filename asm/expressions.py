@@ -119,7 +119,7 @@ def _truth(compare: Callable[[int, int], bool]) -> Callable[[int, int], int]:
     return lambda left, right: -1 if compare(left, right) else 0
 
 
-_BINARY: Mapping[str, Callable[[int, int], int]] = {
+BINARY: Mapping[str, Callable[[int, int], int]] = {
     "||": lambda left, right: int(bool(left or right)),
     "&&": lambda left, right: int(bool(left and right)),
     "|": operator.or_,
@@ -140,13 +140,13 @@ _BINARY: Mapping[str, Callable[[int, int], int]] = {
     "/": _quotient,
     "%": lambda left, right: left - right * _quotient(left, right),
 }
-_UNARY: Mapping[str, Callable[[int], int]] = {
+UNARY: Mapping[str, Callable[[int], int]] = {
     "-": operator.neg,
     "+": operator.pos,
     "~": operator.invert,
     "!": lambda value: int(not value),
 }
-_COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
+COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
 
 
 def evaluate(node: Node, context: Context) -> Value:
@@ -184,7 +184,7 @@ def _leaf(node: Node, context: Context) -> Value:
             operand = evaluate(node.operand, context)
             if isinstance(operand, Address):
                 raise NotYet(node, "it depends on where its section lies")
-            return wrap(_UNARY[node.operator](operand))
+            return wrap(UNARY[node.operator](operand))
         case Here():
             here = context.here()
             if isinstance(here, Address):
@@ -216,7 +216,7 @@ def _apply(node: Binary, left: int, right: int, context: Context) -> int:
     if node.operator in ("<<", ">>") and not 0 <= right < 64:
         context.warn(f"shift by {right} is out of range, 0 to 63; the result is 0", node)
         return 0
-    return wrap(_BINARY[node.operator](left, right))
+    return wrap(BINARY[node.operator](left, right))
 
 
 def _addresses(node: Binary, left: Value, right: Value) -> Value:
@@ -232,8 +232,8 @@ def _addresses(node: Binary, left: Value, right: Value) -> Value:
         if isinstance(right, Address) and left.area is right.area:
             if node.operator == "-":
                 return left.offset - right.offset
-            if node.operator in _COMPARISONS:
-                return _BINARY[node.operator](left.offset, right.offset)
+            if node.operator in COMPARISONS:
+                return BINARY[node.operator](left.offset, right.offset)
     raise NotYet(node, "it depends on where its section lies")
 
 

@@ -57,7 +57,7 @@ def _place(child: _Child) -> tuple[int, int]:
     return child.start, child.end
 
 
-class _Builder(Transformer[Token, Node]):
+class Builder(Transformer[Token, Node]):
     """Makes nodes while the parser runs. Every token is kept, for the places."""
 
     @staticmethod
@@ -194,22 +194,32 @@ class _Builder(Transformer[Token, Node]):
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
+    return made(text(), "line", Builder())
+
+
+def text() -> str:
+    """The grammar."""
+    return (files("asm") / "grammar.lark").read_text("utf-8")
+
+
+def made(rules: str, start: str, builder: Builder) -> Lark:
+    """The parser of a grammar that is this one or begins with it."""
     return Lark(
-        (files("asm") / "grammar.lark").read_text("utf-8"),
-        start="line",
+        rules,
+        start=start,
         parser="lalr",
-        transformer=_Builder(),
+        transformer=builder,
         keep_all_tokens=True,
         maybe_placeholders=False,
     )
 
 
-def parse(text: str) -> Statement:
+def parse(line: str) -> Statement:
     """The statement of a logical line without comments. Raises `Mistake`."""
     try:
-        statement = _parser().parse(text)
+        statement = _parser().parse(line)
     except UnexpectedInput as error:
-        raise _explained(error, text) from None
+        raise explained(error, line) from None
     assert isinstance(statement, Statement)
     return statement
 
@@ -217,7 +227,7 @@ def parse(text: str) -> Statement:
 _BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
 
 
-def _explained(error: UnexpectedInput, text: str) -> Mistake:
+def explained(error: UnexpectedInput, text: str) -> Mistake:
     """Lark's error in words that need no grammar."""
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from debugger.expressions import Expression, compiled
 from debugger.history import START, History, Position
 from debugger.places import Place, places
 from debugger.runner import Runner
@@ -182,6 +185,34 @@ class Session:
         return self._stop(
             self.record("start" if at_start else "step", done=done, at_start=at_start)
         )
+
+    # Values
+
+    def expression(self, text: str) -> Expression:
+        """An expression, compiled for the device and focus of now. Raises `ExpressionError`."""
+        return compiled(self, text)
+
+    def evaluate(self, text: str) -> Any:
+        """The value of an expression: a number, or an array. Raises `ExpressionError`."""
+        value = self.expression(text).value()
+        return value.copy() if isinstance(value, np.ndarray) else value
+
+    def set(self, text: str, value: Any) -> Any:
+        """Set what an expression names to a value, or to that of an expression's text.
+
+        The future that was known is forgotten. Returns what it is then. Raises `ExpressionError`.
+        """
+        target = self.expression(text)
+        target.set(self.evaluate(value) if isinstance(value, str) else value)
+        self.edited()
+        return target.value()
+
+    def edited(self) -> None:
+        """Somebody has changed the state: from here on the run is another one."""
+        position = self.device.position
+        self.history.forget_after(position)
+        self.runner.checkpoint(edited=True)
+        self._landings = [place for place in self._landings if place <= position]
 
     # Other threads
 

@@ -125,8 +125,8 @@ class Break(NamedTuple):
     """A place before which a core stops."""
 
     test: Callable[[], bool] | None = None  # asked when the core is there; None: it always stops
-    # The same as an expression of Python, for translated code: `x[N]` are the core's
-    # registers, other names stand in `names`. Empty: only `test` can say it.
+    # The same as an expression of Python, for translated code: `x[N]` are registers of the
+    # file x (`Core.inlines`), other names stand in `names`. Empty: only `test` can say it.
     text: str = ""
     names: Mapping[str, object] = MappingProxyType({})
 
@@ -154,6 +154,7 @@ class Core(ABC):
 
     confined = False  # it reaches nothing but its unit, by its ports, once it runs
     halts = False  # it looks at `breaks`
+    inlines = ""  # the register file whose live values the attribute of that name is a list of
     numbers_markers = True  # a marker is an instruction, with a number in the trace
 
     def __init__(

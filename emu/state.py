@@ -38,6 +38,10 @@ class StateField:
     shape: tuple[int, ...] = ()
     meaning: str = ""
     initial: Any = None  # None: zero (of an object: None)
+    path: str = ""  # how people reach it, if not by its name: `chain.iteration`
+    # Of how many levels of the core's table (`isa.model.Core.levels`) its first axes are;
+    # None: of those that its shape begins with.
+    levels: int | None = None
 
     @property
     def scalar(self) -> bool:

@@ -87,6 +87,7 @@ class RegisterFile:
     names: tuple[tuple[str, ...], ...]
     meaning: str
     about: tuple[str, ...] = ()  # what each of them holds, where the meaning does not say it all
+    signed: bool = False  # a debugger shows them as signed numbers
 
 
 @dataclass(frozen=True)

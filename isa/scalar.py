@@ -22,6 +22,7 @@ REGISTERS = RegisterFile(
         (abi, f"x{i}", f"gr{i}", *(("fp",) if abi == "s0" else ())) for i, abi in enumerate(_ABI)
     ),
     "General registers; zero reads 0 and drops what is written (gr0 to gr31 of seed 002).",
+    signed=True,
 )
 
 # fmt: off

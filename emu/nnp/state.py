@@ -60,7 +60,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         row("base",        "int",    meaning="address at which Dram begins", initial=EXTERNAL),
         row("chain",       "object", meaning="instructions of the chain that is open: address, word", initial=[]),
         row("launched",    "bool",   meaning="the open chain is complete and runs"),
-        row("iteration",   "int",    meaning="its next iteration"),
+        row("iteration",   "int",    meaning="its next iteration", path="chain.iteration"),
         row("asked",     "int",    meaning="cycle in which that could begin but for what it reads"),
         row("starved",   "int",    meaning="cycles for which it waited for vectors in NetInQ"),
         row("full",      "int",    meaning="cycles for which it waited for room in NetOutQ"),

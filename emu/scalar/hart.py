@@ -43,6 +43,7 @@ class Hart(Core):
 
     translator: type[Translator] = Translator
     halts = True
+    inlines = "x"
 
     def __init__(
         self,

@@ -1,0 +1,465 @@
+"""What names of state stand for: `vc.x5`, `pe[1,0].3.q1.level`, `mem[y+4].u8`, `y[3]`.
+
+A core's members are its register files, queues, counters and memory-mapped registers, as the
+tables have them, and the fields of its declared state. There is no second list of names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from debugger.places import Place, counts
+from emu.faults import Fault
+from isa.common import REGISTERS as MAPPED
+from isa.memory_map import CORE_SHIFT, REGISTERS
+
+if TYPE_CHECKING:
+    from emu.core import Core
+    from emu.device import Device
+    from emu.state import State, StateField
+
+VIEWS = {
+    **{f"u{bits}": np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)},
+    **{f"i{bits}": np.dtype(f"<i{bits // 8}") for bits in (8, 16, 32, 64)},
+    **{f"f{bits}": np.dtype(f"<f{bits // 8}") for bits in (16, 32, 64)},
+}
+"""Types by which bytes are looked at: `vc.vr3.u8[2]`."""
+WORD = VIEWS["u32"]
+Indices = Sequence[Any]  # the values of the subscripts that are no places, in their order
+
+
+class AccessError(ValueError):
+    """A name that means nothing, or a value that cannot be; the message is fit for a user."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """A value of the device that a path names.
+
+    `read(*indices)` gives it as it is now, `write(value, *indices)` sets it, where that can be.
+    """
+
+    text: str
+    read: Callable[..., Any]
+    write: Callable[..., None] | None = None
+    cores: frozenset[str] = frozenset()  # whose acts may change it
+    memory: bool = False  # it lies in memory: whoever writes may change it
+    extent: Callable[..., tuple[int, int]] | None = None  # of memory: address, bytes
+    whole: bool = False  # always a whole number
+    bits: int = 64  # it is one of so many bits
+    live: str = ""  # as Python text for a break of its core: `x[10]`
+    names: Mapping[str, object] = field(default_factory=dict)  # that this text uses
+
+
+@dataclass
+class _Chain:
+    """A value and how it is reached: `owner[key]`, or the field `key` of a state."""
+
+    value: Any
+    owner: Any = None
+    key: Any = None
+
+    def member(self, name: str, text: str) -> None:
+        """Go on to a member."""
+        if name in VIEWS:
+            self.owner, self.key, self.value = None, None, viewed(self.value, VIEWS[name], text)
+        elif isinstance(self.value, Mapping) and name in self.value:
+            self.owner, self.key, self.value = self.value, name, self.value[name]
+        elif name.isdecimal():
+            self.index((int(name),), text)
+        else:
+            names = [*(self.value if isinstance(self.value, Mapping) else ()), *VIEWS]
+            raise AccessError(f"{text} has no '{name}'{_near(name, names)}")
+
+    def index(self, indices: tuple[Any, ...], text: str) -> None:
+        """Go on to an element, or to several."""
+        key = indices[0] if len(indices) == 1 else indices
+        try:
+            value = self.value[key]
+        except (IndexError, KeyError, TypeError, ValueError):
+            raise AccessError(
+                f"{text} has no element {_shown(indices)}{_size(self.value)}"
+            ) from None
+        if isinstance(self.value, bytes | tuple):
+            self.owner = None
+        else:
+            self.owner = self.value
+        self.key, self.value = key, value
+
+    def set(self, value: Any, text: str) -> None:
+        """Replace what was reached."""
+        if self.owner is None:
+            if isinstance(self.value, np.ndarray) and self.value.flags.writeable:
+                self.value[...] = fitting(value, self.value.dtype, text)
+                return
+            raise AccessError(f"{text} cannot be set")
+        if isinstance(self.owner, np.ndarray):
+            self.owner[self.key] = fitting(value, self.owner.dtype, text)
+        else:
+            self.owner[self.key] = _like(value, self.value, text)
+
+
+def viewed(value: Any, dtype: np.dtype[Any], text: str) -> Any:
+    """Bytes, numbers or arrays as elements of a type."""
+    if isinstance(value, int | np.integer):
+        bits = 8 * value.dtype.itemsize if isinstance(value, np.integer) else 64
+        if isinstance(value, int) and -(1 << 31) <= value < 1 << 32:
+            bits = 32
+        data = (int(value) & (1 << bits) - 1).to_bytes(bits // 8, "little")
+        found = np.frombuffer(data[: max(dtype.itemsize, len(data))], dtype)
+        return found[0] if len(found) == 1 else found
+    if isinstance(value, np.floating):
+        value = np.array([value])
+    if isinstance(value, bytes | bytearray):
+        value = np.frombuffer(value, np.uint8)
+    if not isinstance(value, np.ndarray):
+        raise AccessError(f"{text} has no bytes to be looked at as {dtype.name}")
+    try:
+        return value.view(dtype) if value.ndim == 1 else np.ascontiguousarray(value).view(dtype)
+    except ValueError:
+        raise AccessError(f"{text} does not divide into numbers of {dtype.name}") from None
+
+
+def fitting(value: Any, dtype: np.dtype[Any], text: str) -> Any:
+    """A value as a type has it. Raises `AccessError` if it is out of range."""
+    array = np.asarray(value)
+    if dtype.kind in "iu" and array.dtype.kind in "iub":
+        limits = np.iinfo(dtype)
+        low = -(1 << 8 * dtype.itemsize - 1)  # as in a source, either signedness will do
+        for item in array.ravel().tolist():
+            if not low <= item <= max(limits.max, (1 << 8 * dtype.itemsize) - 1):
+                raise AccessError(f"{item} does not fit {text}, {limits.min} to {limits.max}")
+        return array.astype(np.uint64 if array.dtype == np.uint64 else np.int64).astype(dtype)
+    if dtype.kind in "iu" and array.dtype.kind == "f":
+        raise AccessError(f"{text} holds whole numbers")
+    try:
+        return array.astype(dtype)
+    except (TypeError, ValueError):
+        raise AccessError(f"{text} holds numbers") from None
+
+
+def _like(value: Any, old: Any, text: str) -> Any:
+    """A plain value of the type of the one that it replaces."""
+    if isinstance(old, bool) and isinstance(value, int):
+        return bool(value)
+    if isinstance(old, int) and isinstance(value, int | np.integer):
+        return int(value)
+    raise AccessError(f"{text} cannot be set to that")
+
+
+class Members:
+    """The members of one place, by name."""
+
+    def __init__(self, device: Device, place: Place) -> None:
+        self.device = device
+        self.place = place
+        self.core: Core = device.cores[place.core]
+        self.table = self.core.table
+        self.levels = counts(self.core)
+        self.fields: dict[str, StateField] = {}
+        for row in self.core.state.fields:
+            self.fields[row.path or row.name] = row
+
+    def names(self) -> list[str]:
+        """Everything that may follow the place, sorted."""
+        found = {name.split(".")[0] for name in self.fields}
+        found |= {name for file in self.table.files for names in file.names for name in names}
+        found |= {queue.name for queue in self.table.queues}
+        found |= {row.name for row in self.table.counters}
+        found |= {row.name for row in (*MAPPED, *self.table.registers)}
+        return sorted(found)
+
+    def find(self, steps: Sequence[str | int]) -> Access:
+        """What the steps behind the place mean; a number stands for a subscript there."""
+        name = steps[0]
+        if not isinstance(name, str):
+            raise AccessError(f"{self.place} goes no deeper; name something of it")
+        kinds = [self._register, self._queue, self._counter, self._field, self._mapped]
+        if self.place.units:
+            kinds[2:4] = [self._field, self._counter]
+        for look in kinds:
+            found = look(steps)
+            if found is not None:
+                return found
+        raise AccessError(f"{self.place} has no '{name}'{_near(name, self.names())}")
+
+    # Kinds of members
+
+    def _register(self, steps: Sequence[str | int]) -> Access | None:
+        for file in self.table.files:
+            number = next((n for n, names in enumerate(file.names) if steps[0] in names), None)
+            if number is None:
+                continue
+            row = next(row for row in self.core.state.fields if row.name == file.name)
+            inside = self._inside(row)
+            single = len(file.names) == 1 and row.shape[len(inside) :][:1] != (1,)
+            place = inside if single else (*inside, number)
+            bits = file.width if row.dtype != "object" and file.width <= 64 else 0
+            live = self.core.inlines == file.name and len(steps) == 1
+            signed = file.signed and len(row.shape) == len(place)
+            return self._of_field(row, place, steps[1:], signed=signed, bits=bits, live=live)
+        return None
+
+    def _queue(self, steps: Sequence[str | int]) -> Access | None:
+        queue = next((row for row in self.table.queues if row.name == steps[0]), None)
+        if queue is None or len(steps) < 2 or steps[1] not in ("level", "capacity", "high"):
+            return None
+        text = f"{self.place}.{queue.name}.{steps[1]}"
+        if steps[1] == "capacity":
+            capacity = int(self.device.config[queue.capacity])
+            return Access(text, lambda: capacity, whole=True)
+        if steps[1] == "high":
+            if not queue.high:
+                raise AccessError(f"{self.place}.{queue.name} has no high-water mark")
+            return self.find((queue.high,))
+        row = next(row for row in self.core.state.fields if row.name == queue.held)
+        inside = self._inside(row)
+
+        def level() -> int:
+            return held(_at(self._synced(row), inside))
+
+        return Access(text, level, cores=frozenset((self.core.name,)), whole=True)
+
+    def _field(self, steps: Sequence[str | int]) -> Access | None:
+        if len(steps) > 1 and f"{steps[0]}.{steps[1]}" in self.fields:
+            row = self.fields[f"{steps[0]}.{steps[1]}"]
+            return self._of_field(row, self._inside(row), steps[2:])
+        row_or_none = self.fields.get(str(steps[0]))
+        if row_or_none is None:
+            return None
+        return self._of_field(row_or_none, self._inside(row_or_none), steps[1:])
+
+    def _counter(self, steps: Sequence[str | int]) -> Access | None:
+        name = str(steps[0])
+        if name not in self.device.counters()[self.core.name] or len(steps) > 1:
+            return None
+        if self.place.units:
+            raise AccessError(f"{name} is counted for {self.core.name} as a whole")
+
+        def count() -> int:
+            return self.device.counters()[self.core.name][name]
+
+        return Access(f"{self.place}.{name}", count, None, frozenset((self.core.name,)), whole=True)
+
+    def _mapped(self, steps: Sequence[str | int]) -> Access | None:
+        rows = {row.name: row for row in (*MAPPED, *self.table.registers)}
+        row = rows.get(str(steps[0]))
+        if row is None or len(steps) > 1 or self.place.units:
+            return None
+        address = REGISTERS + (self.core.number << CORE_SHIFT) + row.address
+
+        def read() -> int:
+            self.core.sync()
+            return self.device.memory.read_register(address, 4, self.device.cycle)
+
+        def write(value: Any) -> None:
+            self.core.sync()
+            self.device.memory.write_register(address, 4, int(value), self.device.cycle)
+
+        cores = frozenset((self.core.name,))
+        put = write if row.access == "rw" else None
+        return Access(f"{self.place}.{row.name}", read, put, cores, whole=True)
+
+    # Fields of state
+
+    def _synced(self, row: StateField) -> Any:
+        self.core.sync()
+        return getattr(self.core.state, row.name)
+
+    def _inside(self, row: StateField) -> tuple[int, ...]:
+        """The indices that choose the place's part of a field."""
+        units, levels = self.place.units, row.levels
+        if levels is None:
+            same = [a == b for a, b in zip(row.shape, self.levels, strict=False)]
+            levels = same.index(False) if False in same else len(same)
+            if row.dtype == "object":
+                levels = 1 if _by_unit(row, self.levels) else 0
+        return units[:levels]
+
+    def _of_field(
+        self,
+        row: StateField,
+        inside: tuple[int, ...],
+        steps: Sequence[str | int],
+        signed: bool = False,
+        bits: int = 0,
+        live: bool = False,
+    ) -> Access:
+        text = f"{self.place}.{row.path or row.name}"
+        if row.dtype == "memory":
+            raise AccessError(f"{text} is a memory; look at it by mem[]")
+        core = self.core
+
+        def chain(indices: Indices) -> _Chain:
+            found = _Chain(self._synced(row))
+            for at in inside:
+                found.index((at,), text)
+            if row.dtype not in ("object",) and isinstance(found.value, np.ndarray):
+                found.value = found.value[...]
+            for step in _filled(steps, indices):
+                if isinstance(step, str):
+                    found.member(step, text)
+                else:
+                    found.index(step, text)
+            return found
+
+        def read(*indices: Any) -> Any:
+            value = chain(indices).value
+            return _signed(value, bits) if signed else value
+
+        def write(value: Any, *indices: Any) -> None:
+            core.sync()
+            if row.scalar and not steps:
+                _set_scalar(core.state, row, value, text)
+            else:
+                chain(indices).set(value, text)
+            core.reload()
+
+        whole = row.scalar or (bits > 0 and row.dtype.startswith(("int", "uint")) and not steps)
+        if not live:
+            return Access(text, read, write, frozenset((core.name,)), whole=whole, bits=bits or 64)
+        values, number, half = getattr(core, core.inlines), inside[-1], 1 << bits - 1
+        shown = f"{core.inlines}[{number}]"
+        sign = f"(({shown} ^ {half}) - {half})" if signed else shown
+
+        def now() -> int:
+            value = int(values[number])
+            return (value ^ half) - half if signed else value
+
+        return Access(text, now, write, frozenset((core.name,)), whole=True, bits=bits, live=sign)
+
+
+def held(value: Any) -> int:
+    """How much something holds: a count, a list's length, marks that are set."""
+    if isinstance(value, list | tuple | bytes):
+        return len(value)
+    return int(value.sum()) if isinstance(value, np.ndarray) else int(value)
+
+
+def _by_unit(row: StateField, levels: tuple[int, ...]) -> bool:
+    """Whether an object is a list with an item for each of a core's units."""
+    return bool(levels) and isinstance(row.initial, list) and len(row.initial) == levels[0]
+
+
+def _at(value: Any, inside: tuple[int, ...]) -> Any:
+    for index in inside:
+        value = value[index]
+    return value
+
+
+def _filled(steps: Sequence[str | int], indices: Indices) -> Iterator[str | tuple[Any, ...]]:
+    """The steps with the values of their subscripts: a number says how many it takes."""
+    at = 0
+    for step in steps:
+        if isinstance(step, str):
+            yield step
+        else:
+            yield tuple(indices[at : at + step])
+            at += step
+
+
+def _signed(value: Any, bits: int) -> int:
+    half = 1 << bits - 1
+    return ((int(value) & (1 << bits) - 1) ^ half) - half
+
+
+def _set_scalar(state: State, row: StateField, value: Any, text: str) -> None:
+    if not isinstance(value, int | np.integer):
+        raise AccessError(f"{text} holds a whole number")
+    setattr(state, row.name, bool(value) if row.dtype == "bool" else int(value))
+
+
+# Memory
+
+
+def memory(device: Device, text: str, dtype: np.dtype[Any], count: int | None = None) -> Access:
+    """The number of a type at an address, the one index; with `count` several, one each index."""
+
+    def extent(address: Any, *more: Any) -> tuple[int, int]:
+        return int(address) + dtype.itemsize * int(more[0] if more else 0), dtype.itemsize
+
+    def read(address: Any, *more: Any) -> Any:
+        at, length = extent(address, *more)
+        try:
+            data = device.memory.peek(at, length)
+        except Fault as fault:
+            raise AccessError(fault.message) from None
+        return _number(np.frombuffer(data, dtype)[0])
+
+    def write(value: Any, address: Any, *more: Any) -> None:
+        at, _ = extent(address, *more)
+        try:
+            device.memory.poke(at, fitting(value, dtype, text).tobytes())
+        except Fault as fault:
+            raise AccessError(fault.message) from None
+
+    whole = dtype.kind in "iu"
+    return Access(
+        text, read, write, memory=True, extent=extent, whole=whole, bits=8 * dtype.itemsize
+    )
+
+
+def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...],
+          indexed: int) -> Access:  # fmt: skip
+    """An array in memory, or with `indexed` subscripts elements of it."""
+    size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+
+    def chosen(indices: Indices) -> Any:
+        places = np.arange(size // dtype.itemsize).reshape(shape)
+        if indexed == 1 and len(shape) != 1:
+            places = places.ravel()
+        try:
+            return places[tuple(indices)]
+        except (IndexError, TypeError):
+            raise AccessError(f"{text} has no element {_shown(indices)}{_size(places)}") from None
+
+    def extent(*indices: Any) -> tuple[int, int]:
+        places = np.asarray(chosen(indices))
+        if not places.size:
+            return address, 0
+        first, last = int(places.min()), int(places.max())
+        return address + first * dtype.itemsize, (last - first + 1) * dtype.itemsize
+
+    def read(*indices: Any) -> Any:
+        values = np.frombuffer(device.memory.peek(address, size), dtype)
+        found = values[chosen(indices)]
+        return _number(found) if not isinstance(found, np.ndarray) else found
+
+    def write(value: Any, *indices: Any) -> None:
+        values = np.frombuffer(device.memory.peek(address, size), dtype).copy()
+        values[chosen(indices)] = fitting(value, dtype, text)
+        device.memory.poke(address, values.tobytes())
+
+    whole = dtype.kind in "iu" and indexed == max(1, len(shape))
+    return Access(text, read, write, memory=True, extent=extent, whole=whole)
+
+
+def _number(value: Any) -> Any:
+    return value.item()
+
+
+def _shown(indices: Indices) -> str:
+    return ",".join(
+        f"{x.start if x.start is not None else ''}:{x.stop if x.stop is not None else ''}"
+        if isinstance(x, slice)
+        else str(x)
+        for x in indices
+    )
+
+
+def _size(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f", it has {' × '.join(map(str, value.shape)) or 'one value'}"
+    if hasattr(value, "__len__"):
+        return f", it has {len(value)}"
+    return ""
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    near = get_close_matches(name, names, 3)
+    return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -1,0 +1,328 @@
+"""Expressions over a device's state, compiled once: the assembler's operators, 64 bits, and more.
+
+Whole numbers mean what they mean in a source (`asm.expressions`: a comparison that holds is
+-1). Real numbers, and arrays element by element, are Python's and NumPy's. An expression that
+only reads registers of one core and constants has a text for translated code too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from asm.expressions import BINARY, COMPARISONS, UNARY, high_part, low_part
+from asm.parser import wrap
+from asm.syntax import Binary, Call, Group, Mistake, Node, Number, Real, Slice, Unary
+from debugger import grammar
+from debugger.accessors import Access, AccessError
+from debugger.naming import Naming
+
+if TYPE_CHECKING:
+    from debugger.session import Session
+
+SETS: Mapping[str, Callable[..., Any]] = {
+    "sum": np.sum,
+    "max": np.max,
+    "min": np.min,
+    "mean": np.mean,
+    "any": lambda values: -int(np.any(values)),
+    "all": lambda values: -int(np.all(values)),
+    "count": lambda values: int(np.count_nonzero(values)),
+    "len": np.size,
+    "abs": np.abs,
+}
+"""Functions of sets and arrays: of all values of their arguments together."""
+_EACH = ("abs",)
+_numbers = count(1)  # names of values in compiled text: no two expressions share one
+
+
+class ExpressionError(ValueError):
+    """An expression that is wrong, or has no value now; `start` and `end` are in its text."""
+
+    def __init__(self, message: str, start: int = 0, end: int = 0, hint: str = "") -> None:
+        super().__init__(message)
+        self.message, self.start, self.end, self.hint = message, start, end, hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+@dataclass
+class _Code:
+    """Python text of a part: `live` for translated code, empty if it cannot be there."""
+
+    text: str
+    whole: bool = False  # always a whole number
+    bits: int = 64  # of no greater magnitude than so many bits
+    live: str = ""
+
+
+@dataclass
+class Expression:
+    """A compiled expression. `value()` is what it is now."""
+
+    text: str
+    value: Callable[[], Any]
+    accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()  # with their indices
+    live: str = ""  # for breaks of `live_core`
+    live_core: str = ""
+    names: dict[str, object] = field(default_factory=dict)
+    target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = None  # what a `set` sets
+
+    @property
+    def cores(self) -> frozenset[str]:
+        """The cores whose acts may change it."""
+        return frozenset().union(*(access.cores for access, _ in self.accesses))
+
+    @property
+    def memory(self) -> bool:
+        """Whether it depends on memory."""
+        return any(access.memory for access, _ in self.accesses)
+
+    def extents(self) -> list[tuple[int, int]]:
+        """The runs of memory that it reads now: address, bytes."""
+        return [
+            access.extent(*indices())
+            for access, indices in self.accesses
+            if access.extent is not None
+        ]
+
+    def holds(self) -> bool:
+        """Whether it is true now: any value of it is not 0."""
+        return bool(np.any(self.value()))
+
+    def set(self, value: Any) -> None:
+        """Set what it names. Raises `ExpressionError`."""
+        if self.target is None or self.target[0].write is None:
+            raise ExpressionError(f"{self.text} is nothing that can be set")
+        access, indices = self.target
+        assert access.write is not None
+        try:
+            access.write(value, *indices())
+        except AccessError as error:
+            raise ExpressionError(str(error)) from None
+
+
+def compiled(session: Session, text: str) -> Expression:
+    """The expression of a text, names as the session sees them. Raises `ExpressionError`."""
+    try:
+        node = grammar.parse(text)
+        return _Compiler(session, text).expression(node)
+    except Mistake as mistake:
+        raise ExpressionError(mistake.message, mistake.start, mistake.end, mistake.hint) from None
+    except RecursionError:
+        raise ExpressionError("the expression is nested too deeply") from None
+
+
+class _Compiler:
+    def __init__(self, session: Session, text: str) -> None:
+        self.naming = Naming(session)
+        self.text = text
+        self.names: dict[str, object] = {}
+        self.accesses: list[tuple[Access, tuple[_Code, ...]]] = []
+
+    def expression(self, node: Node) -> Expression:
+        code = self._code(node, top=True)
+        value = self._function(code.text)
+        accesses = tuple((access, self._tuple(codes)) for access, codes in self.accesses)
+        cores = {name for access, _ in accesses for name in access.cores}
+        live = code.live if len(cores) == 1 else ""
+        is_path = grammar.path_of(node) is not None and len(accesses) == 1
+        return Expression(
+            self.text, value, accesses, live, next(iter(cores)) if live else "", self.names,
+            accesses[0] if is_path else None,
+        )  # fmt: skip
+
+    def _function(self, text: str) -> Callable[[], Any]:
+        try:
+            made = eval(compile(f"lambda: {text}", "<expression>", "eval"), self.names)
+        except (SyntaxError, MemoryError, RecursionError):
+            raise ExpressionError("the expression is nested too deeply") from None
+
+        def value() -> Any:
+            try:
+                return made()
+            except AccessError as error:
+                raise ExpressionError(str(error)) from None
+            except ZeroDivisionError:
+                raise ExpressionError("division by zero") from None
+            except (TypeError, ValueError, OverflowError) as error:
+                raise ExpressionError(f"{self.text}: {error}") from None
+
+        return value
+
+    def _tuple(self, codes: tuple[_Code, ...]) -> Callable[[], tuple[Any, ...]]:
+        return self._function(f"({''.join(f'{code.text}, ' for code in codes)})")
+
+    def _name(self, value: object) -> str:
+        name = f"v{next(_numbers)}"
+        self.names[name] = value
+        return name
+
+    # Nodes
+
+    def _code(self, node: Node, top: bool = False) -> _Code:
+        path = grammar.path_of(node)
+        if path is not None:
+            return self._path(path, top)
+        match node:
+            case Number():
+                text = f"({node.value})"
+                return _Code(text, True, abs(node.value).bit_length() + 1, text)
+            case Real():
+                return _Code(repr(float(node.text)))
+            case Group() if len(node.items) == 1:
+                return self._code(node.items[0])
+            case Unary():
+                return self._unary(node)
+            case Binary():
+                return self._binary(node)
+            case Call():
+                return self._call(node)
+        raise Mistake("an expression is needed here", node)
+
+    def _unary(self, node: Unary) -> _Code:
+        inner, sign = self._code(node.operand), node.operator
+        if not inner.whole:
+            return _Code(f"{self._name(_unary)}({sign!r}, {inner.text})")
+        shape = {"-": "(-{})", "+": "{}", "~": "(~{})", "!": "int(not {})"}[sign]
+        live = shape.format(inner.live) if inner.live else ""
+        return self._wrapped(shape.format(inner.text), inner.bits + 1, live)
+
+    def _binary(self, node: Binary) -> _Code:
+        left, right, sign = self._code(node.left), self._code(node.right), node.operator
+        bits = _bits(sign, left.bits, right.bits, node.right)
+        shape = _SHAPES.get(sign)
+        if not (left.whole and right.whole) or shape is None:
+            found = f"{self._name(_binary)}({sign!r}, {left.text}, {right.text})"
+            return _Code(found, left.whole and right.whole)
+        live = shape.format(left.live, right.live) if left.live and right.live else ""
+        return self._wrapped(shape.format(left.text, right.text), bits, live)
+
+    def _wrapped(self, text: str, bits: int, live: str) -> _Code:
+        if bits < 64:
+            return _Code(text, True, bits, live)
+        name = self._name(wrap)
+        return _Code(f"{name}({text})", True, 64, f"{name}({live})" if live else "")
+
+    def _call(self, node: Call) -> _Code:
+        if node.function in SETS:
+            if node.function in _EACH and len(node.arguments) != 1:
+                raise Mistake(f"{node.function} takes one value", node)
+            parts = ", ".join(self._code(item, top=True).text for item in node.arguments)
+            return _Code(f"{self._name(_of_set)}({node.function!r}, {parts})")
+        if node.function in ("%hi", "%lo") and len(node.arguments) == 1:
+            part = high_part if node.function == "%hi" else low_part
+            inner = self._code(node.arguments[0])
+            return _Code(f"{self._name(part)}({inner.text})", True, 34)
+        value = self.naming.called(node)
+        return _Code(f"({value})", True, abs(value).bit_length() + 1, f"({value})")
+
+    def _path(self, path: grammar.Path, top: bool) -> _Code:
+        constant = self.naming.constant(path, top)
+        if constant is not None:
+            text = f"({constant})"
+            return _Code(text, True, abs(constant).bit_length() + 1, text)
+        access, nodes = self.naming.access(path, top)
+        codes = tuple(self._subscript(node) for node in nodes)
+        self.accesses.append((access, codes))
+        name = self._name(access.read)
+        text = f"{name}({', '.join(code.text for code in codes)})"
+        if access.whole:
+            bits = access.bits if access.bits < 64 else 63
+            return _Code(text, True, bits, access.live)
+        return _Code(text)
+
+    def _subscript(self, node: Node) -> _Code:
+        if isinstance(node, grammar.Every):
+            return _Code("slice(None)")
+        if not isinstance(node, Slice):
+            return self._code(node)
+        ends = [None if x is None else self._code(x) for x in (node.low, node.high)]
+        return _Code(f"slice({', '.join('None' if x is None else x.text for x in ends)})")
+
+
+# Python for operators of whole numbers; those that may fail are functions.
+_SHAPES = {
+    "||": "int(bool({0} or {1}))",
+    "&&": "int(bool({0} and {1}))",
+    **{sign: f"({{0}} {sign} {{1}})" for sign in ("|", "^", "&", "+", "-", "*")},
+    **{sign: f"(-({{0}} {sign} {{1}}))" for sign in ("==", "!=", "<", "<=", ">", ">=")},
+    "<>": "(-({0} != {1}))",
+}
+
+
+def _bits(sign: str, left: int, right: int, node: Node) -> int:
+    """The magnitude of a result, in bits, at most."""
+    if sign in ("||", "&&", *COMPARISONS):
+        return 2
+    if sign in ("&", "|", "^"):
+        return max(left, right)
+    return left + right if sign == "*" else max(left, right) + 1
+
+
+def _binary(sign: str, left: Any, right: Any) -> Any:
+    """An operator on any values."""
+    if isinstance(left, int) and isinstance(right, int):
+        if sign in "/%" and right == 0:
+            raise ZeroDivisionError
+        if sign in ("<<", ">>") and not 0 <= right < 64:
+            return 0
+        return wrap(BINARY[sign](left, right))
+    left, right = _widened(left), _widened(right)
+    if sign in _NUMERIC:
+        with np.errstate(all="ignore"):
+            return _plain(_NUMERIC[sign](left, right))
+    if sign in ("&&", "||"):
+        both = np.logical_and if sign == "&&" else np.logical_or
+        return _plain(both(left, right).astype(np.int64))
+    return _plain(-BINARY_COMPARED[sign](left, right).astype(np.int64))
+
+
+def _unary(sign: str, value: Any) -> Any:
+    if isinstance(value, int):
+        return wrap(UNARY[sign](value))
+    value = _widened(value)
+    if sign == "!":
+        return _plain((value == 0).astype(np.int64))
+    return _plain({"-": np.negative, "+": np.positive, "~": np.invert}[sign](value))
+
+
+def _of_set(function: str, *values: Any) -> Any:
+    parts = [np.asarray(_widened(value)) for value in values]
+    whole = parts[0] if len(parts) == 1 else np.concatenate([part.ravel() for part in parts])
+    if not whole.size and function in ("max", "min", "mean"):
+        raise ValueError(f"{function} of nothing")
+    return _plain(SETS[function](whole))
+
+
+def _widened(value: Any) -> Any:
+    """Numbers of 64 bits, in which sums do not run over."""
+    if isinstance(value, bytes):
+        value = np.frombuffer(value, np.uint8)
+    found = np.asarray(value)
+    if found.dtype.kind in "iub":
+        return found.astype(np.int64)
+    if found.dtype.kind == "f":
+        return found.astype(np.float64)
+    raise ValueError("that is no number")
+
+
+def _plain(value: Any) -> Any:
+    found = np.asarray(value)
+    return found.item() if found.ndim == 0 else found
+
+
+_NUMERIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "%": np.fmod,
+    "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor,
+    "<<": np.left_shift, ">>": np.right_shift,
+}  # fmt: skip
+BINARY_COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": np.equal, "!=": np.not_equal, "<>": np.not_equal, "<": np.less, "<=": np.less_equal,
+    ">": np.greater, ">=": np.greater_equal,
+}  # fmt: skip

@@ -1,0 +1,109 @@
+"""The assembler's expressions, extended by state: `pe[1,0].3.q1.level`, `sum(pe[*,*].*.macs)`.
+
+The grammar is that of `asm/grammar.lark`, to which this adds paths behind subscripts, `*` for
+all of something, and functions of sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedInput, VisitError
+
+from asm import grammar
+from asm.syntax import Call, Group, Indexed, Mistake, Name, Node
+
+_MORE = r"""
+%extend primary: word_path
+       | NAME "(" expression ("," expression)* ")" -> call
+word_path: NAME subscripts tail+         // pe[1,0].3.q1.level
+tail: MEMBER [subscripts]
+%extend subscript: "*"                   -> every
+MEMBER.5: /\.(\*|[A-Za-z0-9_$]+)(\.(\*|[A-Za-z0-9_$]+))*/
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Every(Node):
+    """`*`: all of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Path(Node):
+    """A name, then subscripts and members in their order: `fim[0].bank[3].rz`."""
+
+    head: Name
+    steps: tuple[str | tuple[Node, ...], ...]  # a member's name, or subscripts
+
+
+class _Builder(grammar.Builder):
+    def every(self, children: list[Token]) -> Node:
+        token = children[0]
+        return Every(token.start_pos or 0, token.end_pos or 0)
+
+    def tail(self, children: list[Token | Node]) -> Node:
+        member = children[0]
+        assert isinstance(member, Token)
+        behind = [child for child in children[1:] if isinstance(child, Group)]
+        start = member.start_pos or 0
+        end = behind[0].end if behind else member.end_pos or 0
+        steps: list[str | tuple[Node, ...]] = list(member[1:].split("."))
+        return Path(start, end, Name(start, start, ""), (*steps, *(x.items for x in behind)))
+
+    def word_path(self, children: list[Token | Node]) -> Node:
+        head, first, *tails = children
+        assert isinstance(head, Token)
+        assert isinstance(first, Group)
+        steps: list[str | tuple[Node, ...]] = [first.items]
+        end = first.end
+        for tail in tails:
+            assert isinstance(tail, Path)
+            steps += tail.steps
+            end = tail.end
+        start = head.start_pos or 0
+        return Path(start, end, Name(start, head.end_pos or 0, str(head)), tuple(steps))
+
+    def call(self, children: list[Token | Node | list[Node]]) -> Node:
+        head, last = children[0], children[-1]
+        assert isinstance(head, Token)
+        assert isinstance(last, Token)
+        arguments = tuple(child for child in children if isinstance(child, Node))
+        return Call(head.start_pos or 0, last.end_pos or 0, str(head), arguments)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Lark:
+    return grammar.made(grammar.text() + _MORE, "expression", _Builder())
+
+
+@lru_cache(maxsize=512)
+def parse(text: str) -> Node:
+    """The tree of an expression. Raises `Mistake`."""
+    try:
+        found = _parser().parse(text)
+    except UnexpectedInput as error:
+        raise grammar.explained(error, text) from None
+    except VisitError as error:
+        raise error.orig_exc from None
+    if isinstance(found, Token):
+        raise Mistake("an expression is needed here", (0, len(text)))
+    assert isinstance(found, Node)
+    return found
+
+
+def path_of(node: Node) -> Path | None:
+    """What names, `vc.x5`, `mem[4]` and longer paths are alike: a head and steps."""
+    if isinstance(node, Path):
+        head, *members = node.head.text.split(".")
+        steps: tuple[str | tuple[Node, ...], ...] = (*members, *node.steps)
+        return Path(node.start, node.end, Name(node.start, node.end, head), steps)
+    if isinstance(node, Indexed) and isinstance(node.base, Name):
+        head, *members = node.base.text.split(".")
+        name = Name(node.base.start, node.base.end, head)
+        return Path(node.start, node.end, name, (*members, node.subscripts))
+    if isinstance(node, Name):
+        head, *members = node.text.split(".")
+        return Path(node.start, node.end, Name(node.start, node.end, head), tuple(members))
+    return None

@@ -1,0 +1,220 @@
+"""What the names of an expression mean: places, members of the focus, tensors, symbols, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from asm.syntax import Call, Mistake, Name, Node, Number
+from debugger.accessors import VIEWS, WORD, Access, AccessError, Members, array, memory
+from debugger.grammar import Every, Path
+from debugger.places import Place, PlaceError, expand, kinds
+
+if TYPE_CHECKING:
+    from debugger.session import Session
+    from emu.device import Device
+
+MEMORY = "mem"
+DEVICE = "device"
+FOCUSED = "$"  # before a name: of the focus, whatever else is called so
+
+Found = tuple[Access, Sequence[Node]]  # and the subscripts that are values
+
+
+class Naming:
+    """Resolves paths for one session, as its focus is now."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.device = session.device
+        self.program = session.program
+
+    def constant(self, path: Path, top: bool) -> int | None:
+        """The value of a path that is a symbol's or an address's."""
+        name = path.head.text
+        if path.steps or name.startswith(FOCUSED) or name in (MEMORY, DEVICE):
+            return None
+        tensor = self._tensor(name)
+        if tensor is not None:
+            return None if top else int(tensor.address)
+        try:
+            symbol = self.program.symbol(name)
+        except KeyError:
+            return None
+        # As numbers of a source: what `.equ` has set to a negative one is that.
+        value = symbol.value
+        return value - (1 << 32) if symbol.section is None and value >> 31 else value
+
+    def called(self, node: Call) -> int:
+        """The value of a function of symbols. Raises `Mistake`."""
+        if node.function == "sizeof" and len(node.arguments) == 1:
+            argument = node.arguments[0]
+            if isinstance(argument, Name):
+                tensor = self._tensor(argument.text)
+                if tensor is not None:
+                    return int(tensor.size)
+                try:
+                    return int(self.program.symbol(argument.text).size)
+                except KeyError:
+                    raise Mistake(f"no symbol is called '{argument.text}'", argument) from None
+        raise Mistake(
+            f"there is no function '{node.function}' here",
+            (node.start, node.start + len(node.function)),
+        )
+
+    def access(self, path: Path, top: bool) -> Found:
+        """What a path means that is no constant. Raises `Mistake`."""
+        try:
+            return self._access(path)
+        except (AccessError, PlaceError) as error:
+            raise Mistake(str(error), path) from None
+
+    def _access(self, path: Path) -> Found:
+        name, steps = path.head.text, path.steps
+        if name.startswith(FOCUSED):
+            return self._focused(name[len(FOCUSED) :], steps)
+        if name == MEMORY:
+            return self._memory(steps)
+        if name in kinds(self.device):
+            return self._placed(path)
+        tensor = self._tensor(name)
+        if tensor is not None:
+            dtype = np.dtype(tensor.dtype).newbyteorder("<")
+            return self._array(name, tensor.address, dtype, tensor.shape, steps)
+        if name == DEVICE and len(steps) == 1 and steps[0] in _DEVICE:
+            what = _DEVICE[str(steps[0])]
+            device, cores = self.device, frozenset(self.device.cores)
+            return Access(f"{DEVICE}.{steps[0]}", lambda: what(device), None, cores), ()
+        known = {symbol.name: symbol for symbol in self.program.symbols}
+        if name in known and steps:
+            size = known[name].size
+            dtype, rest = self._view(steps)
+            return self._array(name, known[name].value, dtype, (size // dtype.itemsize,), rest)
+        try:
+            return self._focused(name, steps)
+        except AccessError:
+            raise Mistake(f"nothing is called '{name}'{self._near(name)}", path.head) from None
+
+    def _near(self, name: str) -> str:
+        names = {symbol.name for symbol in self.program.symbols}
+        names |= {tensor.name for tensor in self.program.tensors}
+        names |= {*kinds(self.device), MEMORY, DEVICE}
+        names |= set(Members(self.device, self.session.focus[0]).names())
+        near = get_close_matches(name, sorted(names), 3)
+        return f"; did you mean {' or '.join(near)}?" if near else ""
+
+    def _tensor(self, name: str) -> Any:
+        return next((item for item in self.program.tensors if item.name == name), None)
+
+    # Places
+
+    def _focused(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Found:
+        return self._members(self.session.focus, (name, *steps))
+
+    def _placed(self, path: Path) -> Found:
+        """A path that begins with a kind of core: its place, then members of that."""
+        indices: list[int | None] = []
+        rest = list(path.steps)
+        if rest and not isinstance(rest[0], str):
+            indices += [_index(_node(node)) for node in rest.pop(0)]
+        while rest and isinstance(rest[0], str) and (rest[0] == "*" or rest[0].isdecimal()):
+            indices.append(None if rest[0] == "*" else int(rest[0]))
+            rest.pop(0)
+        while len(rest) > 1 and rest[0] in self._levels(path) and not isinstance(rest[1], str):
+            indices += [_index(_node(node)) for node in rest[1]]
+            rest = rest[2:]
+        found = expand(self.device, path.head.text, indices, path.head.text)
+        return self._members(found, rest)
+
+    def _levels(self, path: Path) -> Sequence[str]:
+        cores = kinds(self.device)[path.head.text]
+        return next(iter(cores.values())).table.levels
+
+    def _members(self, places: Sequence[Place], steps: Sequence[str | tuple[Node, ...]]) -> Found:
+        nodes = [node for step in steps if not isinstance(step, str) for node in step]
+        shape = [step if isinstance(step, str) else len(step) for step in steps]
+        if not shape:
+            raise AccessError(
+                f"{places[0]} is a place; name something of it: "
+                + ", ".join(Members(self.device, places[0]).names()[:8])
+                + " ..."
+            )
+        found = [Members(self.device, place).find(shape) for place in places]
+        return (found[0] if len(found) == 1 else _together(found)), nodes
+
+    # Memory
+
+    def _memory(self, steps: Sequence[str | tuple[Node, ...]]) -> Found:
+        if not steps or isinstance(steps[0], str) or len(steps[0]) != 1:
+            raise AccessError(f"memory is looked at by an address: {MEMORY}[0x80000000].u8")
+        address = steps[0][0]
+        dtype, rest = self._view(steps[1:])
+        if len(rest) > 1 or (rest and (isinstance(rest[0], str) or len(rest[0]) != 1)):
+            raise AccessError(f"behind {MEMORY}[] stand a type and an index, no more")
+        more = [] if not rest else [rest[0][0]]
+        return memory(self.device, f"{MEMORY}[]", dtype), (address, *map(_node, more))
+
+    def _view(
+        self, steps: Sequence[str | tuple[Node, ...]]
+    ) -> tuple[np.dtype[Any], Sequence[str | tuple[Node, ...]]]:
+        """The type that the first step names, a word without one; and the other steps."""
+        if steps and isinstance(steps[0], str):
+            if steps[0] not in VIEWS:
+                raise AccessError(f"'{steps[0]}' is no type, there are {', '.join(VIEWS)}")
+            return VIEWS[steps[0]], steps[1:]
+        return WORD, steps
+
+    def _array(
+        self,
+        name: str,
+        address: int,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        steps: Sequence[str | tuple[Node, ...]],
+    ) -> Found:
+        if len(steps) > 1 or (steps and isinstance(steps[0], str)):
+            raise AccessError(f"behind {name} stand subscripts, no more")
+        nodes = [_node(node) for step in steps for node in step]
+        if len(nodes) > max(1, len(shape)):
+            raise AccessError(f"{name} has {len(shape)} dimensions")
+        return array(self.device, name, address, dtype, shape, len(nodes)), nodes
+
+
+def _cycle(device: Device) -> int:
+    return device.cycle
+
+
+_DEVICE = {"cycle": _cycle}
+
+
+def _node(item: str | Node) -> Node:
+    assert isinstance(item, Node)
+    return item
+
+
+def _index(node: Node) -> int | None:
+    """A constant subscript of a place; None: all."""
+    if isinstance(node, Every):
+        return None
+    if isinstance(node, Number) and node.value >= 0:
+        return node.value
+    raise Mistake("a place has numbers or * in its brackets", node)
+
+
+def _together(found: Sequence[Access]) -> Access:
+    """The values of several places as one array."""
+    writes = [access.write for access in found]
+
+    def read(*indices: Any) -> Any:
+        return np.array([access.read(*indices) for access in found])
+
+    def write(value: Any, *indices: Any) -> None:
+        for put in writes:
+            assert put is not None
+            put(value, *indices)
+
+    cores = frozenset().union(*(access.cores for access in found))
+    return Access(found[0].text, read, None if None in writes else write, cores)

@@ -1,0 +1,187 @@
+"""Expressions: the assembler's on numbers, state by its names, values that are set."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asm import expressions as of_sources
+from debugger import grammar
+from debugger.expressions import ExpressionError, compiled
+from emu.engines import ENGINES
+from tests.debugger.programs import of_source, session
+
+EMPTY = of_source(".core cp\n_start: ebreak\n")
+
+
+class Numbers:
+    """No name means anything."""
+
+    def warn(self, message, node):
+        pass
+
+
+NUMBERS = st.one_of(
+    st.integers(0, 70), st.integers(0, 2**64 - 1), st.sampled_from([2**31, 2**32, 2**63])
+)
+OPERATORS = [sign for sign in of_sources.BINARY if sign not in ("/", "%")]
+TREES = st.recursive(
+    NUMBERS.map(str),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(OPERATORS), inner).map(lambda x: f"({' '.join(x)})"),
+        st.tuples(st.sampled_from("-~!+"), inner).map(lambda x: f"{x[0]}({x[1]})"),
+        st.tuples(inner, st.sampled_from("/%"), st.integers(1, 99).map(str)).map(
+            lambda x: f"({' '.join(x)})"
+        ),
+    ),
+    max_leaves=9,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TREES)
+def test_numbers_are_the_assemblers(text):
+    wanted = of_sources.evaluate(grammar.parse(text), Numbers())
+    found = compiled(EMPTY, text)
+    assert found.value() == wanted
+    if found.live:
+        assert eval(found.live, found.names) == wanted
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def digits(request):
+    debug = session("digits_mlp", request.param)
+    debug.goto(1700)
+    return debug
+
+
+def test_state_by_its_names(digits):
+    device = digits.device
+    device.sync()
+    row = device.cores["pe[1]"].state
+    a0 = int(device.cores["cp"].state.x[10])
+    value = digits.evaluate
+    assert value("cp.a0") == value("$a0") == value("a0") == value("cp.x10") == a0
+    assert value("pe[1,2].3.q1.level") == row.q1_count[2, 3]
+    assert value("pe[1,2].3.q1.capacity") == 8
+    assert value("pe[1,2].3.q1.high") == row.q1_high[2, 3]
+    assert value("pe[1,2].3.acc0") == row.accumulators[2, 3, 0]
+    assert value("pe[1,2].input.level") == row.block_loaded[2].sum()
+    assert value("pe[1,2].3.macs") == row.macs[2, 3]
+    assert value("pe[1].macs") == row.macs.sum() > 0
+    assert value("sum(pe[*,*].*.macs)") == sum(
+        device.cores[f"pe[{number}]"].state.macs.sum() for number in range(4)
+    )
+    assert value("sum(pe[*].macs) == sum(pe[*,*].*.macs)") == -1
+    assert value("pe[1,2].due") == row.due[2]
+    assert value("dma.transfers.level") == len(device.cores["dma"].state.transfers)
+    assert value("nnp.chain.iteration") == 0
+    assert value("cp.status") & 1 == 1
+    assert value("device.cycle") == 1700
+    assert value("cp.reads") == device.counters()["cp"]["reads"]
+
+
+def test_memory_tensors_and_symbols(digits):
+    value, peek = digits.evaluate, digits.device.memory.peek
+    start = digits.program.symbol("_start").value
+    assert value("_start") == start
+    (word,) = struct.unpack("<I", peek(start + 4, 4))
+    assert value("mem[_start+4]") == word
+    assert value("mem[_start+4].i16[1]") == struct.unpack("<hh", peek(start + 4, 4))[1]
+    x = digits.inputs["x"]
+    assert value("x[3]") == x.ravel()[3]
+    assert value("x[2,5]") == x[2, 5]
+    assert (value("x[2,0:9]") == x[2, :9]).all()
+    assert (value("x") == x).all()
+    assert value("x+1") == digits.program.tensor("x").address + 1
+    assert value("sizeof(x)") == x.nbytes
+    assert value("sum(x)") == x.sum()
+    assert value("max(x, 1000)") == 1000
+
+
+def test_bytes_as_types():
+    debug = session("vector_dot")
+    debug.goto(40)
+    raw = debug.device.cores["vc"].state.vr[3].tobytes()
+    assert debug.evaluate("vc.vr3").tobytes() == raw
+    assert debug.evaluate("vc.vr3.u8[2]") == raw[2]
+    assert (debug.evaluate("vc.vr3.i32") == np.frombuffer(raw, "<i4")).all()
+    assert debug.set("vc.vr3.f32[1]", "1.5") == 1.5
+    assert debug.evaluate("vc.vr3.u32[1]") == 0x3FC00000
+
+
+def test_what_is_set_is_there_and_the_run_goes_on_with_it():
+    debug = session("digits_mlp")
+    debug.goto(700)
+    debug.proceed()
+    right = debug.evaluate("y")
+    debug.goto(700)
+    assert debug.set("cp.s1", -5) == -5
+    assert debug.set("pe[1,0].3.acc2", "2 * 50") == 100
+    assert debug.set("mem[x].i8[4]", -3) == debug.evaluate("x[4]") == -3
+    assert (debug.set("x[0, 0:64]", 1) == np.ones(64)).all()
+    assert (debug.set("pe[*,0].*.acc3", 9) == np.full(64, 9)).all()
+    debug.set("pe[*,0].*.acc3", 0)
+    state = debug.device.hash()
+    debug.proceed()
+    assert (debug.evaluate("y") != right).any()
+    changed = debug.evaluate("y")
+    # The edit is a part of this run: going back does not lose it.
+    debug.goto(700)
+    assert debug.device.hash() == state
+    debug.proceed()
+    assert (debug.evaluate("y") == changed).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 +", "the line ends where an operand should be"),
+        ("vc.x99", "vc has no 'x99'; did you mean"),
+        ("foo", "nothing is called 'foo'"),
+        ("_strat", "did you mean _start"),
+        ("pe[1,0].3", "is a place; name something of it"),
+        ("pe[7].macs", r"there is no pe\[7\]"),
+        ("mem[-4]", "no memory there"),
+        ("mem", "memory is looked at by an address"),
+        ("mem[0].u9", "'u9' is no type"),
+        ("1/0", "division by zero"),
+        ("5 % (1-1)", "division by zero"),
+        ("x[80,0]", "x has no element 80,0, it has 80 × 64"),
+        ("x[1,2,3]", "x has 2 dimensions"),
+        ("vc.vr3.u8[16]", "has no element 16"),
+        ("vc.vr3[0:3].u16", "does not divide"),
+        ("slot(x, 0)", "there is no function 'slot' here"),
+        ("nosuch(1)", "there is no function 'nosuch'"),
+        ("pe[1,0].return_turn[0]", "has no element 0"),
+        ('"text"', "an expression is needed"),
+        ("1e999 - 1e999 + (", "an operand"),
+    ],
+)
+def test_mistakes(text, message):
+    with pytest.raises(ExpressionError, match=message):
+        session("digits_mlp").evaluate(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "message"),
+    [
+        ("1 + 2", 3, "nothing that can be set"),
+        ("cp.a0", 1 << 33, "does not fit"),
+        ("cp.a0", 1.5, "whole numbers"),
+        ("_start", 3, "nothing that can be set"),
+        ("cp.instructions", 3, "nothing that can be set"),
+        ("x[0]", 300, "does not fit"),
+        ("mem[0x90000000]", 1, "external memory is"),
+    ],
+)
+def test_what_cannot_be_set(text, value, message):
+    debug = session("digits_mlp")
+    before = debug.device.hash()
+    with pytest.raises(ExpressionError, match=message):
+        debug.set(text, value)
+    assert debug.device.hash() == before
