@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from isa.fim_circuit import COLUMN_BYTES, OUTER, TENSOR
 from lower.fim.carry import EXTERNAL, ISLAND, LOCAL, Copy, Place
+from lower.fim.graph import Tensor
 from lower.fim.stream import ROW_BYTES, Stream
 
 
@@ -19,8 +20,15 @@ from lower.fim.stream import ROW_BYTES, Stream
 class Operand:
     """A side of a product: a tensor row by row, or what was laid out as tiles (`tiles`)."""
 
-    symbol: str
+    place: Place
     tiles: bool = False
+
+
+def operand(tensor: Tensor, size: int, side: str) -> Operand:
+    """The operand that a tensor of numbers of `size` bytes is; one that is known is laid out."""
+    if tensor.data is not None:
+        return Operand(Place(EXTERNAL, f"{side}.tiles"), True)
+    return Operand(Place(EXTERNAL, tensor.memory.name, tensor.offset * size))
 
 
 @dataclass(frozen=True)
@@ -53,9 +61,9 @@ class Router:
         """B into the banks of each block."""
         stream = self.stream
         if b.tiles:
-            return Route(tuple(self._spread(Place(EXTERNAL, b.symbol))), {})
-        place = Place(LOCAL, f"{b.symbol}.b")
-        copies = (*self._pieces_of_b(Place(EXTERNAL, b.symbol), place), *self._spread(place))
+            return Route(tuple(self._spread(b.place)), {})
+        place = Place(LOCAL, f"{b.place.symbol}.b")
+        copies = (*self._pieces_of_b(b.place, place), *self._spread(place))
         return Route(copies, {place.symbol: stream.banks * stream.result_row * ROW_BYTES})
 
     def _spread(self, image: Place) -> Iterator[Copy]:
@@ -103,13 +111,13 @@ class Router:
         strips = min(stream.strips - first, stream.blocks * stream.share)
         pitch = stream.steps * COLUMN_BYTES  # of a strip
         if a.tiles:
-            return Route(tuple(self._fill(Place(EXTERNAL, a.symbol, first * pitch), strips)), {})
-        src = Place(EXTERNAL, a.symbol, first * high * shape.k * self.size)
+            return Route(tuple(self._fill(a.place.at(first * pitch), strips)), {})
+        src = a.place.at(first * high * shape.k * self.size)
         rows = min(strips * high, shape.m - first * high)
         plain = stream.tile[0] == 1 == stream.high and stream.tile[1] > 1
-        if plain and shape.k * self.size == pitch:
+        if plain and shape.k * self.size == pitch and src.offset % COLUMN_BYTES == 0:
             return Route(tuple(self._fill(src, strips)), {})
-        place = Place(LOCAL, f"{a.symbol}.a")
+        place = Place(LOCAL, f"{a.place.symbol}.a")
         if plain:
             length = shape.k * self.size
             pieces: tuple[Copy, ...] = (Copy(place, src, length, rows, pitch, length),)

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from isa.config import Configuration
 from lower.fim.banks import Banks
 from lower.fim.carry import Carrier, Copy
-from lower.fim.copies import Operand, Route, Router
+from lower.fim.copies import Route, Router, operand
 from lower.fim.graph import Task
 from lower.fim.stream import Stream
 from lower.fim.words import Block, ended
@@ -31,12 +32,15 @@ class Phase:
 
 @dataclass(frozen=True)
 class Cycles:
-    """What the phases take one after the other."""
+    """What a job takes: copies in, all from the first start to the last end, copies out."""
 
     bring: int
     compute: int
     fetch: int
     reorder: int = 0
+    held_bring: int = 0  # of the dma's queue: see `plan.Option`
+    held_fetch: int = 0
+    during: int = 0  # of `compute`: until the last start, while cp and dma belong to this job
 
     @property
     def total(self) -> int:
@@ -107,10 +111,8 @@ class ProductJob:
     def phases(self, row: int = 0) -> Iterator[Phase]:
         """The starts; B stays where it is for all of them."""
         router, (a, b) = Router(self.stream, row), self.task.inputs
-        left, right = (
-            Operand(x.name if x.data is None else f"{side}.tiles", x.data is not None)
-            for side, x in (("a", a), ("b", b))
-        )
+        size = self.stream.shape.numbers.size
+        left, right = operand(a, size, "a"), operand(b, size, "b")
         for start in range(self.stream.starts):
             routes = [router.bring_a(left, start)]
             if not start:
@@ -133,17 +135,37 @@ def copies(routes: tuple[Route, ...]) -> list[Copy]:
     return [copy for route in routes for copy in route.copies if copy.rows and copy.row_bytes]
 
 
+def held_up(
+    several: Sequence[Copy], config: Configuration, banks: dict[int, Banks], begin: int = 0
+) -> int:
+    """Cycles from the begin of copies until the dma's queue has taken the last one."""
+    ahead = len(several) - int(config["dma.queue"])
+    if ahead <= 0:
+        return 0
+    return Carrier(config, deepcopy(banks)).copies(several[:ahead], begin) - begin
+
+
 def predicted(job: Job, config: Configuration) -> Cycles:
     """The cycles of a job by itself, cp's own left out."""
     banks = Banks(config)
-    carrier = Carrier(config, {job.island: banks})
-    time = bring = compute = fetch = 0
+    islands = {job.island: banks}
+    carrier = Carrier(config, islands)
+    time = bring = compute = fetch = begin = 0
     blocks = job.blocks()
-    for phase in job.phases():
-        there = carrier.copies(copies(phase.bring), time)
-        bring += there - time
+    phases = list(job.phases())
+    held = [0, 0]
+    for number, phase in enumerate(phases):
+        several = copies(phase.bring)
+        if not number:
+            held[0] = held_up(several, config, islands)
+        there = carrier.copies(several, time)
+        if not number:
+            bring = begin = there
         done = ended(blocks, config, job.island, banks, there)
-        compute += done - there
-        time = carrier.copies(copies(phase.fetch), done + 1)
-        fetch += time - done
-    return Cycles(bring, compute, fetch)
+        several = copies(phase.fetch)
+        if number == len(phases) - 1:
+            held[1] = held_up(several, config, islands, done + 1)
+            compute, during = done - begin, there - begin
+        time = carrier.copies(several, done + 1)
+        fetch = time - done
+    return Cycles(bring, compute, fetch, 0, held[0], held[1], during)

@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 
 from isa.config import Configuration
-from isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, OUTER, TENSOR
+from isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OUTER, TENSOR
 from isa.fim_islands import abilities
-from lower.fim.graph import PRODUCT, Task
-from lower.fim.job import ProductJob, predicted
+from lower.fim.carry import Carrier
+from lower.fim.graph import GATHER, POINTWISE, SCATTER, Task
+from lower.fim.job import Job, ProductJob, copies, held_up, predicted
 from lower.fim.plan import ROWS, Home, Option, Refusal
+from lower.fim.pointwise import HostJob, pointwise
 from lower.fim.stream import Stream, streams
 from lower.fim.tiling import Shape, lacks
 from lower.fim.words import Mode, latency
@@ -35,18 +37,54 @@ def options(
             if homes.get(tensor.name, ROWS) != ROWS:
                 raise ValueError(f"{tensor.name} lies otherwise than row by row")
     found: list[Option | Refusal] = []
+    tasks = tuple(tasks)
+    if len(tasks) == 1 and tasks[0].kind in (GATHER, SCATTER):
+        return [_host(tasks, config, form)]
+    alone = len(tasks) == 1 and tasks[0].kind == POINTWISE
+    layouts = (ELEMENTWISE,) if alone else range(len(ARRANGEMENTS))
     for island in range(config["fim.islands"]):
-        for layout in range(len(ARRANGEMENTS)):
-            found.append(_option(tuple(tasks), config, island, layout, form))
+        for layout in layouts:
+            found.append(_option(tasks, config, island, layout, form))
     return found
+
+
+def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option:
+    """Segments from place to place: an island has nothing to compute there."""
+    job = HostJob(tasks[0], form)
+    several = copies(job.phases()[0].bring)
+    cycles = Carrier(config, {}).copies(several, 0)
+    held = held_up(several, config, {})
+    return Option(tasks, None, ELEMENTWISE, cycles, 0, 0, held_bring=held, how=job)
+
+
+def _pointwise(
+    tasks: tuple[Task, ...], config: Configuration, island: int, form: int
+) -> Option | Refusal:
+    job = pointwise(tasks[0], config, island, form)
+    if isinstance(job, str):
+        return Refusal(tasks, island, ELEMENTWISE, job)
+    return option_of(tasks, ELEMENTWISE, job, config)
+
+
+def option_of(
+    tasks: tuple[Task, ...], layout: int, job: Job, config: Configuration, buffer: int = 0
+) -> Option:
+    """The option of a job, with its cycles."""
+    cycles = predicted(job, config)
+    return Option(
+        tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
+        job.mask, buffer, cycles.held_bring, cycles.held_fetch, job,
+    )  # fmt: skip
 
 
 def _option(
     tasks: tuple[Task, ...], config: Configuration, island: int, layout: int, form: int
 ) -> Option | Refusal:
     task = tasks[0]
-    if len(tasks) > 1 or task.kind != PRODUCT:
-        return Refusal(tasks, island, layout, "an island does products, one at a start")
+    if len(tasks) > 1:
+        return Refusal(tasks, island, layout, "these tasks are done one by one")
+    if task.kind == POINTWISE:
+        return _pointwise(tasks, config, island, form)
     a, b = task.inputs
     shape = Shape(a.rows, a.columns, b.columns, form)
     why = lacks(shape, config, island, layout)
@@ -61,14 +99,10 @@ def _option(
     if not ways:
         why = "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
         return Refusal(tasks, island, layout, why)
-    jobs = [ProductJob(task, stream) for stream in ways]
-    cycles, job = min(
-        ((predicted(job, config), job) for job in jobs), key=lambda pair: pair[0].total
+    return min(
+        (option_of(tasks, layout, ProductJob(task, stream), config) for stream in ways),
+        key=lambda option: option.total,
     )
-    return Option(
-        tasks, island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
-        job.mask, how=job,
-    )  # fmt: skip
 
 
 def rough(stream: Stream, config: Configuration, known_a: bool, known_b: bool) -> int:

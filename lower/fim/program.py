@@ -6,7 +6,7 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 
 from isa.config import Configuration
 from isa.fim import CORE
-from isa.fim_circuit import FORMATS, NumberFormat
-from isa.fim_islands import geometry, island_address
+from isa.fim_circuit import FORMATS
+from isa.fim_islands import island_address
 from lower.errors import LowerError
 from lower.fim.carry import ISLAND, LOCAL, Copy, Place
 from lower.fim.copies import Route
-from lower.fim.graph import Graph, Tensor
+from lower.fim.graph import Graph
 from lower.fim.job import Job, Phase, copies
 from lower.fim.plan import BRING, FETCH, HOST, START, Plan, Step
 from lower.listing import Listing
 
 _FEW = 2  # copies that need no loop
+_CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
 
 @dataclass(frozen=True)
@@ -36,54 +37,37 @@ class LoweredGraph:
     files: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
-def emit(
-    plan: Plan, graph: Graph, config: Configuration, device: str = "base", form: int = 0
-) -> LoweredGraph:
-    """The program of a plan; `device` is the name of the configuration, `form` the number format.
+def emit(plan: Plan, graph: Graph, config: Configuration, device: str = "base") -> LoweredGraph:
+    """The program of a plan; `device` is the name of the configuration.
 
     Raises `LowerError` if islands or memory have not the room for all steps.
     """
-    return _Writer(plan, graph, config, device, FORMATS[form]).written()
+    return _Writer(plan, graph, config, device).written()
 
 
 class _Writer:
     """A source on its way."""
 
-    def __init__(
-        self, plan: Plan, graph: Graph, config: Configuration, device: str, numbers: NumberFormat
-    ) -> None:
+    def __init__(self, plan: Plan, graph: Graph, config: Configuration, device: str) -> None:
         self.plan, self.graph, self.config, self.device = plan, graph, config, device
-        self.numbers = numbers
+        self.numbers = FORMATS[graph.form]
         self.files: dict[str, NDArray[Any]] = {}
         self.code: list[str] = []
         self.tables: list[str] = []
         self.scratch: dict[str, int] = {}
         self.tickets = 0
         self.brought: dict[int, int] = {}  # the last ticket of a step's inputs
-        self.rows = self._rows()
         self.phases: dict[int, list[Phase]] = {}
-        self.labels = {name: f"t{number}" for number, name in enumerate(graph.tensors)}
+        self.labels = self._labels()
 
-    def _rows(self) -> dict[int, int]:
-        """The first row of each step: steps of an island lie one behind the other."""
-        found: dict[int, int] = {}
-        used: dict[int, int] = {}
-        words: dict[int, int] = {}
-        rows = geometry(self.config).rows
-        for step in self.plan.steps:
-            job = step.option.how
-            if step.option.island is None:
-                continue
-            island = step.option.island
-            found[step.number] = used.get(island, 0)
-            used[island] = found[step.number] + job.rows
-            words[island] = words.get(island, 0) + job.words
-            if used[island] > rows or words[island] > self.config["fim.instructions"]:
-                raise LowerError(
-                    f"the steps of island {island} do not fit into it: {used[island]} of {rows}"
-                    f" rows, {words[island]} of {self.config['fim.instructions']} words",
-                )
-        return found
+    def _labels(self) -> dict[str, str]:
+        """Of tensors that have memory of their own: those that the host sees by their names."""
+        graph = self.graph
+        seen = {tensor.name for tensor in (*graph.inputs, *graph.results)}
+        made = [task.output.name for step in self.plan.steps for task in step.tasks[-1:]]
+        between = [name for name in made if name not in seen]
+        labels = {name: f"t{number}_between" for number, name in enumerate(between)}
+        return {name: name for name in seen} | labels
 
     def written(self) -> LoweredGraph:
         """The whole source."""
@@ -112,23 +96,17 @@ class _Writer:
 
     def _tensors(self, out: Listing) -> None:
         out.put(f".device {self.device}")
-        made = {task.output.name for task in self.graph.tasks}
-        last = {tensor.name for tensor in results(self.graph)}
-        for tensor in self.graph.tensors.values():
-            if tensor.name in made and tensor.name not in last:
-                continue
-            if tensor.data is not None:
-                continue
-            kind = ".output" if tensor.name in last else ".input"
-            name = self.labels[tensor.name] = tensor.name
-            out.put(f"{kind} {name}, {self.numbers.dtype}, {tensor.rows}, {tensor.columns}")
+        for kind, tensors in ((".input", self.graph.inputs), (".output", self.graph.results)):
+            for tensor in tensors:
+                sizes = ", ".join(map(str, self.graph.shape(tensor)))
+                out.put(f"{kind} {tensor.name}, {self.numbers.dtype}, {sizes}")
 
     def _action(self, kind: str, step: Step) -> None:
         if kind == HOST:
             self._copies(step, f"h{step.number}", step.option.how.phases()[0].bring)
             return
         job: Job = step.option.how
-        phases = self.phases.setdefault(step.number, list(job.phases(self.rows[step.number])))
+        phases = self.phases.setdefault(step.number, list(job.phases()))
         if kind == BRING:
             self._copies(step, f"b{step.number}", phases[0].bring)
             self.brought[step.number] = self.tickets
@@ -197,43 +175,47 @@ class _Writer:
 
     def _data(self, out: Listing) -> None:
         """Constants, tensors between steps, and local memory that copies go through."""
+        self._check_scratch()
         for step in self.plan.steps:
             for symbol, array in step.option.how.files().items():
                 name = self._file(step, symbol)
                 self.files[f"{name}.npy"] = array
                 out.block(f'.balign 64\n{name}: .npy "{name}.npy"')
-        for tensor in self._between():
-            size = tensor.rows * tensor.columns * self.numbers.size
-            out.block(f".balign 64\n{self.labels[tensor.name]}: .skip {size} # {tensor.name}")
+        for name, label in self.labels.items():
+            if label != name:
+                size = self.graph.tensors[name].numbers * self.numbers.size
+                out.block(f".balign 64\n{label}: .skip {size} # {name}")
         if self.scratch:
             out.block(".section .data.cp")
             for name, size in self.scratch.items():
                 out.block(f".balign 64\n{name}: .skip {size}")
 
-    def _between(self) -> Iterable[Tensor]:
-        last = {tensor.name for tensor in results(self.graph)}
-        done = {task.output.name for step in self.plan.steps for task in step.tasks[-1:]}
-        return [self.graph.tensors[name] for name in self.labels if name in done - last]
+    def _check_scratch(self) -> None:
+        needed, most = sum(self.scratch.values()) + _CODE, self.config["mem.local_bytes"]
+        if needed > most:
+            raise LowerError(
+                f"copies go through {needed} bytes of cp's local memory, mem.local_bytes is {most}"
+            )
 
     def _islands(self, out: Listing) -> None:
         for island in range(self.config["fim.islands"]):
             steps = [step for step in self.plan.steps if step.option.island == island]
             if not steps:
                 continue
+            self._check_words(island, steps)
             out.put(f".core fim, island={island}")
             for place, step in enumerate(steps):
                 if place:
                     out.put("endall")
                 label = f"blocks{step.number}"
-                for block in step.option.how.blocks(self.rows[step.number]):
+                for block in step.option.how.blocks():
                     out.block("\n".join(block.lines(label)))
                     label = ""
 
-
-def results(graph: Graph) -> list[Tensor]:
-    """The tensors that a graph gives: those that nobody reads."""
-    named = getattr(graph, "results", None)
-    if named is not None:
-        return list(named())
-    read = {tensor.name for task in graph.tasks for tensor in task.inputs}
-    return [task.output for task in graph.tasks if task.output.name not in read]
+    def _check_words(self, island: int, steps: Sequence[Step]) -> None:
+        words, most = sum(step.option.how.words for step in steps), self.config["fim.instructions"]
+        if words > most:
+            raise LowerError(
+                f"the {len(steps)} steps of island {island} have {words} words,"
+                f" fim.instructions is {most}"
+            )

@@ -23,7 +23,7 @@ from isa.fim_islands import Abilities, abilities
 from lower.fim.banks import LONG_AGO, Banks
 
 # What a word is, for the timing.
-PLAIN, ACT, READ, STORE, MOVE, FROM_RZ, COMPUTE, PULL, PUSH, POINT = range(10)
+PLAIN, ACT, READ, STORE, MOVE, FROM_RZ, COMPUTE, ALONE, PULL, PUSH, POINT = range(11)
 _NEVER = 1 << 60
 
 
@@ -31,7 +31,8 @@ _NEVER = 1 << 60
 class Word:
     """A word: its text, what it is, how often it is done, and what else its time depends on.
 
-    COMPUTE: `value` is the number of its `Mode`, `register` what it reads beside the row. PULL and
+    COMPUTE and ALONE, which takes no column: `value` is the number of its `Mode`, `register` what
+    was pulled that it reads. PULL and
     PUSH: `value` is the buffer's number; `every`: one column for all banks. POINT (a pointer of a
     buffer moves): start and end go to these columns, -1: where they are.
     """
@@ -153,7 +154,7 @@ class _Running:
             return
         word = self.words[self.place]
         kind = word.kind
-        if kind == COMPUTE:
+        if kind in (COMPUTE, ALONE):
             self._compute(word)
         elif kind in (READ, STORE, MOVE, FROM_RZ):
             self._move(word)
@@ -178,11 +179,15 @@ class _Running:
         step = island.step
         busy, result = self.latencies[word.value]
         begin = max(self.time, self.pulled.get(word.register, 0), self.alu)
-        at = island.aligned(
-            max(begin, self.activated + island.banks.t_rcdrd, self.column + island.banks.t_ccdl)
-        )
-        last = at + (word.count - 1) * max(busy * step, island.ccdl)
-        self.column, self.time, self.alu = last, last + step, last + busy * step
+        period = busy * step
+        if word.kind == COMPUTE:
+            banks = island.banks
+            begin = max(begin, self.activated + banks.t_rcdrd, self.column + banks.t_ccdl)
+            period = max(period, island.ccdl)
+        last = island.aligned(begin) + (word.count - 1) * period
+        if word.kind == COMPUTE:
+            self.column = last
+        self.time, self.alu = last + step, last + busy * step
         self.rz = max(self.rz, last + result * step)
 
     def _move(self, word: Word) -> None:

@@ -9,11 +9,12 @@ import numpy as np
 
 import macaw
 from isa import config
-from isa.fim_circuit import DOT, ELEMENTWISE, OUTER, TENSOR
-from lower.fim.graph import Graph
+from isa.fim_circuit import DOT, ELEMENTWISE, FORMATS, OUTER, TENSOR
+from lower.fim.graph import GATHER, PRODUCT, SCATTER, Graph
 from lower.fim.plan import BRING, FETCH, START, Action, Plan, Step
 from lower.fim.program import emit
 
+FORMAT_OF = {row.dtype: number for number, row in enumerate(FORMATS)}
 TINY, BASE = config.load("tiny"), config.load("base")
 
 
@@ -41,7 +42,7 @@ def operands(shape, seed=0):
 
 def product(a, b, known="b"):
     """The graph of a product; `known` are the sides that are constants."""
-    graph = Graph()
+    graph = Graph(FORMAT_OF[a.dtype.name])
     sides = [
         graph.constant(name, x) if name in known else graph.tensor(name, *x.shape)
         for name, x in (("a", a), ("b", b))
@@ -56,9 +57,9 @@ def alone(graph, option):
     return Plan(graph, (Step(0, option),), actions, option.total)
 
 
-def run(plan, graph, device, name, form=0, **inputs):
+def run(plan, graph, device, name, **inputs):
     """What the plan's program did."""
-    program = emit(plan, graph, device, name, form)
+    program = emit(plan, graph, device, name)
     with tempfile.TemporaryDirectory() as folder:
         for file, array in program.files.items():
             np.save(Path(folder) / file, array)
@@ -66,3 +67,58 @@ def run(plan, graph, device, name, form=0, **inputs):
         made = macaw.assemble(Path(folder) / "p.s")
     assert not made.warnings
     return macaw.run(made, **inputs)
+
+
+def applied(function, *x):
+    """A function as an island computes it: rounded once."""
+    with np.errstate(all="ignore"):
+        wide = [np.asarray(value, np.float64) for value in x]
+        match function:
+            case "relu":
+                return np.where(x[0] > 0, x[0], np.where(np.isnan(x[0]), x[0], 0)).astype(
+                    x[0].dtype
+                )
+            case "sigmoid":
+                return (1 / (1 + np.exp(-wide[0]))).astype(x[0].dtype)
+            case "tanh":
+                return np.tanh(wide[0]).astype(x[0].dtype)
+            case "vssqr":
+                return x[0] * x[0]
+            case "vssqrt":
+                return np.sqrt(x[0])
+        what = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
+        return what[function](*x)
+
+
+def modelled(plan, graph, inputs):
+    """All tensors as the islands of a plan round them."""
+    dtype = FORMATS[graph.form].dtype
+    found = {}
+
+    def numbers(tensor):
+        if tensor.base is not None:
+            flat = numbers(tensor.base).reshape(-1)[tensor.offset :][: tensor.numbers]
+            return flat.reshape(tensor.rows, tensor.columns)
+        if tensor.name not in found:
+            given = inputs[tensor.name] if tensor.data is None else tensor.data
+            found[tensor.name] = (
+                np.asarray(given).astype(dtype).reshape(tensor.rows, tensor.columns)
+            )
+        return found[tensor.name]
+
+    for step in plan.steps:
+        for task in step.tasks:
+            x = [numbers(tensor) for tensor in task.inputs]
+            shape = task.output.rows, task.output.columns
+            places = np.asarray(task.places, int)[:, None] + np.arange(task.width)
+            if task.kind == PRODUCT:
+                made = rounded(*x, step.option.layout)
+            elif task.kind == GATHER:
+                made = x[0].reshape(-1)[places].reshape(shape)
+            elif task.kind == SCATTER:
+                made = x[1].copy() if len(x) > 1 else np.zeros(shape, dtype)
+                made.reshape(-1)[places] = x[0].reshape(places.shape)
+            else:
+                made = applied(task.function, *x)
+            found[task.output.name] = made
+    return {tensor.name: numbers(tensor).reshape(graph.shape(tensor)) for tensor in graph.results}

@@ -22,8 +22,7 @@ FEW = 16  # cycles of cp that no prediction has, of each start
 def check(option, graph, a, b, device, name):
     """The program of an option gives C to the bit, in the cycles that were predicted."""
     given = {side: x for side, x in (("a", a), ("b", b)) if graph.tensors[side].data is None}
-    form = option.how.stream.shape.form
-    done = run(alone(graph, option), graph, device, name, form, **given)
+    done = run(alone(graph, option), graph, device, name, **given)
     np.testing.assert_array_equal(done.outputs["c"], rounded(a, b, option.layout))
     assert abs(done.cycles - option.total) <= FEW * option.how.stream.starts
 
