@@ -129,7 +129,7 @@ class _Data:
             "core": item.core,
             "where": where(group),
             "begin": item.begin,
-            "end": item.end,
+            "until": item.end,
             "cycles": item.busy,
             "values": [(metric.value, metric.ok) for metric in values],
         }

@@ -23,15 +23,8 @@ if TYPE_CHECKING:
 
 GROUPS, FINDINGS, CORES = 12, 8, 32  # lines that are shown at most of each
 GAP, NAME = 2, 10  # columns between a table's; that a name gets at least
-# Style of a row's bar; what it says stands beside it in words.
-STYLES = {
-    "cp": "blue",
-    "dma": "magenta",
-    "pe": "green",
-    "vc": "cyan",
-    "nnp": "yellow",
-    "fim": "red",
-}
+# Styles of the rows' bars, in turn; what they say stands beside them in words.
+STYLES = ("blue", "magenta", "green", "cyan", "yellow", "red")
 PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d", "→": "->", "µ": "u"}
 
 
@@ -142,12 +135,12 @@ class _Report:
         head.append(f"{'busy':>{busy + 1}}{'':8}".rstrip(), "dim")
         screen.print(head, no_wrap=True, overflow="crop")
         slowest = profile.bottleneck.core if profile.bottleneck else ""
-        for track in rows:
+        for place, track in enumerate(rows):
             found = chart.shares(track.busy, profile.cycles, columns)
             mark = "> " if track.row == slowest else "  "
             style = "bold" if track.row == slowest else ""
             line = Text(f"{mark}{track.row:<{label - 2}}", style)
-            line.append(chart.bar(found, self.ascii), STYLES.get(track.row, ""))
+            line.append(chart.bar(found, self.ascii), STYLES[place % len(STYLES)])
             line.append(f" {track.busy_cycles:>{busy},}", style)
             line.append(f" {share(track.busy_cycles, profile.cycles):>6}", style)
             screen.print(line, no_wrap=True, overflow="crop")

@@ -112,10 +112,13 @@ def test_the_scan_sees_what_it_should() -> None:
 
 
 def test_data_files_of_rooms_name_no_core() -> None:
-    """The grammar is of all cores; what else is not Python is a preset or belongs to a form."""
+    """The grammar is of all cores; what else is not Python is a preset, belongs to a form or is a page's."""
     grammar = (ROOT / "asm" / "grammar.lark").read_text("utf-8")
     code = re.sub(r"//.*", "", grammar)
     assert set(re.findall(r"\w+", code)) & NAMES == set()
     others = {path.parent.relative_to(ROOT).as_posix() for room in ROOMS for path in ROOT.glob(f"{room}/**/*.*")
               if path.suffix not in (".py", ".pyc", ".lark", ".typed")}  # fmt: skip
-    assert others <= {"isa/presets", "asm/forms"}
+    assert others <= {"isa/presets", "asm/forms", "macaw/profile/page"}
+    for path in (ROOT / "macaw" / "profile" / "page").iterdir():
+        words = set(re.findall(r"\w+", path.read_text("utf-8")))
+        assert words & set(registry.names()) == set(), path

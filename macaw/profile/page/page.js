@@ -15,6 +15,8 @@
     : String(Number(value.toPrecision(3)));
   const plural = (count, word) => `${number(count)} ${word}${count === 1 ? "" : "s"}`;
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  // Colours of the rows, in turn.
+  const kinds = new Map(data.tracks.filter((track) => track.core === track.row).map((track, place) => [track.row, `row${place % 6}`]));
   const text = (index) => data.strings[index];
 
   /** An element with a class, text and children; texts are never HTML. */
@@ -125,7 +127,7 @@
     return (pen, width, height, at) => {
       pen.fillStyle = colour("lane");
       pen.fillRect(0, 0, width, height);
-      const name = colour(track.row);
+      const name = colour(kinds.get(track.row));
       pen.fillStyle = name;
       pen.globalAlpha = lanes.length ? 0.35 : 1;
       blocks(pen, track.busy, firstBehind(track.busy, view[0]), at, width, 0, height);
@@ -156,7 +158,7 @@
     return (pen, width, height, at) => {
       pen.fillStyle = colour("lane");
       pen.fillRect(0, 0, width, height);
-      pen.fillStyle = colour(series.row || "series");
+      pen.fillStyle = colour(kinds.get(series.row) ?? "series");
       const points = series.points;
       let x = null, peak = 0; // of what falls on one pixel the highest is shown
       const column = (from, to, value) => {
@@ -396,7 +398,7 @@
         const go = make("button", "", number(group.begin));
         go.type = "button";
         go.title = "show it in the timeline";
-        go.addEventListener("click", () => { near(group.begin, group.end); timeline.scrollIntoView({ block: "nearest" }); });
+        go.addEventListener("click", () => { near(group.begin, group.until); timeline.scrollIntoView({ block: "nearest" }); });
         return make("tr", "", "", make("td", "name", group.core), make("td", "name", group.where),
           make("td", "", "", go), make("td", "", number(group.cycles)),
           ...group.values.map(([value, ok]) => make("td", ok === false ? "bad" : "", value === null ? "" : number(value) + (ok === false ? " !" : ""))));
