@@ -1,0 +1,15 @@
+"""The command language of the debugger, without a screen.
+
+| module | holds |
+|---|---|
+| `table` | the rows: `COMMANDS` |
+| `usage` | a row's usage as a grammar |
+| `interpreter` | lines to answers, completion |
+| `answers` | the records |
+| `text` | answers as plain text |
+| `running`, `stopping`, `looking`, `data`, `rest` | what the commands do |
+"""
+
+from debugger.commands import rest, running
+
+__all__ = ["rest", "running"]  # imported so that their rows are in the table

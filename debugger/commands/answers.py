@@ -1,0 +1,75 @@
+"""What a command answers: one record for the screen, for scripts and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from debugger.stops import Stopped, plain
+
+Cell = Any  # a plain value: text, a number, a truth value, None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where in a command line something is wrong, in characters."""
+
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one command has done or found. Empty parts are left out of its JSON.
+
+    `kind` is "stop" (the program has run: `stopped`), "table" (`columns`, `rows`), "text"
+    (`lines`), "done" (`lines` say what), or "error" (`message`, `mark`, `hint`).
+    """
+
+    kind: str
+    command: str = ""  # its whole name
+    message: str = ""
+    hint: str = ""
+    mark: Mark | None = None
+    stopped: Stopped | None = None
+    title: str = ""
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    lines: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = ()  # of what came with it: displays, commands of a point
+    leaves: bool = False  # the debugger shall end
+
+    def json(self) -> dict[str, Any]:
+        """The record of JSON types."""
+        found: dict[str, Any] = plain(self)
+        return found
+
+    def of(self, command: str) -> Answer:
+        """The same, as what `command` answers."""
+        return replace(self, command=command)
+
+
+def done(*lines: str) -> Answer:
+    """Something was done."""
+    return Answer("done", lines=lines)
+
+
+def text(lines: Iterable[str], title: str = "") -> Answer:
+    """Lines to read."""
+    return Answer("text", title=title, lines=tuple(lines))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], title: str = "") -> Answer:
+    """Rows below names of columns."""
+    return Answer("table", title=title, columns=tuple(columns), rows=tuple(map(tuple, rows)))
+
+
+def stop(stopped: Stopped) -> Answer:
+    """The program has run, and stands."""
+    return Answer("stop", stopped=stopped)
+
+
+def error(message: str, mark: Mark | None = None, hint: str = "") -> Answer:
+    """The command could not do it."""
+    return Answer("error", message=message, mark=mark, hint=hint)

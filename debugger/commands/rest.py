@@ -1,0 +1,145 @@
+"""Scripts, help, history, and what is left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from debugger.commands import answers
+from debugger.commands.answers import Answer
+from debugger.commands.table import COMMANDS, GROUPS, Command, CommandError, Line, command, find
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+
+MOST_BYTES = 1 << 20  # of a script
+SHELL_SECONDS = 600
+OUTPUT = 1 << 16  # characters that are kept of what a shell command prints
+
+
+@command("help [NAME]", "rest", "what there is, or all about a command", aliases=("h",))
+def _help(interpreter: Interpreter, line: Line) -> Answer:
+    name = line.get("NAME")
+    if name is not None:
+        return answers.text(about(find(name)), name)
+    rows = [
+        (GROUPS[group], row.usage, row.meaning)
+        for group in GROUPS
+        for row in COMMANDS.values()
+        if row.group == group
+    ]
+    return answers.table(("", "command", "what it does"), rows)
+
+
+def about(row: Command) -> list[str]:
+    """The help of one command."""
+    head = (
+        row.usage.replace(row.name, row.name + f"[/{row.suffix}]", 1) if row.suffix else row.usage
+    )
+    found = [head, f"  {row.meaning}"]
+    if row.aliases:
+        found.append(f"  also called {', '.join(row.aliases)}")
+    if row.repeats:
+        found.append("  an empty line does it again")
+    return [*found, *(f"  {line}" for line in row.details.splitlines())]
+
+
+@command("history [N]", "rest", "the last lines, 20 if no number is given")
+def _history(interpreter: Interpreter, line: Line) -> Answer:
+    count, lines = line.count(20), interpreter.history
+    first = max(0, len(lines) - count)
+    return answers.table(("", "line"), [(first + at + 1, x) for at, x in enumerate(lines[first:])])
+
+
+@command("source FILE", "rest", "do the lines of a file, until one fails")
+def _source(interpreter: Interpreter, line: Line) -> Answer:
+    path = Path(line.get("FILE") or "")
+    lines = script(path)
+    found = []
+    for number, (text, answer) in enumerate(interpreter.run_lines(lines, str(path)), 1):
+        if answer.kind == "error":
+            place = next((at for at, x in enumerate(lines, 1) if x.strip() == text), number)
+            raise CommandError(f"{path}:{place}: {answer.message}", answer.hint)
+        found.append(answer)
+    leaves = any(answer.leaves for answer in found)
+    return Answer("done", answers=tuple(found), leaves=leaves)
+
+
+def script(path: Path) -> list[str]:
+    """The lines of a script. Raises `OSError`, `CommandError`."""
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise CommandError(f"{path} is larger than {MOST_BYTES >> 20} MiB")
+    try:
+        return data.decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is no UTF-8 text: byte {error.start}") from None
+
+
+def write_lines(path: Path, lines: list[str]) -> None:
+    """Write a script, to a temporary name first. Raises `OSError`."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write("".join(f"{line}\n" for line in lines))
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@command("echo TEXT", "rest", "print a text")
+def _echo(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.text([line.get("TEXT") or ""])
+
+
+@command("shell TEXT", "rest", "run a command of the system (with --allow-shell)")
+def _shell(interpreter: Interpreter, line: Line) -> Answer:
+    _allowed(interpreter, "shell")
+    try:
+        found = subprocess.run(
+            line.get("TEXT") or "",
+            shell=True,  # the user has allowed it, for this session
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SHELL_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise CommandError(f"it took longer than {SHELL_SECONDS} seconds") from None
+    lines = (found.stdout + found.stderr)[:OUTPUT].splitlines()
+    if found.returncode:
+        lines.append(f"exit status {found.returncode}")
+    return answers.text(lines)
+
+
+@command(
+    "python TEXT", "rest", "run a line of Python, `session` is this session (with --allow-shell)"
+)
+def _python(interpreter: Interpreter, line: Line) -> Answer:
+    _allowed(interpreter, "python")
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    out = StringIO()
+    try:
+        with redirect_stdout(out):
+            exec(compile(line.get("TEXT") or "", "<python>", "single"), interpreter.names_of_python)
+    except Exception as error:
+        raise CommandError(f"{type(error).__name__}: {error}") from None
+    return answers.text(out.getvalue()[:OUTPUT].splitlines())
+
+
+def _allowed(interpreter: Interpreter, what: str) -> None:
+    if not interpreter.allow_shell:
+        raise CommandError(f"{what} is not allowed here", "macaw debug --allow-shell allows it")
+
+
+@command("quit", "rest", "end the debugger", aliases=("q", "exit"))
+def _quit(interpreter: Interpreter, line: Line) -> Answer:
+    return Answer("done", leaves=True)

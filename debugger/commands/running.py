@@ -1,0 +1,86 @@
+"""Running, stepping and going back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from debugger.commands import answers
+from debugger.commands.answers import Answer
+from debugger.commands.table import CommandError, Line, command, number
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+
+_WHO = "--only: the first focused core alone counts; --all: all that run do"
+
+
+@command("run", "run", "run the program from its begin", aliases=("r",))
+def _run(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.run())
+
+
+@command("continue [N]", "run", "go on; with N, past N stops", aliases=("c",), repeats=True)
+def _continue(interpreter: Interpreter, line: Line) -> Answer:
+    session = interpreter.session
+    for _ in range(line.count()):
+        stopped = session.proceed()
+        if stopped.reason not in ("breakpoint", "watch", "event"):
+            break
+    return answers.stop(stopped)
+
+
+@command("start", "run", "load the program again and stand at its begin")
+def _start(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.restart_program())
+
+
+@command(
+    "stepi [N] [--only|--all]",
+    "run",
+    "step instructions of the focused cores",
+    aliases=("si",),
+    repeats=True,
+    details=_WHO,
+)
+def _stepi(interpreter: Interpreter, line: Line) -> Answer:
+    only, every = line.has("--only"), line.has("--all")
+    return answers.stop(interpreter.session.stepi(line.count(), only=only, every=every))
+
+
+@command("stepc [N]", "run", "step cycles of the device", aliases=("sc",), repeats=True)
+def _stepc(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.stepc(line.count()))
+
+
+@command("reverse-stepc [N]", "back", "go cycles back", aliases=("rsc",), repeats=True)
+def _stepc_back(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.stepc_back(line.count()))
+
+
+@command("goto CYCLE", "back", "go to a cycle, before or behind")
+def _goto(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.goto(number(line.get("CYCLE") or "")))
+
+
+@command("checkpoint", "back", "keep this moment, by a number", aliases=("ch",))
+def _checkpoint(interpreter: Interpreter, line: Line) -> Answer:
+    session = interpreter.session
+    name = session.runner.checkpoint(named=True)
+    return answers.done(f"checkpoint {name} at cycle {session.device.cycle:,}")
+
+
+@command("restart N", "back", "go to a checkpoint")
+def _restart(interpreter: Interpreter, line: Line) -> Answer:
+    session, name = interpreter.session, line.count()
+    point = session.history.named(name)
+    if point is None:
+        known = ", ".join(str(x.name) for x in session.history.points if x.name)
+        raise CommandError(f"there is no checkpoint {name}", f"there are {known}" if known else "")
+    return answers.stop(session.goto(*point.position))
+
+
+@command("focus [PLACES]", "where", "choose cores, pe[1,0].3 or pe[*,0].*; alone: say which")
+def _focus(interpreter: Interpreter, line: Line) -> Answer:
+    session, asked = interpreter.session, line.get("PLACES")
+    found = session.focus if asked is None else session.set_focus(asked)
+    return answers.done(f"focus {', '.join(map(str, found))}")

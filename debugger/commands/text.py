@@ -1,0 +1,117 @@
+"""Answers as plain text: what scripts, tests and a terminal without a screen show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from debugger.commands.answers import Answer
+from debugger.stops import Hit, Stopped, Where
+
+WIDEST = 100  # characters of a cell
+
+
+def shown(answer: Answer, line: str = "") -> str:
+    """The text of an answer; of an error with the line and a caret below its place."""
+    return "\n".join(_lines(answer, line))
+
+
+def _lines(answer: Answer, line: str) -> Iterator[str]:
+    if answer.kind == "error":
+        yield f"error: {answer.message}"
+        if answer.mark is not None and line:
+            end = min(max(answer.mark.end, answer.mark.begin + 1), len(line) + 1)
+            yield f"  {line}"
+            yield "  " + " " * answer.mark.begin + "^" * max(1, end - answer.mark.begin)
+        if answer.hint:
+            yield f"hint: {answer.hint}"
+    if answer.title:
+        yield answer.title
+    if answer.stopped is not None:
+        yield from stop_lines(answer.stopped)
+    if answer.kind == "table":
+        yield from table_lines(answer.columns, answer.rows)
+    yield from answer.lines
+    for other in answer.answers:
+        yield from _lines(other, "")
+
+
+def stop_lines(stopped: Stopped) -> Iterator[str]:
+    """Why the program stands, and where."""
+    yield f"{_reason(stopped)} at cycle {stopped.cycle:,}"
+    for hit in stopped.hits:
+        yield f"  {hit_text(hit)}"
+    if stopped.fault is not None:
+        yield f"  {stopped.fault['kind']}: {stopped.fault['message']}"
+    for wait in stopped.waits:
+        who = f" ({', '.join(wait.cores)})" if wait.cores else ""
+        yield f"  {wait.core} waits for {wait.on}{who} since cycle {wait.since:,}"
+    if stopped.where is not None and stopped.where.address is not None:
+        yield f"  {where_text(stopped.where)}"
+
+
+def _reason(stopped: Stopped) -> str:
+    if stopped.at_start:
+        return "start of the program"
+    if stopped.reason == "exit":
+        return f"exit with code {stopped.exit_code or 0}"
+    if stopped.reason == "step" and stopped.done > 1:
+        return f"{stopped.done} steps done"
+    return {"step": "step done", "limit": "cycle limit", "arrived": "arrived"}.get(
+        stopped.reason, stopped.reason
+    )
+
+
+def hit_text(hit: Hit) -> str:
+    """A point that was met, in one line."""
+    found = f"{hit.kind} {hit.number}: {hit.text}"
+    if hit.kind in ("watch", "rwatch", "awatch"):
+        found += f": {value_text(hit.old)} -> {value_text(hit.new)}"
+    if hit.by:
+        found += f" by {hit.by}"
+    return found
+
+
+def where_text(where: Where) -> str:
+    """A place in a program, in one line."""
+    found = where.core
+    if where.address is not None:
+        found += f" at {where.address:#010x}"
+    if where.symbol:
+        found += f" <{where.symbol}>"
+    if where.file:
+        found += f" {where.file}:{where.line}"
+    return found
+
+
+def value_text(value: Any) -> str:
+    """A cell of a table, or a value."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    return str(value)
+
+
+def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Rows below their names; numbers stand at the right."""
+    cells = [[value_text(cell)[:WIDEST] for cell in row] for row in rows]
+    raw = [list(row) for row in rows]
+    if not cells:
+        yield "none"
+        return
+    right = [
+        all(isinstance(row[at], int | float) or row[at] is None for row in raw)
+        for at in range(len(columns))
+    ]
+    widths = [max(len(name), *(len(row[at]) for row in cells)) for at, name in enumerate(columns)]
+    for row in [list(columns), *cells]:
+        parts = [
+            text.rjust(width) if side else text.ljust(width)
+            for text, width, side in zip(row, widths, right, strict=True)
+        ]
+        yield "  ".join(parts).rstrip()

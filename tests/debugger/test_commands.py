@@ -1,0 +1,214 @@
+"""The command language: usages as grammar, lines to answers, errors with their place."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from debugger.commands.interpreter import LONGEST, Interpreter
+from debugger.commands.table import COMMANDS, GROUPS, find
+from debugger.commands.text import shown
+from debugger.commands.usage import UsageError, expected, match, pieces
+from tests.debugger.programs import of_source
+from tests.debugger.test_session import LOOP
+
+
+def interpreter(source=LOOP, **more):
+    return Interpreter(of_source(source), **more)
+
+
+def given_by(usage, text):
+    return [(one.what, one.text) for one in match(usage, text)]
+
+
+BREAK = "break LOC [if E] [ignore N]"
+
+
+@pytest.mark.parametrize(
+    ("usage", "text", "wanted"),
+    [
+        (BREAK, "layer.s:12", [("LOC", "layer.s:12")]),
+        (BREAK, "loop if vc.x5 > (3 if 1) ignore 4",
+         [("LOC", "loop"), ("word", "if"), ("E", "vc.x5 > (3 if 1)"), ("word", "ignore"), ("N", "4")]),
+        (BREAK, "a ignore 2", [("LOC", "a"), ("word", "ignore"), ("N", "2")]),
+        ("watch E [by PLACES]", "y[3, 1] + 'by' by pe[*,0]",
+         [("E", "y[3, 1] + 'by'"), ("word", "by"), ("PLACES", "pe[*,0]")]),
+        ("dump E FILE", "y[1:3, 2] out.npy", [("E", "y[1:3, 2]"), ("FILE", "out.npy")]),
+        ("dump E FILE", "y 'a file.npy'", [("E", "y"), ("FILE", "a file.npy")]),
+        ("set E = V", "vc.x5 = 3 + 4", [("E", "vc.x5"), ("word", "="), ("V", "3 + 4")]),
+        ("delete [N...]", "1 2 3", [("N", "1"), ("N", "2"), ("N", "3")]),
+        ("delete [N...]", "", []),
+        ("stepi [N] [--only|--all]", "--all", [("word", "--all")]),
+        ("commands [N] [TEXT]", "3 print x", [("N", "3"), ("TEXT", "print x")]),
+        ("info registers|queues", "reg", [("word", "registers")]),
+    ],
+)  # fmt: skip
+def test_a_usage_reads_a_line(usage, text, wanted):
+    assert given_by(usage, text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("usage", "text", "message", "at"),
+    [
+        (BREAK, "", "a place to stop at: a line, FILE:LINE, a symbol or *ADDRESS is needed", 0),
+        (BREAK, "a if", "an expression is needed", 4),
+        ("goto CYCLE", "", "a cycle is needed", 0),
+        ("run", "7", "'7' is too much: the command takes nothing", 0),
+        ("layout NAME", "a b", "'b' is too much: takes nothing more", 2),
+        ("info registers|queues", "x", "'x' is not one of registers, queues", 0),
+        ("info registers|queues", "", "give registers, queues", 0),
+        ("source FILE", "'a", "a quotation mark is not closed", 0),
+    ],
+)
+def test_what_does_not_fit_says_where(usage, text, message, at):
+    with pytest.raises(UsageError) as error:
+        match(usage, text)
+    assert str(error.value) == message
+    assert error.value.at[0] == at
+
+
+@pytest.mark.parametrize("usage", ["a [N", "a WHAT"])
+def test_a_usage_that_is_none_is_refused(usage):
+    with pytest.raises(ValueError, match=r"lacks its \]|no operand is called WHAT"):
+        pieces(usage)
+
+
+def test_what_may_come_next():
+    assert expected(BREAK, "") == ("LOC",)
+    assert expected(BREAK, "loop ") == ("if", "ignore", "LOC")
+    assert expected("stepi [N] [--only|--all]", "5 -") == ("--only", "--all")
+
+
+def test_names_prefixes_and_aliases():
+    assert find("c").name == "continue"
+    assert find("cont").name == "continue"
+    assert all(find(name).name == row.name for row in COMMANDS.values() for name in row.names)
+    names = [name for row in COMMANDS.values() for name in row.names]
+    assert len(names) == len(set(names))
+
+
+def test_help_knows_every_command():
+    run = interpreter()
+    whole = run.execute("help")
+    assert {row[1].split()[0] for row in whole.rows} == set(COMMANDS)
+    assert [*dict.fromkeys(row[0] for row in whole.rows)] == [
+        meaning for group, meaning in GROUPS.items() if any(x.group == group for x in COMMANDS.values())
+    ]  # fmt: skip
+    for row in COMMANDS.values():
+        assert row.meaning in shown(run.execute(f"help {row.name}"))
+
+
+def test_an_empty_line_repeats_what_repeats():
+    run = interpreter()
+    first = run.execute("stepi 2").stopped
+    second = run.execute("").stopped
+    assert (first.done, second.done) == (2, 2)
+    assert second.cycle > first.cycle
+    run.execute("history")
+    assert run.execute("").kind == "done"
+    assert run.session.device.cycle == second.cycle
+
+
+def test_a_transcript_forth_and_back():
+    """The same records as the session's own calls give."""
+    run = interpreter(LOOP.replace("10000000", "10"))
+    assert run.execute("stepi 3").stopped.where.symbol == "loop+8"
+    assert run.execute("checkpoint").lines[0].startswith("checkpoint 1 at cycle ")
+    ended = run.execute("continue").stopped
+    assert (ended.reason, ended.exit_code) == ("exit", 7)
+    assert run.execute("restart 1").stopped.where.symbol == "loop+8"
+    assert run.execute("goto 0").stopped.at_start
+    assert run.execute("r").stopped == ended
+    assert run.execute("reverse-stepc").stopped.cycle == ended.cycle - 1
+    assert run.execute("start").stopped.reason == "start"
+    assert run.execute("focus dma").lines == ("focus dma",)
+    assert run.execute("focus").lines == ("focus dma",)
+
+
+ERRORS = {
+    "foo": "no command is called 'foo'",
+    "re": "'re' may be ",
+    "st": "'st' may be start, stepi, stepc",
+    "goto x": "'x' is no number",
+    "goto -1": "-1 is too small, 0 is the least",
+    "stepi 0": "0 is too small, 1 is the least",
+    "restart 7": "there is no checkpoint 7",
+    "run/x": "run takes nothing behind a slash",
+    "focus abc": "no core is called 'abc'",
+    "source /no/such": "/no/such: No such file or directory",
+    "shell ls": "shell is not allowed here",
+    "python 1": "python is not allowed here",
+    "x" * (LONGEST + 1): f"a line of {LONGEST + 1} characters is too long",
+}
+
+
+@pytest.mark.parametrize("line", ERRORS, ids=lambda line: line[:20])
+def test_errors(line):
+    answer = interpreter().execute(line)
+    assert answer.kind == "error"
+    assert answer.message.startswith(ERRORS[line])
+    assert json.loads(json.dumps(answer.json()))["message"] == answer.message
+    assert shown(answer, line).startswith("error: ")
+
+
+def test_an_error_points_at_its_place():
+    line = "run 3"
+    assert shown(interpreter().execute(line), line).splitlines()[1:] == [
+        "  run 3", "      ^", "hint: usage: run",
+    ]  # fmt: skip
+
+
+def test_scripts(tmp_path):
+    inner = tmp_path / "inner"
+    inner.write_text("# nothing\n\nstepi 2\nquit\nstepi\n")
+    outer = tmp_path / "outer"
+    outer.write_text(f"stepi\nsource {inner}\nstepi\n")
+    run = interpreter()
+    answer = run.execute(f"source {outer}")
+    assert answer.leaves
+    assert run.session.core.retired == 3
+    outer.write_text(f"stepi\nsource {outer}\n")
+    assert "deeper than 16" in run.execute(f"source {outer}").message
+    inner.write_text("stepi\nbad\n")
+    assert run.execute(f"source {inner}").message == f"{inner}:2: no command is called 'bad'"
+    inner.write_bytes(b"\xff")
+    assert "is no UTF-8 text" in run.execute(f"source {inner}").message
+    inner.write_bytes(b"#" * ((1 << 20) + 1))
+    assert "is larger than 1 MiB" in run.execute(f"source {inner}").message
+
+
+def test_the_system_and_python_when_allowed():
+    run = interpreter(allow_shell=True)
+    assert run.execute("shell echo a; exit 3").lines == ("a", "exit status 3")
+    assert run.execute("python print(session.device.cycle)").lines == ("0",)
+    assert run.execute("python 1/0").message == "ZeroDivisionError: division by zero"
+
+
+def test_completion():
+    run = interpreter()
+    assert run.complete("che") == ["checkpoint"]
+    assert run.complete("focus d") == ["dma"]
+    assert run.complete("stepi --") == ["--all", "--only"]
+    assert "checkpoint" in run.complete("help ch")
+    assert run.complete("nothing at all") == []
+    assert "source " not in run.complete("source ")
+
+
+@settings(max_examples=150)
+@given(st.text(max_size=40) | st.builds(" ".join, st.lists(
+    st.sampled_from([*COMMANDS, "/", "1", "99", "(", "'", "pe[*,0].*", "if", "--all", "", "#"]),
+    max_size=4)))  # fmt: skip
+def test_no_line_raises(line):
+    if line.split()[:1] and line.split()[0] in ("run", "continue", "r", "c"):
+        return  # they run the loop of ten million
+    run = _SHARED
+    answer = run.execute(line)
+    json.dumps(answer.json())
+    shown(answer, line)
+    run.complete(line)
+
+
+_SHARED = interpreter(LOOP.replace("10000000", "10"))
