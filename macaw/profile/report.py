@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
 
 GROUPS, FINDINGS, CORES = 12, 8, 32  # lines that are shown at most of each
+ROOMY = 100  # columns of a screen that shows all metrics
 GAP, NAME = 2, 10  # columns between a table's; that a name gets at least
 # Styles of the rows' bars, in turn; what they say stands beside them in words.
 STYLES = ("blue", "magenta", "green", "cyan", "yellow", "red")
@@ -198,7 +199,9 @@ class _Report:
         shown = longest(groups, GROUPS)
         names = keys(shown)
         held = _thresholds(shown)
-        headings = ["core", "instructions", "begin", "cycles"]
+        titles = ["core", "instructions", "begin", "cycles"]
+        if self.screen.width < ROOMY:  # what is held against nothing can wait
+            names = [name for name in names if name in held]
         rows = []
         for group in shown:
             item = group.slice
@@ -208,7 +211,7 @@ class _Report:
         if held:
             limits = (self._text(held.get(key, ""), "dim") for key in names)
             rows.append([self._text("threshold", "dim"), *[Text()] * 3, *limits])
-        self._table([*headings, *(key.replace("_", "\n") for key in names)], rows, names=2)
+        self._table([*titles, *(key.replace("_", "\n") for key in names)], rows, names=2)
         if len(groups) > len(shown):
             self._more(len(groups) - len(shown), "group")
 

@@ -120,16 +120,25 @@
     flush();
   }
 
+  /** As much of a text as there is room for; nothing if that is less than five letters of it. */
+  function fitting(pen, name, room) {
+    if (pen.measureText(name).width <= room) return name;
+    let length = Math.min(name.length, Math.floor(room / 4));
+    while (length >= 5 && pen.measureText(`${name.slice(0, length)}…`).width > room) length--;
+    return length >= 5 ? `${name.slice(0, length)}…` : "";
+  }
+
   const lanesOf = (track) => track.lanes.map((lane) => lane.map(slice));
 
-  function drawTrack(track) {
-    const lanes = lanesOf(track), pairs = track.lanes;
+  /** A track's busy time, and if wanted its slices, lane below lane. */
+  function drawTrack(track, whole) {
+    const pairs = whole ? track.lanes : [], lanes = whole ? lanesOf(track) : [];
     return (pen, width, height, at) => {
       pen.fillStyle = colour("lane");
       pen.fillRect(0, 0, width, height);
       const name = colour(kinds.get(track.row));
       pen.fillStyle = name;
-      pen.globalAlpha = lanes.length ? 0.35 : 1;
+      pen.globalAlpha = pairs.length ? 0.35 : 1;
       blocks(pen, track.busy, firstBehind(track.busy, view[0]), at, width, 0, height);
       pen.globalAlpha = 1;
       pairs.forEach((lane, place) => {
@@ -142,12 +151,8 @@
         for (const [index, x, end] of labels) {
           pen.fillStyle = colour("edge");
           pen.fillRect(end - 1, top, 1, tall);
-          pen.save();
-          pen.beginPath();
-          pen.rect(x, top, end - x - 3, tall);
-          pen.clip();
-          pen.fillText(lanes[place][index].name, Math.max(x, 0) + 4, top + tall / 2);
-          pen.restore();
+          const from = Math.max(x, 0) + 4, name = fitting(pen, lanes[place][index].name, Math.min(end, width) - from - 3);
+          if (name) pen.fillText(name, from, top + tall / 2);
         }
       });
     };
@@ -248,37 +253,42 @@
     return { row, names, canvas };
   }
 
-  function addTrack(track) {
-    const cores = track.core === track.row ? data.tracks.filter((core) => core.row === track.row && core !== track) : [];
-    const core = track.core !== track.row;
+  const DEEP = 2; // lanes that a row has room for
+
+  /** The row of a track; with `below` the one in which a core shows its slices. */
+  function addTrack(track, below = track.core !== track.row) {
+    const members = below ? [] : data.tracks.filter((core) => core.row === track.row && core !== track);
+    const whole = below || track.lanes.length <= DEEP;
+    if (!whole) members.push(track);
     const share = `${(100 * track.cycles / total).toFixed(1)}%`;
-    const height = Math.max(core ? LOW : HEIGHT, Math.min(track.lanes.length, 8) * 9 + 4);
+    const height = below ? Math.max(LOW, Math.min(track.lanes.length, 12) * 9 + 4) : HEIGHT;
     const label = `${track.core}: busy for ${number(track.cycles)} of ${number(data.cycles)} cycles, ${share}`;
-    const made = addRow(core ? "core" : "", track.core, share, height, drawTrack(track), label);
+    const made = addRow(below ? "core" : "", track.core, share, height, drawTrack(track, whole), label);
     made.row.dataset.track = track.core;
-    if (!core) {
-      made.row.dataset.row = track.row;
-      if (data.bottleneck && data.bottleneck.core === track.row) made.row.classList.add("slowest");
-    }
     follow(made.canvas, track);
-    const below = cores.map(addTrack);
-    for (const row of below) row.hidden = true;
-    for (const row of below) row.style.display = "none";
-    if (below.length) {
-      const button = make("button", "", "▸");
-      button.type = "button";
-      button.setAttribute("aria-expanded", "false");
-      button.setAttribute("aria-label", `cores of ${track.row}`);
-      button.addEventListener("click", () => {
-        const open = button.getAttribute("aria-expanded") === "false";
-        button.setAttribute("aria-expanded", String(open));
-        button.textContent = open ? "▾" : "▸";
-        for (const row of below) { row.hidden = !open; row.style.display = open ? "" : "none"; }
-        later();
-      });
-      made.names.querySelector("i").replaceWith(button);
-    }
+    if (below) return made.row;
+    made.row.dataset.row = track.row;
+    if (data.bottleneck && data.bottleneck.core === track.row) made.row.classList.add("slowest");
+    const rows = members.map((core) => addTrack(core, true));
+    for (const row of rows) row.hidden = true;
+    if (rows.length) made.names.querySelector("i").replaceWith(opener(track, rows));
     return made.row;
+  }
+
+  /** A button that shows and hides rows. */
+  function opener(track, rows) {
+    const button = make("button", "", "▸");
+    button.type = "button";
+    button.setAttribute("aria-expanded", "false");
+    button.setAttribute("aria-label", `cores of ${track.row}`);
+    button.addEventListener("click", () => {
+      const open = button.getAttribute("aria-expanded") === "false";
+      button.setAttribute("aria-expanded", String(open));
+      button.textContent = open ? "▾" : "▸";
+      for (const row of rows) row.hidden = !open;
+      later();
+    });
+    return button;
   }
 
   /** Let pointer and keys act on a track's canvas. */
@@ -419,7 +429,7 @@
   document.getElementById("program").textContent = data.program;
   document.getElementById("about").textContent = data.about;
   addRow("axis", "", "", AXIS, drawAxis, "");
-  for (const track of data.tracks) if (track.core === track.row) addTrack(track);
+  for (const track of data.tracks.filter((one) => one.core === one.row)) addTrack(track);
   for (const series of data.series) {
     const made = addRow("series", series.name, series.unit, SERIES, drawSeries(series), `${series.name}, ${series.unit}`);
     made.canvas.addEventListener("pointermove", (event) => {

@@ -67,7 +67,9 @@ def by_hand() -> Profile:
         track("pe", "pe", pes),
         track("pe[0]", "pe", rows[0]),
         track("pe[1]", "pe", rows[1]),
-        Track("vc", "vc"),
+        track(
+            "vc", "vc", [Slice("vc", "vc", 600 + n, 610 + n, n, 1, f"pmac {n}") for n in range(5)]
+        ),
         track("nnp", "nnp", [Slice("nnp", "nnp", 400, 400, 0, 1, "chain")]),
         track("fim", "fim", fim),
         track("fim[0]", "fim", fim),

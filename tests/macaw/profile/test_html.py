@@ -214,6 +214,14 @@ def test_the_cores_of_a_row_are_shown_when_asked_for(opened: Opened) -> None:
     assert opened.tip().startswith("exe ib=0")
     opened.page.click(left + width / 2, top + height / 2)
     assert opened.page.run(shown) == []
+    # Five instructions of vc overlap: the row shows when it is busy, the row below it what it does.
+    left, top, width, height = opened.page.box("[data-row='vc'] button")
+    opened.page.click(left + width / 2, top + height / 2)
+    assert opened.page.run(shown) == ["vc"]
+    heights = opened.page.run(
+        "[...document.querySelectorAll('[data-row] canvas')].map(c => c.clientHeight)"
+    )
+    assert len(set(heights)) == 1
 
 
 @needs_browser

@@ -68,9 +68,12 @@ def test_the_bottleneck_is_marked_and_named() -> None:
 
 
 def test_metrics_findings_goals_and_the_rest() -> None:
-    text = shown(by_hand())
+    text = shown(by_hand(), 100)
     line = next(line for line in text.splitlines() if line.startswith("pe[0]      net.s:60"))
     assert line.split()[-5:] == ["240", "400", "0.22", "!", "12.5"]
+    narrow = shown(by_hand(), 80)
+    assert "12.5" not in narrow  # held against nothing
+    assert "0.22 !" in narrow
     assert "partial" not in text  # a metric that no group has
     assert f"1. pe[0] net.s:60: exe {ODD} (400 cycles, 3 times)\n" in text
     assert "missed 1,000 cycles, wanted at most 900\n" in text
@@ -105,9 +108,9 @@ def test_colours_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_screen_of_ascii_gets_ascii() -> None:
-    text = shown(by_hand(), encoding="ascii")
+    text = shown(by_hand(), 70, encoding="ascii")
     assert "1,200 -> 1,000" in text
-    assert set(bars(text)["pe"]) <= set(" .:-=+*%#")
+    assert set(bars(text, 70)["pe"]) <= set(" .:-=+*%#")
     assert re.search(r"net.s:61 \[bold\]\\xe9</script><b>&\"'.*\.\.\. ", text)
 
 
