@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from macaw.errors import InputError as InputError
     from macaw.errors import MacawError as MacawError
     from macaw.errors import RunError as RunError
+    from macaw.fim_lowering import GraphLowering as GraphLowering
+    from macaw.fim_lowering import lower_graph as lower_graph
     from macaw.lowering import Lowering as Lowering
     from macaw.lowering import lower as lower
     from macaw.protection import Protection as Protection
@@ -46,6 +48,7 @@ _HOMES = {
     "Configuration": "isa.config",
     "Device": "emu.device",
     "ElfError": "asm.elf",
+    "GraphLowering": "macaw.fim_lowering",
     "InputError": "macaw.errors",
     "Lowering": "macaw.lowering",
     "MacawError": "macaw.errors",
@@ -60,6 +63,7 @@ _HOMES = {
     "disassemble": "macaw.api",
     "load": "macaw.api",
     "lower": "macaw.lowering",
+    "lower_graph": "macaw.fim_lowering",
     "protect": "macaw.protection",
     "run": "macaw.running",
     "save": "macaw.api",

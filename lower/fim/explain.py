@@ -10,6 +10,7 @@ from lower.fim.graph import GATHER, PRODUCT, SCATTER, Task
 from lower.fim.plan import BRING, FETCH, HOST, Option, Plan, Refusal, Step
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyz"
+FAR = 3  # times the cycles of what is taken: such options are counted, not listed
 WAITS, IDLE = "-", "."
 NARROW = 40  # columns, at least
 
@@ -84,11 +85,13 @@ def _why(plan: Plan, step: Step) -> Iterator[str]:
             f"{more:,} cycles more than {least.name} would take alone,"
             f" which {_later(plan, step, least)}"
         )
-    for other in others:
-        if other is not option and other is not least:
+    near = [row for row in others if row.total <= FAR * max(option.total, least.total)]
+    for other in near:
+        if other is not option and (other is not least or option.total <= least.total):
             yield f"{other.name}: {other.total:,} cycles; it {_later(plan, step, other)}"
-        elif other is not option and option.total <= least.total:
-            yield f"{other.name}: {other.total:,} cycles as well; it {_later(plan, step, other)}"
+    if far := others[len(near) :]:
+        names = dict.fromkeys(ARRANGEMENT_NAMES[row.layout] for row in far)
+        yield f"{len(far)} more, by {', '.join(names)}: {far[0].total:,} cycles and more"
     yield from _refusals(plan.refused[step.number])
 
 
@@ -117,13 +120,16 @@ def _ends(later: int) -> str:
 
 
 def _refusals(refused: Sequence[Refusal]) -> Iterator[str]:
-    """Why the others cannot: a line for each island and reason."""
-    found: dict[tuple[int | None, str], list[str]] = {}
+    """Why the others cannot: a line for each island, or for each reason that islands share."""
+    found: dict[int | None, dict[str, list[int]]] = {}
     for row in refused:
-        found.setdefault((row.island, row.why), []).append(ARRANGEMENT_NAMES[row.layout])
-    for (island, why), layouts in found.items():
-        where = "the host" if island is None else f"island {island} by {', '.join(layouts)}"
-        yield f"not {where}: {why}"
+        found.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)
+    for island, whys in found.items():
+        if island is None:
+            yield f"not the host: {'; '.join(whys)}"
+            continue
+        layouts = (ARRANGEMENT_NAMES[layout] for rows in whys.values() for layout in rows)
+        yield f"not island {island} by {', '.join(layouts)}: {next(iter(whys))}"
 
 
 # --- timeline ---

@@ -78,7 +78,7 @@ class _Reader:
     def read(self) -> Read:
         graph, known = self.model.graph, self.values.known
         for row in graph.initializer:
-            known[row.name] = self.values.array(onnx.numpy_helper.to_array(row))
+            known[row.name] = self.values.array(onnx.numpy_helper.to_array(row), row.name)
         for row in graph.input:
             if row.name not in known:
                 shape = self._shape(row)

@@ -29,6 +29,7 @@ class Value:
     shape: tuple[int, ...]
     tensor: Tensor | None = None
     array: NDArray[Any] | None = None
+    name: str = ""  # of a constant, in the model
 
     @property
     def constant(self) -> bool:
@@ -42,6 +43,7 @@ class Values:
     def __init__(self, form: int) -> None:
         self.graph = Graph(form)
         self.known: dict[str, Value] = {}
+        self._constants: dict[tuple[int, int, int], tuple[NDArray[Any], Tensor]] = {}
 
     def name(self, wanted: str) -> str:
         """A tensor's name for an ONNX one: letters, digits and `_`, and no other tensor's."""
@@ -53,9 +55,9 @@ class Values:
             name = f"{base}_{number}"
         return name
 
-    def array(self, array: NDArray[Any]) -> Value:
+    def array(self, array: NDArray[Any], name: str = "") -> Value:
         """A constant."""
-        return Value(array.shape, array=array)
+        return Value(array.shape, array=array, name=name)
 
     def made(self, tensor: Tensor, shape: Sequence[int]) -> Value:
         """What a task has made, in a shape."""
@@ -70,7 +72,12 @@ class Values:
         if not rows:
             rows, columns = matrix(value.shape)
         if value.array is not None:
-            return self.graph.constant(self.name(name), self._numbers(value.array, rows, columns))
+            key = id(value.array), rows, columns
+            if key not in self._constants:
+                numbers = self._numbers(value.array, rows, columns)
+                tensor = self.graph.constant(self.name(value.name or name), numbers)
+                self._constants[key] = value.array, tensor  # the array, so that its id stays its
+            return self._constants[key][1]
         assert value.tensor is not None
         if (value.tensor.rows, value.tensor.columns) == (rows, columns):
             return value.tensor
@@ -84,14 +91,15 @@ class Values:
         if lost.any():
             name = FORMATS[self.graph.form].name
             raise LowerError(f"the constant {wide[lost][0]:g} is too large for {name}")
-        return found.reshape(rows, columns)
+        return np.ascontiguousarray(found.reshape(rows, columns))
 
     def broadcast(self, value: Value, shape: tuple[int, ...], name: str) -> Value:
         """A value repeated to a shape, as NumPy does it."""
         if value.shape == shape:
             return value
         if value.array is not None:
-            return self.array(np.broadcast_to(value.array, shape))
+            name = f"{value.name}_repeated" if value.name else ""
+            return self.array(np.broadcast_to(value.array, shape), name)
         places = np.broadcast_to(places_of(value.shape), shape)
         return self.moved(value, places, name)
 

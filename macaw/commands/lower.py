@@ -1,4 +1,4 @@
-"""`macaw lower`: an operation to a program for the sparse PE array."""
+"""`macaw lower`: an operation to a program for the sparse PE array, a graph to one for islands."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from macaw.choices import LazyChoice
 from macaw.errors import DONE, FAILED
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
     from macaw.lowering import Lowering, Measured
 
 SPLITS = "abcdefghi"
+TARGETS = ("pe", "fim")
+# Parameters that one target alone takes.
+ONLY = {
+    "pe": (
+        *("weights", "rows", "image", "stride", "padding", "layout", "out_layout", "bias"),
+        *("activation", "shift", "mapping", "split", "density"),
+    ),
+    "fim": ("number_format", "dims"),
+}
 
 
 def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
@@ -34,16 +44,22 @@ def _mappings() -> Sequence[str]:
     return MAPPINGS
 
 
-@click.command("lower", short_help="Lower a network operation to a program for the PE array.")
-@click.argument("operation", metavar="OPERATION")
+@click.command("lower", short_help="Lower a network operation, or a graph, to a program.")
+@click.argument("operation", metavar="OPERATION|GRAPH")
 @click.option(
-    "-o", "output", type=click.Path(), metavar="OUT", help="The source; default OPERATION.s."
+    "--target", type=click.Choice(TARGETS), default="pe", help="The PE array, or fim islands."
+)
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(),
+    metavar="OUT",
+    help="The source; default OPERATION.s.",
 )
 @click.option(
     "-w",
     "--weights",
     type=click.Path(),
-    required=True,
     metavar="FILE",
     help="(outputs, inputs), (outputs, h, w, channels) or (channels, h, w); .npy.",
 )
@@ -73,12 +89,21 @@ def _mappings() -> Sequence[str]:
 @click.option(
     "--density", default=1.0, show_default=True, metavar="D", help="Share of activations not zero."
 )
-@click.option("--explain", is_flag=True, help="Print the cost of every mapping and split.")
+@click.option(
+    "--format", "number_format", default="fp16", metavar="NAME", help="Of a graph: fp16 or fp32."
+)
+@click.option(
+    "--dim", "dims", multiple=True, metavar="NAME=N", help="A size that a graph calls by name."
+)
+@click.option("--explain", is_flag=True, help="Print what the others would cost, and why not.")
 @click.option("--measure", is_flag=True, help="Run it and print measured beside predicted.")
+@click.pass_context
 def command(
+    ctx: click.Context,
     operation: str,
+    target: str,
     output: str | None,
-    weights: str,
+    weights: str | None,
     rows: int | None,
     image: int | tuple[int, int] | None,
     stride: int | tuple[int, int],
@@ -92,17 +117,34 @@ def command(
     mapping: str | None,
     split: str | None,
     density: float,
+    number_format: str,
+    dims: tuple[str, ...],
     explain: bool,
     measure: bool,
 ) -> int:
     """Write a source for OPERATION: spmv, spmm, conv2d or depthwise.
 
     The weights go beside the source as .npy files in the order in which the array takes them.
-    Exit status 1: measured outputs are not those of NumPy.
+    With --target fim: for GRAPH, an ONNX file. Exit status 1: measured outputs are not NumPy's.
     """
     from macaw import files, lowering
 
-    target = Path(output or f"{operation}.s")
+    _keep_to(ctx, target)
+    if target == "fim":
+        from macaw.commands import lower_fim
+
+        return lower_fim.lower(
+            operation,
+            output,
+            device=device,
+            number_format=number_format,
+            dims=lower_fim.dimensions(dims),
+            explain=explain,
+            measure=measure,
+        )
+    if weights is None:
+        raise click.UsageError("Missing option '-w' / '--weights'.", ctx)
+    path = Path(output or f"{operation}.s")
     inputs = [weights, *([bias] if bias else [])]
     found = lowering.lower(
         operation,
@@ -120,11 +162,11 @@ def command(
         mapping=mapping,
         split=split,
         density=density,
-        name=target.stem,
+        name=path.stem,
     )
-    beside = [target.parent / name for name in (*found.files, *found.program.texts)]
-    files.keep_inputs([target, *beside], inputs)
-    found.write(target)
+    beside = [path.parent / name for name in (*found.files, *found.program.texts)]
+    files.keep_inputs([path, *beside], inputs)
+    found.write(path)
     click.echo("\n".join(found.reasons()))
     if explain:
         click.echo(_table(found))
@@ -133,6 +175,15 @@ def command(
     measured = found.measure()
     click.echo(_measured(found, measured))
     return DONE if measured.equal else FAILED
+
+
+def _keep_to(ctx: click.Context, target: str) -> None:
+    """Raise `UsageError` for an option of another target."""
+    for other, names in ONLY.items():
+        for option in ctx.command.params:
+            given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+            if other != target and option.name in names and given:
+                raise click.UsageError(f"{option.opts[-1]} is of --target {other}", ctx)
 
 
 def _table(found: Lowering) -> str:

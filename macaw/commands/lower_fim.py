@@ -1,0 +1,72 @@
+"""`macaw lower --target fim`: a graph to a program for the fim islands."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from macaw.errors import DONE
+
+if TYPE_CHECKING:
+    from macaw.fim_lowering import GraphLowering, MeasuredGraph
+
+
+def dimensions(words: Sequence[str]) -> dict[str, int]:
+    """NAME=N, several of them."""
+    found = {}
+    for word in words:
+        name, _, number = word.partition("=")
+        if not (name and number.isascii() and number.isdigit()):
+            raise click.UsageError(f"--dim '{word}' is not of the form NAME=N")
+        found[name] = int(number[:9])
+    return found
+
+
+def lower(
+    graph: str,
+    output: str | None,
+    *,
+    device: str,
+    number_format: str,
+    dims: Mapping[str, int],
+    explain: bool,
+    measure: bool,
+) -> int:
+    """Write the source of a graph, and print what was asked for."""
+    from macaw import files
+    from macaw.fim_lowering import lower_graph
+
+    target = Path(output or f"{Path(graph).stem}.s")
+    found = lower_graph(
+        graph, device=device, number_format=number_format, dims=dims, name=target.stem
+    )
+    beside = [target.parent / name for name in (*found.files, *found.program.texts)]
+    files.keep_inputs([target, *beside], [graph])
+    found.write(target)
+    width = shutil.get_terminal_size().columns
+    click.echo("\n".join(_told(found, explain, width)))
+    if measure:
+        click.echo(_measured(found, found.measure()))
+    return DONE
+
+
+def _told(found: GraphLowering, explain: bool, width: int) -> Iterator[str]:
+    yield from found.steps()
+    yield ""
+    if explain:
+        yield from found.reasons()
+        yield ""
+    yield from found.timeline(width)
+    yield f"{found.cycles:,} cycles predicted."
+
+
+def _measured(found: GraphLowering, measured: MeasuredGraph) -> str:
+    rows = [("cycles", found.cycles, measured.cycles), ("dma at work", found.dma, measured.dma)]
+    lines = [f"{'':<12} {'predicted':>12} {'emulated':>12}"]
+    lines += [f"{name:<12} {guess:>12,} {real:>12,}" for name, guess, real in rows]
+    lines.append(f"outputs differ from float64 by at most {measured.error:.2g} of the largest")
+    return "\n".join(lines)

@@ -1,0 +1,201 @@
+"""Graphs of tasks to programs for the fim islands: planned, written, explained, measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from asm.program import Program
+from isa.config import Configuration, load, presets
+from isa.fim_circuit import FORMATS
+from lower.errors import LowerError
+from lower.fim import explain, options, program
+from lower.fim.graph import Graph
+from lower.fim.plan import BRING, FETCH, Option, Plan, Refusal
+from lower.fim.schedule import schedule
+from lower.product import Lowered
+from macaw import api, lowering, running
+from macaw.errors import InputError
+
+if TYPE_CHECKING:
+    import onnx
+
+    from lower.fim.placing import Unit
+
+
+@dataclass(frozen=True)
+class MeasuredGraph:
+    """What the emulator measured, beside the prediction.
+
+    `dma`: cycles in which it was at work, waiting for banks included. `error` is the largest
+    difference of an output from float64 without roundings, as a share of that output's largest
+    number.
+    """
+
+    cycles: int
+    dma: int
+    error: float
+    outputs: Mapping[str, NDArray[Any]] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class GraphLowering:
+    """A graph lowered: its plan, its source and files, why it is as it is."""
+
+    name: str
+    graph: Graph
+    config: Configuration
+    plan: Plan
+    program: Lowered
+
+    @property
+    def source(self) -> str:
+        """The assembly source, which names `files` beside it."""
+        return self.program.source
+
+    @property
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Arrays by the names that the source gives them."""
+        return self.program.files
+
+    @property
+    def cycles(self) -> int:
+        """The cycles of the whole program, predicted."""
+        return self.plan.makespan
+
+    @property
+    def dma(self) -> int:
+        """The cycles in which the dma is at work, predicted; waiting for banks included."""
+        return sum(row.end - row.begin for row in self.plan.actions if row.kind in (BRING, FETCH))
+
+    def steps(self) -> list[str]:
+        """The steps of the plan, a table in lines."""
+        return explain.steps(self.plan)
+
+    def reasons(self) -> list[str]:
+        """Why each step is where it is, in lines."""
+        return explain.reasons(self.plan)
+
+    def timeline(self, width: int = 80) -> list[str]:
+        """Who is predicted to work when, in lines of `width` columns."""
+        return explain.timeline(self.plan, width)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the source to `path` and its files beside it. Raises `InputError`."""
+        lowering.write(self.program, Path(path))
+
+    def assemble(self) -> Program:
+        """The program, by way of a folder that is removed again."""
+        return lowering.assembled(self.program, self.name)
+
+    def measure(
+        self, inputs: Mapping[str, ArrayLike] | None = None, *, seed: int = 0
+    ) -> MeasuredGraph:
+        """Run it, with random numbers from -1 to 1 for inputs that are not given.
+
+        Raises `RunError`, and `InputError` for inputs that do not fit.
+        """
+        random = np.random.default_rng(seed)
+        dtype = FORMATS[self.graph.form].dtype
+        given = {
+            tensor.name: random.uniform(-1, 1, self.graph.shape(tensor)).astype(dtype)
+            for tensor in self.graph.inputs
+        }
+        given |= {name: np.asarray(array, dtype) for name, array in (inputs or {}).items()}
+        run = running.run(self.assemble(), given)
+        return MeasuredGraph(
+            cycles=run.cycles,
+            dma=run.counters["dma"]["cycles_busy"],
+            error=self._error(given, run.outputs),
+            outputs=run.outputs,
+        )
+
+    def _error(
+        self, given: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
+    ) -> float:
+        tensors = self.graph.tensors
+        matrices = {
+            name: array.reshape(tensors[name].rows, tensors[name].columns)
+            for name, array in given.items()
+        }
+        with np.errstate(all="ignore"):
+            exact = self.graph.evaluate(matrices)
+            return max(
+                float(np.max(np.abs(outputs[x.name].reshape(exact[x.name].shape) - exact[x.name])))
+                / (float(np.max(np.abs(exact[x.name]))) or 1.0)
+                for x in self.graph.results
+            )
+
+
+def lower_graph(
+    graph: str | os.PathLike[str] | onnx.ModelProto | Graph,
+    *,
+    device: api.DeviceLike = api.DEFAULT_DEVICE,
+    number_format: str = "fp16",
+    dims: Mapping[str, int] | None = None,
+    together: bool = True,
+    name: str | None = None,
+) -> GraphLowering:
+    """Lower a graph of tasks to a program for the fim islands of a device.
+
+    `graph` is an ONNX file or model, or a `lower.fim.graph.Graph` made by hand. Numbers are of
+    `number_format`, fp16 or fp32 (a graph made by hand says its own). `dims` gives sizes for
+    dimensions that an ONNX model calls by name. `together=False` gives each task a start of its
+    own: no pairs, no functions in the blocks of products. `name` is the stem of the source's files.
+
+    Raises `InputError` for what cannot be read or lowered, `ConfigError` for the device.
+    """
+    config = api.configuration(device)
+    name = name or (Path(graph).stem if isinstance(graph, str | os.PathLike) else "graph")
+    try:
+        tasks = graph if isinstance(graph, Graph) else _read(graph, number_format, dims)
+        if not tasks.tasks:
+            raise LowerError("the graph has no tasks")
+        plan = schedule(tasks, config, _asking(tasks.form), together)
+        return GraphLowering(name, tasks, config, plan, _written(plan, config, name))
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+
+
+def _read(
+    graph: str | os.PathLike[str] | onnx.ModelProto,
+    number_format: str,
+    dims: Mapping[str, int] | None,
+) -> Graph:
+    try:
+        from lower.fim import onnx_graph
+    except ImportError as error:
+        raise InputError(
+            f"an ONNX graph needs the package {error.name}", "pip install 'macaw[onnx]'"
+        ) from None
+    form = onnx_graph.form_of(number_format)
+    if isinstance(graph, str | os.PathLike):
+        try:
+            graph = onnx_graph.load(Path(graph))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"cannot read {os.fspath(graph)}: {reason}") from None
+    return onnx_graph.read(graph, form, dims).graph
+
+
+def _asking(form: int) -> Any:
+    def ask(unit: Unit, config: Configuration, homes: Any) -> list[Option | Refusal]:
+        return options.options(unit, config, homes, form)
+
+    return ask
+
+
+def _written(plan: Plan, config: Configuration, name: str) -> Lowered:
+    texts: dict[str, str] = {}
+    device = config.name
+    if device not in presets() or load(device) != config:
+        device = f'"{name}.device.toml"'
+        texts[f"{name}.device.toml"] = config.to_toml()
+    made = program.emit(plan, plan.graph, config, device)
+    return Lowered(made.source, dict(made.files), texts)

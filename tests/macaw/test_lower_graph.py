@@ -1,0 +1,138 @@
+"""`macaw lower --target fim` and `macaw.lower_graph`: what they print, write and refuse."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import macaw as api
+from lower.fim.graph import Graph
+from macaw.commands.lower import command
+from tests.macaw.conftest import Macaw
+
+RNG = np.random.default_rng(7)
+WEIGHTS = RNG.integers(-3, 4, (16, 8)).astype(np.float32)
+
+
+def saved(path: Path, *nodes: onnx.NodeProto, rows: int | str = 20) -> None:
+    """A model with an input x (rows, 16), and W (16, 8) where it is read."""
+    graph = helper.make_graph(
+        list(nodes),
+        "test",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a", "b"])],
+        [numpy_helper.from_array(WEIGHTS, "W")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), path)
+
+
+MATMUL = helper.make_node("MatMul", ["x", "W"], ["y"])
+
+
+def test_a_source_that_runs(macaw: Macaw, tmp_path: Path) -> None:
+    saved(tmp_path / "net.onnx", MATMUL, rows="N")
+    words = ("--dim", "N=20", "--explain", "--measure", "-o", "p.s")
+    done = macaw("lower", "--target", "fim", "net.onnx", *words, COLUMNS="80")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert "y = x · W (20 x 16 x 8)" in lines[1]
+    assert any("cycles; it would end the plan" in line for line in lines)
+    assert any(line.startswith("dma in ") and len(line) <= 80 for line in lines)
+    guess, emulated = (int(word.replace(",", "")) for word in lines[-3].split()[-2:])
+    assert lines[-3].startswith("cycles ")
+    assert abs(guess / emulated - 1) < 0.1
+    assert macaw("fmt", "--check", "p.s").returncode == 0
+    x = RNG.integers(-3, 4, (20, 16)).astype(np.float16)
+    np.save(tmp_path / "x.npy", x)
+    ran = macaw("run", "p.s", "-i", "x=x.npy", "-o", "y=y.npy")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), x @ WEIGHTS)
+
+
+def test_a_graph_by_hand(tmp_path: Path) -> None:
+    graph = Graph(1)
+    x, w = graph.tensor("x", 8, 16), graph.constant("w", WEIGHTS)
+    graph.product(x, w, "y")
+    found = api.lower_graph(graph, name="by_hand")
+    measured = found.measure({"x": np.ones((8, 16))})
+    np.testing.assert_array_equal(measured.outputs["y"], np.ones((8, 16)) @ WEIGHTS)
+    assert measured.outputs["y"].dtype == np.float32
+    assert measured.error == 0
+    assert abs(found.cycles / measured.cycles - 1) < 0.1
+    assert abs(found.dma / measured.dma - 1) < 0.1
+    found.write(tmp_path / "by_hand.s")
+    x = np.arange(128, dtype=np.float32).reshape(8, 16)
+    run = api.run(tmp_path / "by_hand.s", x=x)
+    np.testing.assert_array_equal(run.outputs["y"], x @ WEIGHTS)
+    assert run.cycles == measured.cycles
+
+
+def test_a_device_of_ones_own_goes_beside_the_source(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text("[fim]\nislands = 1\n")
+    (tmp_path / "out").mkdir()
+    saved(tmp_path / "net.onnx", MATMUL)
+    found = api.lower_graph(tmp_path / "net.onnx", device=tmp_path / "one.toml")
+    assert {step.option.island for step in found.plan.steps} == {0}
+    found.write(tmp_path / "out" / "net.s")
+    run = api.run(tmp_path / "out" / "net.s", x=np.ones((20, 16), np.float16))
+    np.testing.assert_array_equal(run.outputs["y"], np.ones((20, 16)) @ WEIGHTS)
+    assert run.device.config["fim.islands"] == 1
+
+
+def test_onnx_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import lower.fim
+
+    monkeypatch.delattr(lower.fim, "onnx_graph", raising=False)
+    monkeypatch.delitem(sys.modules, "lower.fim.onnx_graph", raising=False)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(api.InputError, match="an ONNX graph needs the package onnx") as caught:
+        api.lower_graph(tmp_path / "net.onnx")
+    assert caught.value.hint == "pip install 'macaw[onnx]'"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.onnx"], "cannot read none.onnx: No such file or directory"),
+        (["text.onnx"], "text.onnx is no ONNX model"),
+        (["soft.onnx"], r"node it \(Softmax\): no task of the islands does it"),
+        (["named.onnx"], "a dimension of the input x has no size, 'N'"),
+        (["net.onnx", "--format", "fp8"], "no format 'fp8'"),
+        (["net.onnx", "-o", "net.onnx"], "net.onnx is an input: it is not overwritten"),
+        (["empty.onnx"], "the output y does not depend on any input"),
+    ],
+)
+def test_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(Path("net.onnx"), MATMUL)
+    saved(Path("named.onnx"), MATMUL, rows="N")
+    saved(Path("soft.onnx"), helper.make_node("Softmax", ["x"], ["y"], name="it"))
+    saved(Path("empty.onnx"), helper.make_node("Relu", ["W"], ["y"]))
+    Path("text.onnx").write_text("hello")
+    before = Path("net.onnx").read_bytes()
+    with pytest.raises(api.InputError, match=message):
+        command.main(["--target", "fim", *words], standalone_mode=False)
+    assert not list(tmp_path.glob("*.s"))
+    assert Path("net.onnx").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["net.onnx", "--target", "fim", "--dim", "N"], "--dim 'N' is not of the form NAME=N"),
+        (["net.onnx", "--target", "fim", "--rows", "2"], "--rows is of --target pe"),
+        (["spmv", "--dim", "N=1"], "--dim is of --target fim"),
+        (["spmv"], "Missing option '-w' / '--weights'"),
+    ],
+)
+def test_options_that_do_not_go_together(words: list[str], message: str) -> None:
+    with pytest.raises(click.UsageError, match=message):
+        command.main(words, standalone_mode=False)
