@@ -155,6 +155,7 @@ class Core(ABC):
     confined = False  # it reaches nothing but its unit, by its ports, once it runs
     halts = False  # it looks at `breaks`
     inlines = ""  # the register file whose live values the attribute of that name is a list of
+    shows_begun = False  # `current` is the instruction of the trace that began last
     numbers_markers = True  # a marker is an instruction, with a number in the trace
 
     def __init__(
@@ -266,6 +267,14 @@ class Core(ABC):
     def write_register(self, name: str, value: int, time: int) -> None:
         """Set such a register, one that can be written. Raises `Fault` for a value it cannot be."""
         setattr(self.state, name, value)
+
+    def current(self) -> tuple[str, int | None]:
+        """What it is at: a text, empty where the instruction says all, and that one's address.
+
+        Before a cycle in which an instruction of the trace begins it is that one, or in the next
+        cycle (`shows_begun`).
+        """
+        return "", self.next_address
 
     # The trace block
 

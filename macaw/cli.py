@@ -20,6 +20,7 @@ COMMANDS = (
     "dis",
     "fmt",
     "run",
+    "profile",
     "test",
     "isa",
     "device",

@@ -101,6 +101,14 @@ class Dma(Core):
         """None: it executes no program."""
         return None
 
+    def current(self) -> tuple[str, int | None]:
+        """The running transfer, and the instruction that asked for it."""
+        if not self.state.transfers:
+            return "", None
+        transfer = Transfer(*self.state.transfers[0])
+        text = f"transfer {transfer.ticket}, {transfer.size:,} bytes"
+        return text, None if transfer.address < 0 else transfer.address
+
     def _begin(self, time: int) -> None:
         """Begin the first transfer of the queue at `time`, or go on with it."""
         state = self.state

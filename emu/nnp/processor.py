@@ -66,6 +66,11 @@ class Processor(Iterations):
     def next_address(self) -> int | None:
         return self.state.pc if self.running else None
 
+    def current(self) -> tuple[str, int | None]:
+        """The open chain, or the instruction with which one may begin."""
+        chain = self.state.chain
+        return "", chain[0][0] if chain else self.next_address
+
     def start(self, entry: int, time: int) -> None:
         """Start at `entry`; register files, queues and what s_wr has set stay."""
         state = self.state

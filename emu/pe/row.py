@@ -62,6 +62,8 @@ class Row(Core):
 
     # The contract
 
+    shows_begun = True
+
     @property
     def next_address(self) -> int | None:
         """The oldest run's first instruction that is not done, or the packet on the bus."""
@@ -76,6 +78,11 @@ class Row(Core):
         if packet is None and coming < 0:
             return None
         return self.address(coming if packet is None else packet["address"])
+
+    def current(self) -> tuple[str, int | None]:
+        """The exe that began last: the packet on the bus may be the one before it or behind it."""
+        latest = self.tracer.latest
+        return "", None if latest is None else self.address(latest)
 
     def dispatch(self, offset: int, time: int) -> None:
         """Begin the packet list at `offset` of the feeding half."""

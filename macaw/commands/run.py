@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from macaw.running import Run
 
 
-def _pairs(_ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def pairs(_ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     """NAME=FILE options as a mapping."""
     pairs: dict[str, str] = {}
     for value in values:
@@ -49,7 +49,7 @@ def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
     "-i",
     "inputs",
     multiple=True,
-    callback=_pairs,
+    callback=pairs,
     metavar="NAME=FILE",
     help="Bind an input to a .npy file; one more leading axis runs once an item.",
 )
@@ -57,7 +57,7 @@ def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
     "-o",
     "results",
     multiple=True,
-    callback=_pairs,
+    callback=pairs,
     metavar="NAME=FILE",
     help="Write an output to a .npy file; without any, outputs are printed.",
 )

@@ -1,0 +1,74 @@
+"""Runs one after the other, over processes, or over a Dask cluster. The results are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from macaw.errors import InputError
+from macaw.profile.record import Job, Recorded, run
+
+CONNECT = "10s"  # how long a scheduler may take to answer
+Watch = Callable[[int], object]  # told how many runs are done
+
+
+def run_all(
+    jobs: Sequence[Job],
+    workers: int = 1,
+    scheduler: str | None = None,
+    watch: Watch = lambda done: None,
+) -> list[Recorded]:
+    """Do all jobs; the results come in their order.
+
+    By `workers` processes, or by the Dask cluster at `scheduler`, whose workers must be able to
+    import this macaw. Raises `InputError` if that cannot be.
+    """
+    if scheduler is not None:
+        found = _by_dask(jobs, scheduler)
+    elif workers > 1 and len(jobs) > 1:
+        found = _by_processes(jobs, min(workers, len(jobs)))
+    else:
+        found = map(run, jobs)
+    results = []
+    for result in found:
+        results.append(result)
+        watch(len(results))
+    return results
+
+
+def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recorded]:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    # A forked process may inherit a lock that a thread of ours holds.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        try:
+            yield from pool.map(run, jobs)
+        except BrokenProcessPool:
+            text = "a process that ran the program was killed"
+            raise InputError(text, "fewer --jobs need less memory") from None
+
+
+def _by_dask(jobs: Sequence[Job], scheduler: str) -> Iterator[Recorded]:
+    try:
+        import distributed
+    except ImportError:
+        text = "--scheduler needs Dask, which is not installed"
+        raise InputError(text, "pip install 'macaw[dask]', or --jobs N for processes") from None
+    try:
+        connect: Any = distributed.Client
+        client = connect(scheduler, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        text = f"no Dask scheduler answers at {scheduler}: {error}"
+        raise InputError(
+            text, "its address is as `dask scheduler` prints it: tcp://HOST:8786"
+        ) from None
+    with client:
+        futures = client.map(run, jobs, pure=False)
+        try:
+            for future in futures:
+                yield future.result()
+        except ImportError as error:
+            text = f"a worker of {scheduler} cannot run the program: {error}"
+            raise InputError(text, "its environment needs the same macaw") from None

@@ -1,0 +1,198 @@
+"""What records say: characterising parameters and trace-back ratios (seed 001), held to thresholds.
+
+The sentences say what to change in the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from isa.config import Configuration
+from isa.trace import GROUP
+from macaw.errors import InputError
+from macaw.profile.model import Group, Metric, Slice
+from macaw.profile.timeline import Member
+from macaw.words import did_you_mean
+
+Counters = Mapping[str, int]
+_TAKES = {row.name: row.takes for row in GROUP}
+_COUNT_OF = {row.of: row.name for row in GROUP if row.takes == "count"}
+_OF = {row.name: row.of for row in GROUP}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric: its formula in the seed's letters, and what it is held against."""
+
+    key: str
+    formula: str
+    sense: str  # "most", "least": the value that is still right; "near"; "" of no threshold
+    threshold: float | None
+    meaning: str
+
+
+# fmt: off
+METRICS = (
+    Row("reads",       "m·n/(t2−t1)",  "",      None, "bytes read from external memory a cycle, while it reads"),
+    Row("computes",    "p·q/(t4−t3)",  "",      None, "bytes computed on a cycle, while it computes"),
+    Row("match",       "p·q·(t2−t1)/(m·n·(t4−t3))", "near", 0.1,  "bytes computed on for each byte read; right within the threshold of a whole number"),
+    Row("partial",     "a1/b1",        "most",  0.1,  "external writes narrower than the memory, of all"),
+    Row("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank, for each access"),
+    Row("utilisation", "a3/(b3·c)",    "least", 0.5,  "compute units at work, of those that the array has"),
+    Row("late",        "",             "most",  0.05, "cycles that a row started after it could, of the whole run"),
+)
+# fmt: on
+
+BY_KEY = {row.key: row for row in METRICS}
+JUDGED = tuple(row.key for row in METRICS if row.sense)
+
+
+def thresholds(given: Mapping[str, float]) -> dict[str, float]:
+    """The thresholds by key, with the given ones. Raises `InputError` for an unknown key."""
+    for key in given:
+        if key not in JUDGED:
+            hint = did_you_mean(key, JUDGED) or f"there are {', '.join(JUDGED)}"
+            raise InputError(f"no metric with a threshold is called '{key}'", hint)
+    defaults = {row.key: row.threshold for row in METRICS if row.threshold is not None}
+    return {**defaults, **given}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the formulas need to know of the device."""
+
+    width: int  # m: bytes of a beat of external memory
+    banks: int
+    bank_width: int
+    cores: Mapping[str, Member]
+
+    @classmethod
+    def of(cls, config: Configuration, cores: Mapping[str, Member]) -> Machine:
+        """Of a configuration and its cores."""
+        width, banks, bank_width = (
+            int(config[f"mem.{name}"]) for name in ("external_width", "banks", "bank_width")
+        )
+        return cls(width, banks, bank_width, cores)
+
+
+def groups(slices: Iterable[Slice], machine: Machine, limits: Mapping[str, float]) -> list[Group]:
+    """Each slice with its metrics."""
+    return [Group(item, metrics(item.core, item.counters, machine, limits)) for item in slices]
+
+
+def metrics(
+    core: str, counters: Counters, machine: Machine, limits: Mapping[str, float]
+) -> tuple[Metric, ...]:
+    """The metrics that counters of a core determine."""
+    member = machine.cores[core]
+    reads = _rate(machine.width * counters["e_bus"], counters, "t_rd_begin", "t_rd_end")
+    computes = _rate(member.width * counters["e_cu"], counters, "t_cu_begin", "t_cu_end")
+    found = [
+        _plain("reads", reads, "{:.3g} bytes a cycle come from external memory"),
+        _plain("computes", computes, "{:.3g} bytes a cycle are computed on"),
+        _match(reads, computes, limits["match"]),
+        _partial(counters, machine, limits["partial"]),
+        _blocked(counters, machine, limits["blocked"]),
+        _utilisation(core, counters, member, limits["utilisation"]),
+    ]
+    return tuple(item for item in found if item.value is not None)
+
+
+def total(slices: Iterable[Slice]) -> dict[str, int]:
+    """The counters of slices together: counts are added, times are first and last."""
+    found = dict.fromkeys(_TAKES, 0)
+    for item in slices:
+        for name, takes in _TAKES.items():
+            value = item.counters[name]
+            if takes == "count":
+                continue
+            counted = _COUNT_OF.get(_OF[name])
+            if counted is None:  # instructions are not counted there
+                some, first = True, not found["t_end"]
+            else:
+                some, first = bool(item.counters[counted]), not found[counted]
+            if some:
+                better = min if takes == "first" else max
+                found[name] = value if first else better(found[name], value)
+        for name, takes in _TAKES.items():
+            if takes == "count":
+                found[name] += item.counters[name]
+    return found
+
+
+def _rate(amount: int, counters: Counters, begin: str, end: str) -> float | None:
+    """An amount a cycle; None if nothing of it occurred."""
+    cycles = counters[end] - counters[begin]
+    return amount / cycles if amount and cycles > 0 else None
+
+
+def _plain(key: str, value: float | None, text: str) -> Metric:
+    return Metric(key, value, sentence="" if value is None else text.format(value))
+
+
+def _match(reads: float | None, computes: float | None, tolerance: float) -> Metric:
+    """Whether as much is computed on as is read, or a whole multiple of it."""
+    if reads is None or computes is None:
+        return Metric("match", None)
+    ratio = computes / reads
+    whole = max(1, round(ratio))
+    ok = abs(ratio - whole) <= tolerance
+    if ok:
+        text = f"each byte that is read is computed on {whole} times: reading and computing match"
+    elif ratio < 1:
+        text = (
+            f"it reads {1 / ratio:.3g} bytes for each one that it computes on: keep on chip or in"
+            " registers what is read again, and let transfers bring what comes next meanwhile"
+        )
+    else:
+        text = (
+            f"it computes {ratio:.3g} times on each byte that it reads, no whole multiple: choose"
+            f" tiles so that each byte is used {whole} times, or read the next tile while it computes"
+        )
+    return Metric("match", ratio, tolerance, ok, text)
+
+
+def _partial(counters: Counters, machine: Machine, most: float) -> Metric:
+    part, whole = counters["e_xwr_partial"], counters["e_xwr"]
+    if not whole:
+        return Metric("partial", None)
+    value = part / whole
+    text = f"{part:,} of {whole:,} external writes are narrower than the memory's {machine.width} bytes"
+    if value > most:
+        text += (
+            f": gather results on chip and write whole multiples of {machine.width} bytes to"
+            " addresses that are such multiples"
+        )
+    return Metric("partial", value, most, value <= most, text)
+
+
+def _blocked(counters: Counters, machine: Machine, most: float) -> Metric:
+    lost = counters["e_rd_blocked"] + counters["e_wr_blocked"]
+    whole = counters["e_rd"] + counters["e_wr"]
+    if not whole:
+        return Metric("blocked", None)
+    value = lost / whole
+    text = f"{whole:,} accesses of on-chip memory lost a bank in {lost:,} cycles"
+    if value > most:
+        span = machine.banks * machine.bank_width
+        text += (
+            f": put what is accessed in the same cycle into different banks (a bank is"
+            f" {machine.bank_width} bytes wide, {span} bytes apart is the same one; pad rows whose"
+            f" stride is a multiple of {span}), or move it in another cycle"
+        )
+    return Metric("blocked", value, most, value <= most, text)
+
+
+def _utilisation(core: str, counters: Counters, member: Member, least: float) -> Metric:
+    uses, arrays = counters["e_cu"], counters["e_array"]
+    if not arrays:
+        return Metric("utilisation", None)
+    value = uses / (arrays * member.units)
+    text = f"{uses / arrays:.3g} of {member.units:,} compute units of {core} work at a time"
+    if value < least:
+        text += (
+            f": give each instruction work for a multiple of {member.units:,} (join tiles or fill the"
+            " last one, share the work evenly between units)"
+        )
+    return Metric("utilisation", value, least, value >= least, text)

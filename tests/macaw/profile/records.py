@@ -1,0 +1,18 @@
+"""Records made by hand."""
+
+from __future__ import annotations
+
+from isa.trace import GROUP
+from macaw.profile.record import Record
+
+
+def record(
+    first: int, begin: int, end: int, instructions: int = 1, group: int = 0, **counters: int
+) -> Record:
+    """A record with these counters, all others 0."""
+    names = {row.name for row in GROUP}
+    assert counters.keys() <= names
+    values = (
+        dict.fromkeys((row.name for row in GROUP), 0) | {"t_begin": begin, "t_end": end} | counters
+    )
+    return Record(group, 0, first, instructions, values)

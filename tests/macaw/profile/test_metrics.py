@@ -1,0 +1,126 @@
+"""The formulas of seed 001 ¶ on steps 420 and 430, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from macaw.errors import InputError
+from macaw.profile import metrics
+from macaw.profile.metrics import JUDGED, METRICS, Machine
+from macaw.profile.model import Metric, Slice
+from macaw.profile.timeline import Member
+from tests.macaw.profile.records import record
+
+# m = 32 bytes; a core with arrays of 16 units, p = 2 bytes.
+MACHINE = Machine(32, 16, 8, {"vc": Member("vc", "vc", 2, 16, 2, False)})
+
+
+def found(limits: dict[str, float] | None = None, **counters: int) -> dict[str, Metric]:
+    values = record(0, 0, 1000, **counters).counters
+    made = metrics.metrics("vc", values, MACHINE, metrics.thresholds(limits or {}))
+    return {metric.key: metric for metric in made}
+
+
+READING = {"t_rd_begin": 100, "t_rd_end": 300, "e_bus": 50}  # m n / (t2 - t1) = 32 * 50 / 200 = 8
+
+
+def test_what_never_occurred_has_no_metric() -> None:
+    assert found() == {}
+
+
+def test_characterising() -> None:
+    made = found(**READING, t_cu_begin=200, t_cu_end=600, e_cu=4800, e_array=400)
+    assert made["reads"].value == 8
+    assert made["computes"].value == 2 * 4800 / 400 == 24
+    match = made["match"]
+    assert (match.value, match.ok, match.threshold) == (3, True, 0.1)
+    assert "each byte that is read is computed on 3 times" in match.sentence
+
+
+@pytest.mark.parametrize(
+    ("uses", "value", "ok", "text"),
+    [
+        (1600, 1.0, True, "match"),
+        (1500, 0.9375, True, "match"),
+        (800, 0.5, False, "it reads 2 bytes for each one that it computes on: keep on chip"),
+        (2400, 1.5, False, "it computes 1.5 times on each byte that it reads, no whole multiple"),
+        (3400, 2.125, False, "each byte is used 2 times"),
+    ],
+)
+def test_equal_or_a_whole_multiple(uses: int, value: float, ok: bool, text: str) -> None:
+    match = found(**READING, t_cu_begin=200, t_cu_end=600, e_cu=uses, e_array=400)["match"]
+    assert (match.value, match.ok) == (value, ok)
+    assert text in match.sentence
+
+
+def test_the_tolerance_can_be_set() -> None:
+    counters = {**READING, "t_cu_begin": 200, "t_cu_end": 600, "e_cu": 3400, "e_array": 400}
+    assert found({"match": 0.2}, **counters)["match"].ok is True
+
+
+def test_partial_writes() -> None:
+    made = found(e_xwr=20, e_xwr_partial=5)["partial"]
+    assert (made.value, made.ok) == (0.25, False)
+    assert made.sentence == (
+        "5 of 20 external writes are narrower than the memory's 32 bytes: gather results on chip and"
+        " write whole multiples of 32 bytes to addresses that are such multiples"
+    )
+    good = found(e_xwr=20, e_xwr_partial=2)["partial"]
+    assert (good.value, good.ok) == (0.1, True)
+    assert ":" not in good.sentence
+
+
+def test_blocked_accesses_of_both_kinds() -> None:
+    made = found(e_rd=60, e_wr=40, e_rd_blocked=10, e_wr_blocked=5)["blocked"]
+    assert (made.value, made.ok) == (0.15, False)
+    assert "a bank is 8 bytes wide, 128 bytes apart is the same one" in made.sentence
+
+
+def test_utilisation() -> None:
+    made = found(e_cu=4000, e_array=1000)["utilisation"]
+    assert (made.value, made.ok) == (0.25, False)
+    assert made.sentence.startswith(
+        "4 of 16 compute units of vc work at a time: give each instruction"
+    )
+    assert found({"utilisation": 0.25}, e_cu=4000, e_array=1000)["utilisation"].ok is True
+
+
+def test_every_row_is_used_and_explained() -> None:
+    everything = found(
+        **READING,
+        t_cu_begin=1,
+        t_cu_end=9,
+        e_cu=9,
+        e_array=9,
+        e_xwr=9,
+        e_xwr_partial=9,
+        e_rd=9,
+        e_rd_blocked=9,
+    )
+    assert [row.key for row in METRICS] == [*everything, "late"]
+    assert all(metric.sentence for metric in everything.values())
+
+
+def test_counters_together() -> None:
+    """Counts are added; times are the first and the last of slices in which the thing occurred."""
+    ones = [
+        record(0, 0, 40),
+        record(1, 40, 90, t_rd_begin=50, t_rd_end=80, e_bus=3, e_cu=5),
+        record(2, 90, 99, t_rd_begin=91, t_rd_end=95, e_bus=4),
+    ]
+    total = metrics.total(
+        Slice("vc", "vc", x.begin, x.end, x.first, 1, counters=x.counters) for x in ones
+    )
+    wanted = record(0, 0, 99, t_rd_begin=50, t_rd_end=95, e_bus=7, e_cu=5).counters
+    assert total == wanted
+
+
+def test_an_unknown_threshold() -> None:
+    with pytest.raises(
+        InputError, match="no metric with a threshold is called 'utilization'"
+    ) as caught:
+        metrics.thresholds({"utilization": 1})
+    assert caught.value.hint == "did you mean 'utilisation'?"
+    with pytest.raises(InputError, match="'reads'"):
+        metrics.thresholds({"reads": 1})
+    assert set(metrics.thresholds({})) == set(JUDGED)

@@ -1,0 +1,87 @@
+"""Busy intervals, waits as gaps, and starts that came late."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from macaw.profile.model import Track
+from macaw.profile.record import Record
+from macaw.profile.timeline import Gaps, Member, starts, track, tracks, union, without
+from tests.macaw.profile.records import record
+
+INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=12)
+
+
+def cycles(intervals: list[tuple[int, int]]) -> set[int]:
+    return {time for begin, end in intervals for time in range(begin, end)}
+
+
+@given(INTERVALS, INTERVALS, st.tuples(st.integers(0, 60), st.integers(0, 60)))
+def test_intervals_are_sets_of_cycles(
+    some: list[tuple[int, int]], gaps: list[tuple[int, int]], one: tuple[int, int]
+) -> None:
+    joined, open_ = union(some), union(gaps)
+    assert cycles(joined) == cycles(some)
+    assert all(begin < end for begin, end in joined)
+    assert all(a[1] < b[0] for a, b in pairwise(joined))
+    assert cycles(without(joined, open_)) == cycles(some) - cycles(gaps)
+    assert Gaps(gaps).within(*one) == len(cycles([one]) & cycles(gaps))
+
+
+CP = Member("cp", "cp", 0, 1, 4, True)
+PE = {
+    name: Member(name, "pe", 16 + place, 8, 2, False)
+    for place, name in enumerate(("pe[0]", "pe[1]"))
+}
+
+
+def test_a_wait_is_no_work() -> None:
+    found = track(CP, [record(0, 0, 10), record(1, 10, 90), record(2, 90, 95)], [(12, 60, 2)], 0)
+    assert found.busy == ((0, 12), (60, 95))
+    assert [(item.cycles, item.waited, item.busy) for item in found.slices] == [
+        (10, 0, 10),
+        (80, 48, 32),
+        (5, 0, 5),
+    ]
+
+
+def test_rows_are_unions_of_their_cores() -> None:
+    cores = {"cp": CP, **PE}
+    records: dict[str, list[Record]] = {
+        "pe[0]": [record(0, 5, 20), record(1, 30, 40)],
+        "pe[1]": [record(0, 15, 32)],
+    }
+    found = tracks(cores, records, {}, {"pe[1]": 3})
+    assert [(item.core, item.row, item.busy, item.lost) for item in found] == [
+        ("cp", "cp", (), 0),
+        ("pe", "pe", ((5, 40),), 3),
+        ("pe[0]", "pe", ((5, 20), (30, 40)), 0),
+        ("pe[1]", "pe", ((15, 32),), 3),
+    ]
+    assert [(item.core, item.begin) for item in found[1].slices] == [
+        ("pe[0]", 5),
+        ("pe[1]", 15),
+        ("pe[0]", 30),
+    ]
+
+
+def test_what_starts_late() -> None:
+    """vc could have begun at 100, when the dma was done: cp kept it waiting until 130.
+
+    The second time it begins while the dma is at work since before: that is nothing to wait for,
+    so it could have begun when its own work was done.
+    """
+    dma = Track("dma", "dma", (), ((10, 100), (150, 400)))
+    vc = Track("vc", "vc", (), ((130, 160), (170, 200)))
+    cp = Track("cp", "cp", (), ((0, 10), (100, 130), (160, 170)))
+    slices = tuple(track(CP, [record(0, 0, 1)], [], 0).slices)
+    found = starts([Track(x.core, x.row, slices, x.busy) for x in (cp, dma, vc)], "cp")
+    assert [(x.core, x.begin, x.could, x.late) for x in found] == [
+        ("dma", 10, 0, 10),
+        ("vc", 130, 100, 30),
+        ("dma", 150, 100, 50),
+        ("vc", 170, 160, 10),
+    ]
