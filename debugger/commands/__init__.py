@@ -10,6 +10,12 @@
 | `running`, `stopping`, `looking`, `data`, `rest` | what the commands do |
 """
 
-from debugger.commands import rest, running
+from debugger.commands import data, information, looking, rest, running
 
-__all__ = ["rest", "running"]  # imported so that their rows are in the table
+__all__ = [
+    "data",
+    "information",
+    "looking",
+    "rest",
+    "running",
+]  # imported so that their rows are in the table

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from debugger.commands import answers
 from debugger.commands.answers import Answer, Mark
+from debugger.commands.keeping import Displays, Looked
 from debugger.commands.table import COMMANDS, Command, CommandError, Line, find
 from debugger.commands.usage import UsageError, expected, match
+from debugger.expressions import ExpressionError
 from debugger.places import PlaceError
 from debugger.session import Session, SessionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from debugger.commands.files import Files
 
 DEEPEST = 16  # scripts that call scripts
 LONGEST = 1 << 16  # characters of a line
@@ -30,13 +35,19 @@ class Interpreter:
     def __init__(
         self,
         session: Session,
+        files: Files,
         allow_shell: bool = False,
         on_answer: Callable[[str, Answer], object] | None = None,
     ) -> None:
         self.session = session
+        self.files = files
         self.allow_shell = allow_shell
         self.on_answer = on_answer
         self.history: list[str] = []
+        self.looked = Looked()  # by `x`
+        self.displays = Displays()
+        self.counted: dict[str, dict[str, int]] = {}  # by `info perf`
+        self.listed: tuple[str, int] | None = None  # by `list`: file, the next line
         self.names_of_python: dict[str, Any] = {"session": session}
         self._repeated = ""
         self._depth = 0
@@ -61,8 +72,12 @@ class Interpreter:
         row = None
         try:
             row, line = self.parse(text)
-            self._repeated = text if row.repeats else ""
-            return row.act(self, line).of(row.name)
+            self._repeated = (row.name if row.alone else text) if row.repeats else ""
+            answer = row.act(self, line).of(row.name)
+            if answer.kind == "stop":
+                self.listed = None
+                answer = replace(answer, answers=(*answer.answers, *self.displays.shown(self)))
+            return answer
         except UsageError as error:
             assert row is not None or isinstance(error, _Wrong)
             return _usage_error(text, error)
@@ -71,8 +86,8 @@ class Interpreter:
             return answers.error(str(error), Mark(*at), error.hint)
         except (SessionError, PlaceError) as error:
             return answers.error(str(error))
-        except OSError as error:
-            return answers.error(f"{error.filename or text}: {error.strerror or error}")
+        except ExpressionError as error:
+            return answers.error(error.message, hint=error.hint)
 
     def parse(self, text: str) -> tuple[Command, Line]:
         """A line's command and operands. Raises `CommandError`, `UsageError`."""
@@ -87,17 +102,20 @@ class Interpreter:
             raise _Wrong(error, row, offset) from None
         return row, Line(row, given, suffix, arguments, offset)
 
-    def run_lines(self, lines: Iterable[str], what: str) -> Iterator[tuple[str, Answer]]:
-        """Do lines of a script until one fails or leaves. Raises `CommandError` if too deep."""
+    def run_lines(self, lines: Iterable[str], what: str) -> Iterator[tuple[int, Answer]]:
+        """Do lines of a script until one fails or leaves; their numbers, and what they answer.
+
+        Raises `CommandError` if scripts that call scripts go too deep.
+        """
         if self._depth >= DEEPEST:
             raise CommandError(f"{what}: scripts that call scripts go deeper than {DEEPEST}")
         self._depth += 1
         try:
-            for line in lines:
+            for number, line in enumerate(lines, 1):
                 if not line.strip() or line.lstrip().startswith("#"):
                     continue
                 answer = self.execute(line, keep=False)
-                yield line.strip(), answer
+                yield number, answer
                 if answer.kind == "error" or answer.leaves:
                     return
         finally:

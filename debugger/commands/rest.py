@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from debugger.commands import answers
@@ -15,7 +12,6 @@ from debugger.commands.table import COMMANDS, GROUPS, Command, CommandError, Lin
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
 
-MOST_BYTES = 1 << 20  # of a script
 SHELL_SECONDS = 600
 OUTPUT = 1 << 16  # characters that are kept of what a shell command prints
 
@@ -56,40 +52,15 @@ def _history(interpreter: Interpreter, line: Line) -> Answer:
 
 @command("source FILE", "rest", "do the lines of a file, until one fails")
 def _source(interpreter: Interpreter, line: Line) -> Answer:
-    path = Path(line.get("FILE") or "")
-    lines = script(path)
+    path = line.get("FILE") or ""
+    lines = interpreter.files.read_text(path).splitlines()
     found = []
-    for number, (text, answer) in enumerate(interpreter.run_lines(lines, str(path)), 1):
+    for number, answer in interpreter.run_lines(lines, path):
         if answer.kind == "error":
-            place = next((at for at, x in enumerate(lines, 1) if x.strip() == text), number)
-            raise CommandError(f"{path}:{place}: {answer.message}", answer.hint)
+            raise CommandError(f"{path}:{number}: {answer.message}", answer.hint)
         found.append(answer)
     leaves = any(answer.leaves for answer in found)
     return Answer("done", answers=tuple(found), leaves=leaves)
-
-
-def script(path: Path) -> list[str]:
-    """The lines of a script. Raises `OSError`, `CommandError`."""
-    with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise CommandError(f"{path} is larger than {MOST_BYTES >> 20} MiB")
-    try:
-        return data.decode().splitlines()
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{path} is no UTF-8 text: byte {error.start}") from None
-
-
-def write_lines(path: Path, lines: list[str]) -> None:
-    """Write a script, to a temporary name first. Raises `OSError`."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write("".join(f"{line}\n" for line in lines))
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 @command("echo TEXT", "rest", "print a text")

@@ -93,6 +93,7 @@ class Command:
     aliases: tuple[str, ...] = ()
     suffix: str = ""  # what may stand behind a slash, as the help says it
     repeats: bool = False  # an empty line does it again
+    alone: bool = False  # then without its operands: it goes on
     details: str = ""
     screen: bool = False  # it needs a screen
 
@@ -113,6 +114,7 @@ def command(
     aliases: Sequence[str] = (),
     suffix: str = "",
     repeats: bool = False,
+    alone: bool = False,
     details: str = "",
     screen: bool = False,
 ) -> Callable[[Act], Act]:
@@ -124,7 +126,17 @@ def command(
 
     def add(act: Act) -> Act:
         COMMANDS[name] = Command(
-            name, group, usage, meaning, act, tuple(aliases), suffix, repeats, details, screen
+            name,
+            group,
+            usage,
+            meaning,
+            act,
+            tuple(aliases),
+            suffix,
+            repeats,
+            alone,
+            details,
+            screen,
         )
         return act
 

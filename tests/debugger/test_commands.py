@@ -12,12 +12,13 @@ from debugger.commands.interpreter import LONGEST, Interpreter
 from debugger.commands.table import COMMANDS, GROUPS, find
 from debugger.commands.text import shown
 from debugger.commands.usage import UsageError, expected, match, pieces
+from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source
 from tests.debugger.test_session import LOOP
 
 
 def interpreter(source=LOOP, **more):
-    return Interpreter(of_source(source), **more)
+    return Interpreter(of_source(source), DebuggerFiles(), **more)
 
 
 def given_by(usage, text):
@@ -138,10 +139,10 @@ ERRORS = {
     "restart 7": "there is no checkpoint 7",
     "run/x": "run takes nothing behind a slash",
     "focus abc": "no core is called 'abc'",
-    "source /no/such": "/no/such: No such file or directory",
+    "source /no/such": "cannot read /no/such: No such file or directory",
     "shell ls": "shell is not allowed here",
     "python 1": "python is not allowed here",
-    "x" * (LONGEST + 1): f"a line of {LONGEST + 1} characters is too long",
+    "y" * (LONGEST + 1): f"a line of {LONGEST + 1} characters is too long",
 }
 
 

@@ -1,0 +1,127 @@
+"""Instructions at addresses, and lines of source, as `x/i`, `disassemble` and `list` show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from asm.disassembly import code
+from asm.disassembly.forms import form
+from asm.disassembly.labels import Labels, Names
+from debugger.commands.table import CommandError
+from debugger.commands.values import symbol_at
+from emu.faults import Fault
+from isa import registry
+
+if TYPE_CHECKING:
+    from asm.program import Program, Section
+    from debugger.session import Session
+    from isa.model import Core
+
+MOST_SOURCE = 16 << 20  # bytes of a source that is shown
+
+
+class Row(NamedTuple):
+    """An instruction, or another piece of a part."""
+
+    address: int
+    next: int  # the address behind it
+    text: str
+    where: str  # `0x00010008 <loop+4>`
+    mark: str  # `=>`: a core stands here
+    line: tuple[str, int] | None  # of the source
+
+
+def instructions(session: Session, address: int, count: int) -> list[Row]:
+    """The pieces from an address on. Raises `CommandError` if no part of a program is there."""
+    section = session.program.section_at(address)
+    if section is None or section.core is None:
+        raise CommandError(f"no part of the program is at {address:#010x}")
+    table = registry.core(section.core)
+    marks = {core.next_address for core in session.device.order if core.running}
+    found: list[Row] = []
+    pieces = _words if table.executable else _records
+    for at, size, text in pieces(session, section, table, address):
+        where = f"{at:#010x}"
+        name = symbol_at(session, at)
+        line = session.program.line_at(at)
+        found.append(
+            Row(
+                at,
+                at + size,
+                text,
+                where + (f" <{name}>" if name else ""),
+                "=>" if at in marks else "",
+                (line.file, line.line) if line is not None else None,
+            )
+        )
+        if len(found) == count:
+            break
+    return found
+
+
+def around(session: Session, address: int, before: int, after: int) -> list[Row]:
+    """The pieces before and from an address on."""
+    section = session.program.section_at(address)
+    if section is None or section.core is None:
+        raise CommandError(f"no part of the program is at {address:#010x}")
+    if registry.core(section.core).executable:
+        begin = max(section.address, address - before * code.WORD)
+        return instructions(session, begin, before + after)
+    rows = instructions(session, section.address, 1 << 30)
+    place = max((at for at, row in enumerate(rows) if row.address <= address), default=0)
+    return rows[max(0, place - before) : place + after]
+
+
+def _words(
+    session: Session, section: Section, table: Core, address: int
+) -> Iterator[tuple[int, int, str]]:
+    """Words as memory holds them now."""
+
+    def name(place: int) -> str | None:
+        return symbol_at(session, place) or None
+
+    meant = form(table.name)
+    meant.open(session.program, section)
+    for at in range(address // code.WORD * code.WORD, section.end, code.WORD):
+        try:
+            data = session.device.memory.peek(at, code.WORD)
+        except Fault:
+            return
+        word = code.word(table, int.from_bytes(data, "little"))
+        own = meant.line(word.found, at) if word.found is not None else None
+        if word.found is not None:
+            meant.see(word.found, at)
+        yield at, code.WORD, " ".join((own or word.text_at(table, at, name)).split())
+
+
+def _records(
+    session: Session, section: Section, table: Core, address: int
+) -> Iterator[tuple[int, int, str]]:
+    """Packets, lists and the like, as the program has them."""
+    for at, size, text in _records_of(session.program, section.name, table.name):
+        if at + size > address:
+            yield at, size, text
+
+
+@lru_cache(maxsize=64)
+def _records_of(program: Program, name: str, core: str) -> tuple[tuple[int, int, str], ...]:
+    section = program.section(name)
+    labels = Labels(section, program, Names(program.symbols))
+    return tuple(
+        (item.address, item.size, " ".join(item.text.split()))
+        for item in form(core).records(section, labels)
+    )
+
+
+@lru_cache(maxsize=64)
+def source_lines(path: str) -> tuple[str, ...]:
+    """The lines of a source file. Raises `CommandError`."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_SOURCE)
+    except OSError as error:
+        raise CommandError(f"the source {path} cannot be read: {error.strerror or error}") from None
+    return tuple(data.decode("utf-8", "replace").splitlines())

@@ -1,0 +1,119 @@
+"""Values to files and back, and what differs from what was expected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debugger.commands import answers
+from debugger.commands.answers import Answer
+from debugger.commands.formats import Format, shown
+from debugger.commands.table import CommandError, Line, command
+from debugger.commands.values import evaluated, expression, symbol_at
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+
+LISTED = 8  # differences that `diff` lists
+
+
+@command("set E = V", "data", "set a register, a queue, memory or a tensor to a value")
+def _set(interpreter: Interpreter, line: Line) -> Answer:
+    session = interpreter.session
+    target = expression(interpreter, line)
+    target.set(evaluated(interpreter, line, "V"))
+    session.edited()
+    return answers.table(("", "value"), [(line.get("E"), _plain(interpreter, target.value()))])
+
+
+@command("dump E FILE", "data", "write a value to a .npy file")
+def _dump(interpreter: Interpreter, line: Line) -> Answer:
+    array = np.asarray(evaluated(interpreter, line))
+    if array.dtype.kind not in "biuf":
+        raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
+    path = line.get("FILE") or ""
+    interpreter.files.write_array(path, array)
+    return answers.done(f"{_kind(array)} to {path}")
+
+
+@command("load E FILE", "data", "set a value from a .npy file")
+def _load(interpreter: Interpreter, line: Line) -> Answer:
+    array = interpreter.files.read_array(line.get("FILE") or "")
+    target = expression(interpreter, line)
+    old = np.asarray(target.value())
+    if old.shape != array.shape:
+        raise CommandError(f"{line.get('E')} is {_kind(old)}, the file holds {_kind(array)}")
+    if old.dtype.kind in "iu" and array.dtype.kind not in "iub":
+        raise CommandError(f"{line.get('E')} is {_kind(old)}, the file holds {_kind(array)}")
+    target.set(array if array.shape else array.item())
+    interpreter.session.edited()
+    return answers.done(f"{line.get('E')} is {_kind(array)} of {line.get('FILE')}")
+
+
+@command(
+    "diff E FILE",
+    "data",
+    "compare a value with a .npy file, element by element",
+    details="The first different element is told with its index and address.",
+)
+def _diff(interpreter: Interpreter, line: Line) -> Answer:
+    golden = interpreter.files.read_array(line.get("FILE") or "")
+    target = expression(interpreter, line)
+    found = np.asarray(target.value())
+    if found.shape != golden.shape:
+        raise CommandError(f"{line.get('E')} is {_kind(found)}, the file holds {_kind(golden)}")
+    differ = _differences(found, golden)
+    if not len(differ):
+        return answers.done(f"{line.get('E')} is equal to {line.get('FILE')}, {_kind(found)}")
+    rows = [
+        (_index(line.get("E") or "", at), _item(golden, at), _item(found, at))
+        for at in map(tuple, differ[:LISTED])
+    ]
+    first = tuple(differ[0])
+    where = _address(interpreter, target, found, first)
+    title = (
+        f"{len(differ):,} of {max(1, found.size):,} elements differ,"
+        f" the first is {rows[0][0]}{where}"
+    )
+    return answers.table(("element", "expected", "found"), rows, title)
+
+
+def _differences(found: NDArray[Any], golden: NDArray[Any]) -> NDArray[np.int64]:
+    """Indices of different elements; a NaN is equal to a NaN."""
+    same = np.asarray(found == golden)
+    if found.dtype.kind == "f" and golden.dtype.kind == "f":
+        same |= np.isnan(found) & np.isnan(golden)
+    if not same.shape:
+        return np.zeros((0 if same else 1, 0), np.int64)
+    return np.argwhere(~same)
+
+
+def _address(interpreter: Interpreter, target: Any, found: NDArray[Any], first: Any) -> str:
+    """Where the first different element lies, if the value is a whole tensor in memory."""
+    extents = target.extents()
+    if target.target is None or len(extents) != 1 or extents[0][1] != found.nbytes:
+        return ""
+    place = extents[0][0]
+    if first:
+        place += int(np.ravel_multi_index(first, found.shape)) * found.itemsize
+    name = symbol_at(interpreter.session, place)
+    return f" at {place:#010x}" + (f" <{name}>" if name else "")
+
+
+def _index(text: str, at: tuple[int, ...]) -> str:
+    return f"{text}[{', '.join(map(str, at))}]" if at else text
+
+
+def _item(array: NDArray[Any], at: tuple[int, ...]) -> Any:
+    return array[at].item()
+
+
+def _kind(array: NDArray[Any]) -> str:
+    sides = " x ".join(map(str, array.shape))
+    return f"{array.dtype}, {sides}" if sides else str(array.dtype)
+
+
+def _plain(interpreter: Interpreter, value: Any) -> Any:
+    return shown(value, Format(), lambda place: symbol_at(interpreter.session, place))

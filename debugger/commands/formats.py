@@ -1,0 +1,161 @@
+"""How `print/F` and `x/NFU` show values: GDB's letters, and types of accelerators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from debugger.accessors import VIEWS
+from debugger.commands.table import CommandError
+
+MOST = 1 << 16  # units that one command looks at
+SHOWN = 1000  # elements of an array that are printed
+
+# Letters of a format, and what they print of an integer's bits.
+LETTERS: Mapping[str, str] = {
+    "x": "hexadecimal",
+    "d": "signed",
+    "u": "unsigned",
+    "o": "octal",
+    "t": "binary",
+    "c": "character",
+    "f": "floating-point",
+    "a": "address and symbol",
+    "s": "text, to its end",
+    "i": "instruction",
+}
+UNITS: Mapping[str, int] = {"b": 1, "h": 2, "w": 4, "g": 8}  # bytes
+_REALS: Mapping[int, np.dtype[Any]] = {2: np.dtype("<f2"), 4: np.dtype("<f4"), 8: np.dtype("<f8")}
+
+
+@dataclass(frozen=True)
+class Format:
+    """What stands behind the slash: a count, a letter or type, a unit of so many bytes."""
+
+    count: int | None = None
+    letter: str = ""
+    type: str = ""  # of `debugger.accessors.VIEWS`, or one of `WIDE`
+    unit: int | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of a unit in memory."""
+        if self.type:
+            return VIEWS[self.type]
+        size = self.unit or (1 if self.letter in "cs" and self.letter else 4)
+        if self.letter == "f":
+            if size not in _REALS:
+                raise CommandError("a floating-point number has 2, 4 or 8 bytes", "x/4fh, f16, f32")
+            return _REALS[size]
+        return np.dtype(f"<{'i' if self.letter == 'd' else 'u'}{size}")
+
+
+_FORMAT = re.compile(r"(\d*)([A-Za-z]\w*)?")
+
+
+def read(text: str, before: Format | None = None) -> Format:
+    """The format of a text such as `4xw`, `8f16`; what it leaves open is as `before`.
+
+    Raises `CommandError`.
+    """
+    match = _FORMAT.fullmatch(text)
+    if match is None:
+        raise _unknown(text)
+    count = int(match[1]) if match[1] else None
+    if count is not None and not 1 <= count <= MOST:
+        raise CommandError(f"{count} units are out of range, 1 to {MOST}")
+    word = match[2] or ""
+    if word in VIEWS:
+        return Format(count, type=word)
+    letter, unit = "", None
+    for one in word:
+        if one in LETTERS and not letter:
+            letter = one
+        elif one in UNITS and unit is None:
+            unit = UNITS[one]
+        else:
+            raise _unknown(text)
+    if before is not None and not word:
+        return Format(count, before.letter, before.type, before.unit)
+    return Format(count, letter, unit=unit)
+
+
+def _unknown(text: str) -> CommandError:
+    letters = ", ".join(f"{letter} {name}" for letter, name in LETTERS.items())
+    return CommandError(
+        f"'{text}' is no format",
+        f"a count, a letter ({letters}) and a unit ({', '.join(UNITS)}), or a type:"
+        f" {', '.join(VIEWS)}",
+    )
+
+
+Symbol = Callable[[int], str]
+
+
+def shown(value: Any, form: Format, symbol: Symbol) -> Any:
+    """A value as a format prints it: a number stays one if nothing else was asked for."""
+    if isinstance(value, np.ndarray):
+        return _array(value, form, symbol)
+    if form.type:
+        from debugger.accessors import AccessError, viewed
+
+        try:
+            found = viewed(value, VIEWS[form.type], "the value")
+        except AccessError as error:
+            raise CommandError(str(error)) from None
+        return _array(found, Format(), symbol) if isinstance(found, np.ndarray) else _plain(found)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not form.letter or not isinstance(value, int | float):
+        return _plain(value)
+    return _lettered(value, form, symbol)
+
+
+def _lettered(value: float, form: Format, symbol: Symbol) -> Any:
+    letter, size = form.letter, form.unit
+    if letter == "f" and isinstance(value, int) and size is not None and size in _REALS:
+        data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+        return float(np.frombuffer(data, _REALS[size])[0])
+    if letter == "f":
+        return float(value)
+    if isinstance(value, float):
+        return value  # it has no bits of a known width
+    bits = 8 * size if size else (32 if -(1 << 31) <= value < 1 << 32 else 64)
+    unsigned = value & (1 << bits) - 1
+    match letter:
+        case "x":
+            return f"{unsigned:#x}"
+        case "o":
+            return f"{unsigned:#o}"
+        case "t":
+            return f"{unsigned:#b}"
+        case "u":
+            return unsigned
+        case "d":
+            return unsigned - (1 << bits) if unsigned >> bits - 1 else unsigned
+        case "c":
+            return f"{unsigned & 255} {chr(unsigned & 255)!r}"
+        case "a":
+            name = symbol(unsigned)
+            return f"{unsigned:#010x}" + (f" <{name}>" if name else "")
+    raise CommandError(f"a value has no format '{letter}'", "x/ looks at memory")
+
+
+def _array(value: np.ndarray[Any, Any], form: Format, symbol: Symbol) -> Any:
+    if form.letter or form.type:
+        items = [shown(item, form, symbol) for item in value.ravel()[:SHOWN]]
+        more = value.size - len(items)
+        return items if not more else [*items, f"... {more} more"]
+    if value.size > SHOWN:
+        return np.array2string(value, threshold=SHOWN, edgeitems=4, separator=", ")
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return value.hex() if isinstance(value, bytes) else value

@@ -1,0 +1,291 @@
+"""`info`, `list`, `disassemble`: the program and the state by tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from debugger.accessors import AccessError, Members
+from debugger.commands import answers
+from debugger.commands.answers import Answer
+from debugger.commands.code import around, source_lines
+from debugger.commands.table import CommandError, Line, command
+from debugger.commands.values import address, symbol_at
+from debugger.places import Place, places
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+    from debugger.session import Session
+
+LINES = 10  # of source, and instructions
+MOST = 1000  # rows of a table
+
+
+def _cores(interpreter: Interpreter, text: str | None) -> Answer:
+    session = interpreter.session
+    chosen = _chosen(session, text) if text else list(session.device.order)
+    rows = []
+    for core in chosen:
+        core.sync()
+        where = session.where(core)
+        state = "idle"
+        if core.running:
+            state = f"waits for {core.waiting.on}" if core.waiting is not None else "runs"
+        source = f"{where.file}:{where.line}" if where.file else None
+        place = None if where.address is None else f"{where.address:#010x}"
+        mark = "*" if any(one.core == core.name for one in session.focus) else ""
+        rows.append(
+            (mark, core.name, core.number, core.retired, place, where.symbol, source, state)
+        )
+    return answers.table(
+        ("", "core", "number", "done", "address", "symbol", "source", "state"), rows
+    )
+
+
+def _chosen(session: Session, text: str) -> list[Any]:
+    names = dict.fromkeys(place.core for place in places(session.device, text))
+    return [session.device.cores[name] for name in names]
+
+
+def _focused(interpreter: Interpreter, text: str | None) -> tuple[Place, ...]:
+    session = interpreter.session
+    return places(session.device, text) if text else session.focus
+
+
+def _registers(interpreter: Interpreter, text: str | None) -> Answer:
+    """Registers of places, or one register of the focus by its name."""
+    session = interpreter.session
+    names = {
+        name
+        for place in session.focus
+        for file in session.device.cores[place.core].table.files
+        for one in file.names
+        for name in one
+    }
+    if text is not None and text in names:
+        value = session.evaluate(f"${text}")
+        return answers.table(("register", "value", ""), [(text, value, _hexadecimal(value))])
+    rows: list[tuple[Any, ...]] = []
+    for place in _focused(interpreter, text):
+        members = Members(session.device, place)
+        for file in members.table.files:
+            for one in file.names:
+                value = _value(members, one[0])
+                alias = one[1] if len(one) > 1 else None
+                rows.append((str(place), one[0], alias, value, _hexadecimal(value)))
+    if len(rows) > MOST:
+        raise CommandError(f"{len(rows):,} registers are too many", "name a place: pe[0,1].3")
+    return answers.table(("core", "register", "", "value", ""), rows)
+
+
+def _value(members: Members, name: str) -> Any:
+    try:
+        value = members.find((name,)).read()
+    except AccessError as error:
+        raise CommandError(str(error)) from None
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _hexadecimal(value: Any) -> str | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return f"{value & (0xFFFF_FFFF if -(1 << 31) <= value < 1 << 32 else (1 << 64) - 1):#x}"
+
+
+def _queues(interpreter: Interpreter, text: str | None) -> Answer:
+    rows: list[tuple[Any, ...]] = []
+    session = interpreter.session
+    for place in _focused(interpreter, text):
+        members = Members(session.device, place)
+        for queue in members.table.queues:
+            if queue.held:
+                level = members.find((queue.name, "level")).read()
+                capacity = members.find((queue.name, "capacity")).read()
+                high = members.find((queue.name, "high")).read() if queue.high else None
+                rows.append((str(place), queue.name, _number(level), capacity, _number(high)))
+    return answers.table(("core", "queue", "level", "capacity", "high"), rows[:MOST])
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _perf(interpreter: Interpreter, text: str | None) -> Answer:
+    """Counters that are not 0, and what has come to them since `info perf` was asked last."""
+    session = interpreter.session
+    chosen = _chosen(session, text) if text else list(session.device.order)
+    counters = session.device.counters()
+    rows = []
+    for core in chosen:
+        units = {row.name: row.unit for row in core.table.counters}
+        before = interpreter.counted.get(core.name, {})
+        for name, value in counters[core.name].items():
+            if value:
+                rows.append((core.name, name, value, value - before.get(name, 0), units.get(name)))
+    interpreter.counted = counters
+    return answers.table(("core", "counter", "value", "change", "unit"), rows)
+
+
+def _symbols(interpreter: Interpreter, text: str | None) -> Answer:
+    program = interpreter.session.program
+    rows = [
+        (f"{symbol.value:#010x}", symbol.size or None, symbol.section, symbol.name)
+        for symbol in program.symbols
+        if text is None or text in symbol.name
+    ]
+    rows += [
+        (f"{tensor.address:#010x}", tensor.size, f"{tensor.dtype}{list(tensor.shape)}", tensor.name)
+        for tensor in program.tensors
+        if text is None or text in tensor.name
+    ]
+    return answers.table(("address", "bytes", "in", "name"), sorted(rows)[:MOST])
+
+
+def _mem(interpreter: Interpreter, text: str | None) -> Answer:
+    """Sections and tensors of the program by address, or what an address lies in."""
+    session = interpreter.session
+    if text is not None:
+        place = session.evaluate(f"({text}) + 0")
+        if not isinstance(place, int):
+            raise CommandError(f"{text} is no address")
+        return answers.done(f"{place:#010x}: {session.device.memory.describe(place)}")
+    program = session.program
+    rows = [
+        (f"{item.address:#010x}", f"{item.end - 1:#010x}", item.size, item.name, item.core)
+        for item in program.sections
+        if item.size
+    ]
+    rows += [
+        (
+            f"{item.address:#010x}",
+            f"{item.address + item.size - 1:#010x}",
+            item.size,
+            item.name,
+            None,
+        )
+        for item in program.tensors
+    ]
+    return answers.table(("from", "to", "bytes", "name", "core"), sorted(rows, key=lambda x: x[0]))
+
+
+def _checkpoints(interpreter: Interpreter, text: str | None) -> Answer:
+    history = interpreter.session.history
+    rows = [
+        (point.name or None, point.position[0], "edited" if point.edited else None)
+        for point in history.points
+        if point.name or text == "all"
+    ]
+    title = f"{len(history.points)} kept, {history.bytes / (1 << 20):.1f} MiB together"
+    return answers.table(("number", "cycle", ""), rows, title)
+
+
+def _groups(interpreter: Interpreter, text: str | None) -> Answer:
+    """Cores by where they stand."""
+    session = interpreter.session
+    found: dict[tuple[str, str], list[str]] = {}
+    chosen = _chosen(session, text) if text else list(session.device.order)
+    for core in chosen:
+        place = core.next_address if core.running else None
+        name = "idle" if place is None else symbol_at(session, place) or f"{place:#010x}"
+        found.setdefault((core.table.name, name), []).append(core.name)
+    rows = [(len(names), at, ", ".join(names)) for (_, at), names in found.items()]
+    title = " ".join(f"{count}@{at}" for count, at, _ in rows)
+    return answers.table(("cores", "at", "which"), rows, title)
+
+
+_INFO: Mapping[str, tuple[Callable[[Interpreter, str | None], Answer], str]] = {
+    "cores": (_cores, "cores: where they are, what they wait for"),
+    "registers": (_registers, "registers of the focus or of places; or one by its name"),
+    "queues": (_queues, "queues of the focus or of places"),
+    "perf": (_perf, "counters, and their change since the last time"),
+    "groups": (_groups, "cores by where they stand: 14@mac 2@idle"),
+    "symbols": (_symbols, "symbols and tensors, with a text those that have it in their name"),
+    "mem": (_mem, "sections and tensors by address, or what an address lies in"),
+    "checkpoints": (_checkpoints, "checkpoints that have a number; all"),
+}
+
+
+@command(
+    f"info {'|'.join(_INFO)} [TEXT]",
+    "look",
+    "tables of the state",
+    aliases=("i",),
+    details="\n".join(f"{name}: {meaning}" for name, (_, meaning) in _INFO.items()),
+)
+def _info(interpreter: Interpreter, line: Line) -> Answer:
+    (what,) = line.words
+    return _INFO[what][0](interpreter, line.get("TEXT") or None)
+
+
+@command("disassemble [E]", "look", "instructions around an address; alone: around the focus")
+def _disassemble(interpreter: Interpreter, line: Line) -> Answer:
+    session = interpreter.session
+    place = address(interpreter, line) if line.get("E") else session.core.next_address
+    if place is None:
+        raise CommandError(f"{session.core.name} has no address", "give one, or a focus that runs")
+    before = 0 if line.get("E") else LINES // 3
+    rows = [
+        (row.mark, row.where, row.text, f"{row.line[0]}:{row.line[1]}" if row.line else None)
+        for row in around(session, place, before, LINES)
+    ]
+    return answers.table(("", "address", "instruction", "source"), rows)
+
+
+@command("list [LOC]", "look", "source around a line or a symbol; alone: around the focus, then on",
+         aliases=("l",), repeats=True,
+    alone=True)  # fmt: skip
+def _list(interpreter: Interpreter, line: Line) -> Answer:
+    file, number = _line_of(interpreter, line.get("LOC"))
+    lines = source_lines(file)
+    first = max(1, number)
+    if first > len(lines):
+        raise CommandError(f"{file} has {len(lines)} lines")
+    here = interpreter.session.where()
+    rows = [
+        ("=>" if (here.file, here.line) == (file, at) else "", at, lines[at - 1])
+        for at in range(first, min(len(lines), first + LINES - 1) + 1)
+    ]
+    interpreter.listed = file, first + len(rows)
+    return answers.table(("", "line", file), rows)
+
+
+def _line_of(interpreter: Interpreter, text: str | None) -> tuple[str, int]:
+    """The file and the first line that `list` shows."""
+    session = interpreter.session
+    here = session.where()
+    if text is None:
+        if interpreter.listed is not None:
+            return interpreter.listed
+        if here.file is None or here.line is None:
+            raise CommandError(f"{here.core} is at no line of a source", "list FILE:LINE, a symbol")
+        return here.file, here.line - LINES // 2
+    file, colon, number = text.rpartition(":")
+    if text.isdecimal() and here.file is not None:
+        return here.file, int(text) - LINES // 2
+    if colon and number.isdecimal():
+        return _file(interpreter, file), int(number) - LINES // 2
+    try:
+        symbol = session.program.symbol(text)
+    except KeyError:
+        raise CommandError(
+            f"no symbol is called '{text}'", "FILE:LINE, a line, or a symbol"
+        ) from None
+    line = session.program.line_at(symbol.value)
+    if line is None:
+        raise CommandError(f"{text} is at no line of a source")
+    return line.file, line.line - LINES // 2
+
+
+def _file(interpreter: Interpreter, text: str) -> str:
+    """A file of the program by its whole name or the end of it."""
+    known = sorted(set(_files(interpreter.session)))
+    found = [name for name in known if name == text or name.endswith(f"/{text}")]
+    if len(found) != 1:
+        raise CommandError(f"no source of the program is called '{text}'", ", ".join(known[:8]))
+    return found[0]
+
+
+def _files(session: Session) -> Iterator[str]:
+    yield from session.program.source_files

@@ -1,0 +1,57 @@
+"""What commands keep from one line to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from debugger.commands import answers
+from debugger.commands.answers import Answer
+from debugger.commands.formats import Format, shown
+from debugger.commands.table import CommandError
+from debugger.commands.values import symbol_at
+from debugger.expressions import ExpressionError
+from debugger.places import PlaceError
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+
+
+@dataclass
+class Looked:
+    """What `x` has looked at last."""
+
+    form: Format = field(default_factory=Format)
+    next: int | None = None  # the address behind it
+
+
+@dataclass
+class Displays:
+    """What is shown after each stop."""
+
+    rows: dict[int, tuple[str, Format]] = field(default_factory=dict)
+    last: int = 0
+
+    def add(self, text: str, form: Format) -> int:
+        """Show one more; its number."""
+        self.last += 1
+        self.rows[self.last] = text, form
+        return self.last
+
+    def shown(self, interpreter: Interpreter) -> tuple[Answer, ...]:
+        """All of them as they are now."""
+        rows = [(number, *self._row(interpreter, number)) for number in self.rows]
+        return (answers.table(("", "display", "value"), rows),) if rows else ()
+
+    def _row(self, interpreter: Interpreter, number: int) -> tuple[str, Any]:
+        text, form = self.rows[number]
+        try:
+            return text, shown(interpreter.session.evaluate(text), form, naming(interpreter))
+        except (ExpressionError, PlaceError, CommandError) as error:
+            return text, f"({error})"
+
+
+def naming(interpreter: Interpreter) -> Callable[[int], str]:
+    """Names of addresses, for formats."""
+    return lambda place: symbol_at(interpreter.session, place)

@@ -1,0 +1,62 @@
+"""Expressions of command lines, with the place of what is wrong in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from debugger.commands.table import CommandError, Line
+from debugger.expressions import Expression, ExpressionError
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+    from debugger.session import Session
+
+
+def expression(interpreter: Interpreter, line: Line, operand: str = "E") -> Expression:
+    """The compiled expression of an operand. Raises `CommandError` with its place."""
+    try:
+        return interpreter.session.expression(line.get(operand) or "")
+    except ExpressionError as error:
+        raise _placed(error, line, operand) from None
+
+
+def evaluated(interpreter: Interpreter, line: Line, operand: str = "E") -> Any:
+    """The value of an operand. Raises `CommandError` with its place."""
+    found = expression(interpreter, line, operand)
+    try:
+        return found.value()
+    except ExpressionError as error:
+        raise _placed(error, line, operand) from None
+
+
+def address(interpreter: Interpreter, line: Line, operand: str = "E") -> int:
+    """The value of an operand as an address: a tensor's or symbol's is where it lies."""
+    text = line.get(operand) or ""
+    try:
+        value = interpreter.session.evaluate(f"({text}) + 0")
+    except ExpressionError as error:
+        moved = ExpressionError(error.message, error.start - 1, error.end - 1, error.hint)
+        raise _placed(moved, line, operand) from None
+    if not isinstance(value, int):
+        raise CommandError(f"{text} is no address", at=line.place(operand))
+    return value
+
+
+def symbol_at(session: Session, place: int) -> str:
+    """`loop+8` of an address, empty if no symbol is near."""
+    found = session.program.symbol_at(place)
+    if found is None:
+        tensor = next(
+            (x for x in session.program.tensors if x.address <= place < x.address + x.size), None
+        )
+        if tensor is None:
+            return ""
+        return tensor.name + (f"+{place - tensor.address}" if place > tensor.address else "")
+    return found[0].name + (f"+{found[1]}" if found[1] else "")
+
+
+def _placed(error: ExpressionError, line: Line, operand: str) -> CommandError:
+    begin, end = line.place(operand)
+    if error.end > error.start >= 0:
+        begin, end = begin + error.start, min(end, begin + error.end)
+    return CommandError(error.message, error.hint, (begin, max(end, begin + 1)))

@@ -1,0 +1,256 @@
+"""`print`, `x`, `info`, `list`, `disassemble`, `display`, and data to files: against the state itself."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from debugger.commands.interpreter import Interpreter
+from debugger.commands.text import shown
+from macaw.debugging import DebuggerFiles
+from tests.debugger.programs import of_source, session
+
+DATA = """
+        .core cp
+_start: la   a0, numbers
+        lw   a1, 0(a0)
+loop:   addi s1, s1, 3
+        bnez s1, loop
+        .data
+numbers: .word 0x41424344, -2, 3, 4, 5, 6, 7, 8
+halves: .half 0x3c00, 0xc000, 0x7bff, 0, 0x3800, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1
+text:   .asciz "hello"
+        .asciz "you"
+        .output y, int16, 2, 3
+"""
+
+
+@pytest.fixture
+def run():
+    return Interpreter(of_source(DATA), DebuggerFiles())
+
+
+@pytest.fixture(scope="module")
+def digits():
+    found = Interpreter(session("digits_mlp"), DebuggerFiles())
+    found.execute("goto 1700")
+    return found
+
+
+def value(run, line):
+    answer = run.execute(line)
+    assert answer.kind == "table", answer
+    return answer.rows[0][-1]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("print 7 * 6", 42),
+        ("print/x 255", "0xff"),
+        ("print/x -1", "0xffffffff"),
+        ("print/xg -1", "0xffffffffffffffff"),
+        ("print/o 8", "0o10"),
+        ("print/t 5", "0b101"),
+        ("print/u -1", 0xFFFF_FFFF),
+        ("print/d 0xffffffff", -1),
+        ("print/db 0x80", -128),
+        ("print/c 65", "65 'A'"),
+        ("print/f 3", 3.0),
+        ("print/fw 0x3fc00000", 1.5),
+        ("print/fh 0x3c00", 1.0),
+        ("print/a loop", "0x0001000c <loop>"),
+        ("print/a numbers + 4", "0x80000000 <numbers>".replace("0000 <numbers>", "0004 <numbers+4>")),
+        ("print/u8 0x01020304", [4, 3, 2, 1]),
+        ("print/x y", ["0x0"] * 6),
+        ("print y", [[0, 0, 0], [0, 0, 0]]),
+        ("print/i16 0xffff0001", [1, -1]),
+        ("p mem[numbers].u8", 0x44),
+    ],
+)  # fmt: skip
+def test_print(run, line, wanted):
+    assert value(run, line) == wanted
+
+
+def test_memory_by_units(run):
+    session = run.session
+    base = session.program.symbol("numbers").value
+    words = np.frombuffer(session.device.memory.peek(base, 32), "<u4")
+    first = run.execute("x/6xw numbers")
+    assert [cell for row in first.rows for cell in row[1:] if cell] == [
+        f"{x:#x}" for x in words[:6]
+    ]
+    assert first.rows[1][0] == f"{base + 16:#010x} <numbers+16>"
+    assert run.execute("x").rows[0][1] == "0x7"  # it goes on, one by one
+    assert run.execute("").rows[0][1] == "0x8"
+    assert run.execute("x/2dw numbers").rows[0][1:] == (0x41424344, -2)
+    assert run.execute("x/3f16 halves").rows[0][1:] == (1.0, -2.0, 65504.0)
+    assert run.execute("x/2fh halves").rows[0][1:] == (1.0, -2.0)
+    assert run.execute("x/4c numbers").rows[0][1] == "68 'D'"
+    assert [row[1] for row in run.execute("x/2s text").rows] == ["'hello'", "'you'"]
+    assert run.execute("x/s").rows[0][0] == f"{session.program.symbol('text').value + 10:#010x}"
+    tiles = run.execute("x/tiles halves")
+    assert tiles.rows[0][1:] == (1.0, -2.0, 65504.0, 0.0)
+    assert tiles.rows[1][1] == 0.5
+
+
+def test_instructions_as_they_are_encoded(run):
+    rows = run.execute("x/4i _start").rows
+    assert [row[2] for row in rows] == [
+        "auipc a0, 0x7fff0", "mv a0, a0", "lw a1, 0(a0)", "addi s1, s1, 3",
+    ]  # fmt: skip
+    assert [row[0] for row in rows] == ["=>", "", "", ""]
+    assert run.execute("x/i").rows[0][2] == "bnez s1, loop"
+    around = run.execute("disassemble")
+    assert around.rows[0][3] == "test.s:3"
+    assert run.execute("disassemble loop").rows[0][2] == "addi s1, s1, 3"
+
+
+def test_instructions_of_other_cores(digits):
+    digits.execute("focus pe[0]")
+    rows = digits.execute("disassemble").rows
+    assert [row[0] for row in rows].count("=>") == 1
+    assert all(row[3].endswith(tuple(f"digits_mlp.s:{n}" for n in range(50, 140))) for row in rows)
+    digits.execute("focus cp")
+
+
+def test_displays_come_with_stops(run):
+    assert value(run, "display s1") == 0
+    run.execute("display/x pc")
+    run.execute("display nothing")
+    first = run.execute("stepi 4")
+    assert first.answers[0].rows == ((1, "s1", 3), (2, "pc", "0x10010"))
+    assert run.execute("display").answers[0].rows[0][2] == 3
+    assert run.execute("undisplay 1").lines == ("1 displays left",)
+    assert run.execute("undisplay 1").message == "there is no display 1"
+    run.execute("undisplay")
+    assert run.execute("stepi").answers == ()
+
+
+def test_a_display_that_has_no_value_now_says_why(run):
+    run.execute("display 12 / (s1 - 3)")
+    assert run.execute("stepi 4").answers[0].rows[0][2] == "(division by zero)"
+
+
+def test_info_cores_registers_and_queues(digits):
+    device = digits.session.device
+    device.sync()
+    rows = digits.execute("info cores").rows
+    assert [row[1] for row in rows] == list(device.cores)
+    waits = device.cores["cp"].waiting
+    assert rows[0][-1] == f"waits for {waits.on}"
+    registers = digits.execute("info registers").rows
+    held = device.cores["cp"].state.x
+    assert [row[3] & 0xFFFF_FFFF for row in registers[:32]] == [int(x) for x in held]
+    assert [row[1] for row in registers[:3]] == ["zero", "ra", "sp"]
+    assert digits.execute("info registers a0").rows[0][1] == int(held[10])
+    state = device.cores["pe[1]"].state
+    queues = {row[1]: row for row in digits.execute("info queues pe[1,2].3").rows}
+    assert queues["q1"][2:] == (
+        int(state.q1_count[2, 3]), 8, int(state.q1_high[2, 3]),
+    )  # fmt: skip
+    assert "is too" not in shown(digits.execute("info registers pe[0,0].1"))
+    assert "registers are too many" in digits.execute("info registers pe[*,*].*").message
+
+
+def test_info_perf_says_what_has_come(run):
+    run.execute("stepi 3")
+    before = {row[:2]: row for row in run.execute("info perf cp").rows}
+    run.execute("stepi 2")
+    after = {row[:2]: row for row in run.execute("info perf cp").rows}
+    key = ("cp", "instructions")
+    assert (before[key][2], after[key][2:4]) == (3, (5, 2))
+
+
+def test_info_symbols_memory_and_groups(run, digits):
+    names = [row[3] for row in run.execute("info symbols hal").rows]
+    assert names == ["halves"]
+    assert [row[3] for row in run.execute("info mem").rows if row[3] == "y"] == ["y"]
+    assert run.execute("info mem 0x10").lines == ("0x00000010: cp's local memory is 0x00000000 to 0x00ffffff",) \
+        or "local memory" in run.execute("info mem 0x10").lines[0]  # fmt: skip
+    groups = digits.execute("info groups")
+    assert sum(row[0] for row in groups.rows) == len(digits.session.device.order)
+    assert re.fullmatch(r"(\d+@\S+ ?)+", groups.title)
+    assert digits.execute("info checkpoints all").rows[0][1] == 0
+
+
+def test_list_goes_on(digits):
+    first = digits.execute("list 10").rows
+    assert first[0][1] == 5
+    assert digits.execute("").rows[0][1] == first[-1][1] + 1
+    digits.execute("stepi")
+    here = digits.session.where()
+    assert ("=>", here.line) in [row[:2] for row in digits.execute("list").rows]
+    assert digits.execute("list digits_mlp.s:20").rows[0][1] == 15
+    assert digits.execute("list _start").kind == "table"
+
+
+def test_values_to_files_and_back(run, tmp_path):
+    path = tmp_path / "y.npy"
+    wanted = np.arange(6, dtype=np.int16).reshape(2, 3)
+    np.save(path, wanted)
+    assert "int16, 2 x 3" in run.execute(f"load y {path}").lines[0]
+    np.testing.assert_array_equal(run.session.device.read_tensor("y"), wanted)
+    other = tmp_path / "other.npy"
+    assert run.execute(f"dump y {other}").lines == (f"int16, 2 x 3 to {other}",)
+    np.testing.assert_array_equal(np.load(other), wanted)
+    assert np.load(other).dtype == np.int16
+    assert run.execute(f"diff y {path}").lines == (f"y is equal to {path}, int16, 2 x 3",)
+    assert run.execute("set y[1, 2] = -9").rows == (("y[1, 2]", -9),)
+    answer = run.execute(f"diff y {path}")
+    place = run.session.program.tensor("y").address + 10
+    assert answer.title == (f"1 of 6 elements differ, the first is y[1, 2] at {place:#010x} <y+10>")
+    assert answer.rows == (("y[1, 2]", 5, -9),)
+    run.execute("set y = 7")
+    assert run.session.device.read_tensor("y").tolist() == [[7] * 3] * 2
+
+
+def test_a_value_that_was_set_stays_when_going_back(run):
+    run.execute("stepi 2")
+    run.execute("set s1 = 100")
+    run.execute("stepi 4")
+    run.execute("reverse-stepc 2")
+    assert value(run, "print s1") >= 100
+
+
+ERRORS = {
+    "print": ("an expression is needed", 5),
+    "print nothing": ("nothing is called 'nothing'", 6),
+    "print 1 + + *": ("unexpected '*'", 12),
+    "print 4 / (2 - 2)": ("division by zero", 6),
+    "print/k 1": ("'k' is no format", 0),
+    "print/i 1": ("a value has no format 'i'", 0),
+    "print/fb 1": ("", None),
+    "x": ("x needs an address the first time", 0),
+    "x/4fb numbers": ("a floating-point number has 2, 4 or 8 bytes", 0),
+    "x/99999999 numbers": ("99999999 units are out of range, 1 to 65536", 0),
+    "x 0x7fffffff": ("read of 4 bytes at 0x7fffffff: the device has no memory there", 0),
+    "x/i 0x90000000": ("no part of the program is at 0x90000000", 0),
+    "x y + 0.5": ("y + 0.5 is no address", 2),
+    "set 4 = 5": ("4 is nothing that can be set", None),
+    "set a0 = 1.5": ("", None),
+    "load y /none.npy": ("cannot read /none.npy: No such file or directory", 0),
+    "dump y /none/y.npy": ("cannot write /none/y.npy: No such file or directory", 0),
+    "info": ("give cores, registers", 4),
+    "info mem zz": ("nothing is called 'zz'", None),
+    "list zz": ("no symbol is called 'zz'", 0),
+    "list zz:7": ("no source of the program is called 'zz'", 0),
+    "list 999999": ("test.s", 0),
+}
+
+
+@pytest.mark.parametrize("line", ERRORS)
+def test_errors(run, line):
+    message, place = ERRORS[line]
+    answer = run.execute(line)
+    if not message:  # what it says depends on the kind of the value
+        json.dumps(answer.json())
+        return
+    assert answer.kind == "error", answer
+    assert message in answer.message
+    if place is not None:
+        assert answer.mark.begin == place
+    assert shown(answer, line)
