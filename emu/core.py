@@ -287,6 +287,12 @@ class Core(ABC):
         """The compute units whose uses are the trace's occurrences "unit" and "array"."""
         return Units(1, 4)
 
+    def occurred(
+        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
+    ) -> None:
+        """Tell the trace, if `tracing`, of an access that a port has seen."""
+        self.trace.occurred(what, time, until, count, number)
+
     def trace_changed(self) -> None:
         """Learn that `tracing` is another than before."""
         return
