@@ -46,6 +46,7 @@ class Hart(Core):
     translator: type[Translator] = Translator
     halts = True
     inlines = "x"
+    asks = True
 
     def __init__(
         self,
