@@ -354,6 +354,7 @@ class Core(ABC):
 
     def ask(self) -> None:
         """Return to the clock after this act, if it `asks`: others do so while listened to."""
+        assert not self.asks
 
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
         """Stop before the instructions at these addresses, and at no others."""
