@@ -27,7 +27,11 @@ EVENTS = (
     Event("swap", "Ping and pong of on-chip units were exchanged.", announced="swap"),
     Event("fault", "A program did something that the machine refuses: every such run stops."),
     Event("nan", "A register of real numbers is no number any more.", late=True),
-    Event("saturate", "A register of whole numbers is the least or the greatest of its type.", late=True),
+    Event(
+        "saturate",
+        "A register of whole numbers is the least or the greatest of its type.",
+        late=True,
+    ),
 )
 
 # How a run ends that no fault ends.

@@ -428,7 +428,12 @@ SETTINGS = (
 
 EVENTS = (
     Event("exe", "A cluster begins an exe command.", announced="begin"),
-    Event("sfu-done", "The special-function unit of a cluster has given its last result.", announced="sfu", late=True),
+    Event(
+        "sfu-done",
+        "The special-function unit of a cluster has given its last result.",
+        announced="sfu",
+        late=True,
+    ),
 )
 
 CORE = checked(
