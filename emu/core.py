@@ -313,6 +313,12 @@ class Core(ABC):
         self.sync()
         self.trace.executed = self.begun
         self.trace.write(name, value)
+        for core in self.device.order:
+            core.areas_changed()
+
+    def areas_changed(self) -> None:
+        """Learn that records of traces may go elsewhere, where nobody is told of them."""
+        return
 
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
         """A marker of `group` executes from `time` to `until`. Raises `Fault` (bad mask).

@@ -21,6 +21,7 @@ The seed leaves open, and here it is so:
   that never occurred is 0, and its count is 0.
 - In mark mode markers are not recorded themselves. `trace_begin` of a group that still records
   ends that record first; `trace_end` of one that does not is nothing.
+- Records go to external memory or a core's own; one that would go to on-chip memory is a fault.
 - A record is spilled as a whole, or not at all when the area has no room for it: then the flag is
   set, and nothing in the area is touched until it is given anew.
 """
@@ -460,7 +461,7 @@ class TraceBlock:
             self._finish(group, recording)
 
     def _finish(self, group: int, recording: Recording) -> None:
-        """The record of a group is whole: spill it. Raises `Fault`: the area is no memory."""
+        """The record of a group is whole: spill it. Raises `Fault`: no record can go there."""
         self.recordings[group] = None
         self._update()
         state = self.state

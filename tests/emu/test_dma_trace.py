@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from emu.core import Event
 from emu.device import Device
 from emu.dma.engine import Dma
+from emu.dma.fast import FastDma
 from emu.engines import ENGINES
 from emu.ports import ONCHIP, REGION_SHIFT
-from isa.trace import GROUP
+from isa.dma import CORE
+from isa.memory_map import CORE_SHIFT, REGISTERS
+from isa.trace import GROUP, MAPPED_PARAMETERS, PARAMETERS
 from tests.emu.test_dma_engines import alike, devices, said
 from tests.emu.test_windows import DEEP, INBOX, OUTBOX, copies, piped
 from tests.emu.toys import EXTERNAL, HALF, UNIT, describe, make, toy
@@ -21,7 +24,7 @@ from tests.emu.trace_witness import Done, by_window, configure, expected, spille
 
 EXAMPLES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**32 - 1)
-PARAMETERS = st.fixed_dictionaries(
+AUTO = st.fixed_dictionaries(
     {
         "mode": st.just(1),
         "begin": st.integers(0, 2),
@@ -85,7 +88,7 @@ def check(made: list[Device], log: Log, parameters: dict[str, int], pauses: list
 
 
 @EXAMPLES
-@given(SEEDS, PARAMETERS, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
+@given(SEEDS, AUTO, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
 def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
     """Transfers of all kinds, others in their memories, faults, ends in the middle."""
     made = [*devices(seed), devices(seed)[1]]
@@ -93,7 +96,7 @@ def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> N
 
 
 @settings(EXAMPLES, max_examples=30)
-@given(SEEDS, PARAMETERS, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
+@given(SEEDS, AUTO, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
 def test_windows(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
     """Transfers that let others pass: what they do is counted for each of them."""
     made = []
@@ -149,3 +152,47 @@ def test_by_hand(dst: int, src: int, wanted: dict[str, int], engine: str) -> Non
 
 def test_it_computes_nothing() -> None:
     assert make().cores["dma"].units() == (0, 0)
+
+
+@settings(EXAMPLES, max_examples=30)
+@given(SEEDS, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
+def test_records_where_transfers_go(seed: int, pauses: list[int]) -> None:
+    """They come in their cycle, whatever the fast engine leaves for later."""
+    fast, reference = made = devices(seed)
+    area = EXTERNAL + random.Random(seed).randrange(0, 16384, 4)
+    for device in made:
+        configure(device, "dma", {**EACH, "spill": area, "spill_end": area + 4096})
+    for pause in [*pauses, None, None]:
+        stops = [device.run(max_cycles=pause or 50_000) for device in made]
+        assert said(stops[0]) == said(stops[1])
+        alike(fast, reference)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_area_where_a_transfer_is_at_work(engine: str) -> None:
+    """It is given while the dma reads there: no beat goes alone from then on."""
+    page = REGISTERS + (CORE.number << CORE_SHIFT) + MAPPED_PARAMETERS
+    area = {"trace_spill": EXTERNAL, "trace_spill_end": EXTERNAL + 88}
+    writes = [
+        ("store", page + 4 * row.index, 4, area[row.name]) for row in PARAMETERS if row.name in area
+    ]
+    script = [("copy", 0x8000), ("work", 30), *writes, ("await", 0), ("end",)]
+    device = make(toy(0, script), engine=engine)
+    device.memory.poke(0x8000, describe(UNIT, EXTERNAL, 1024, 4, 1024, 1024))
+    dma = device.cores["dma"]
+    device.run(until=60)
+    assert isinstance(dma, FastDma) == (engine == ENGINES[0])
+    assert not isinstance(dma, FastDma) or dma.lane is None
+    device.run()
+    assert device.counters()["dma"]["cycles_busy"] == 4 + 20 + 1 + 1 + 127
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_records_do_not_go_to_on_chip_memory(engine: str) -> None:
+    device = make(toy(0, [("copy", 0x8000), ("await", 0), ("end",)]), engine=engine)
+    device.memory.poke(0x8000, describe(UNIT, EXTERNAL, 100))
+    configure(device, "dma", {**EACH, "spill": UNIT + HALF, "spill_end": UNIT + HALF + 100})
+    stop = device.run()
+    assert stop.fault is not None
+    assert stop.fault.kind == "out-of-range access"
+    assert "in on-chip memory, where none can go" in stop.message
