@@ -247,6 +247,7 @@ CORE = checked(
         index="island",
         levels=("bank",),
         order=("block", "memory", "operation", "buffer"),
+        unit="a lane of the ALU of a circuit, of fim.island.I.lanes; a product, or a result of another function, is a use, a cycle of a circuit's ALU with any of them a use of the array; sums are none",
     )
 )
 assert ISLANDS + CORE.number <= 16  # where the rows of the array begin

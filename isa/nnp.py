@@ -414,7 +414,6 @@ CORE = checked(
         queues=QUEUES,
         counters=COUNTERS,
         faults=FAULTS,
-        piece="end",
         rules=_RULES,
         settings=SETTINGS,
         called=True,

@@ -20,7 +20,6 @@ COMMANDS = (
     "dis",
     "fmt",
     "run",
-    "debug",
     "profile",
     "test",
     "isa",

@@ -64,6 +64,7 @@ class Dram:
         self.data_end = PAST  # the cycle behind the last data on the channel
         self.data_rank = 0  # whose they are
         self.waits = dict.fromkeys(CONSTRAINTS, 0)
+        self.held = 0  # the same of each bank by itself, for differences while a word is done
 
     # What a snapshot holds
 
@@ -152,6 +153,7 @@ class Dram:
         at = max(time, -(-earliest // step) * step)
         if at > time:
             self.waits[constraint] += at - time
+            self.held += (at - time) * len(banks)
         if self.jitter is not None:
             at = self.jitter.free(at, step)
         if channel or command in (ACTIVATE, PRECHARGE):

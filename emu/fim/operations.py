@@ -40,10 +40,24 @@ STEP = CIRCUIT_REGISTERS.index("rz_step")
 
 
 class Latency(NamedTuple):
-    """Cycles of the island's clock from an operation to the next one, and to its result."""
+    """Cycles of the island's clock from an operation to the next one, and to its result.
+
+    `products` of the ALU's lanes take `passes` cycles.
+    """
 
     busy: int
     result: int
+    products: int
+    passes: int
+
+
+class Run(NamedTuple):
+    """Repeats of a fim that were done together: when the first was, cycles between them."""
+
+    at: int
+    period: int
+    times: int
+    waits: int  # cycles that each but the first waited for constraints of the memory
 
 
 class Latencies:
@@ -60,7 +74,7 @@ class Latencies:
         passes = -(-work.products // self._lanes)
         last_sum = self._functions[FUNCTION_NAMES.index("add")] if mode.accumulates else 0
         result = self._functions[mode.op] + work.levels * self._tree + last_sum + passes - 1
-        return Latency(max(passes, last_sum), result)
+        return Latency(max(passes, last_sum), result, work.products, passes)
 
 
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
@@ -82,11 +96,11 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     island.counts["cycles_pull"] += there - block.time
     island.counts["cycles_alu"] += begin - there
     latency = island.latencies.of(mode)
-    count, last = 1, at
+    run = Run(at, 0, 1, 0)
     if island.at_once > 1 and left > 1 and not island.listeners and not _shared(island, block):
-        count, last = _together(
-            island, block, operation, latency.busy, at, min(len(slots), left), limit
-        )
+        run = _together(island, block, operation, latency.busy, at, min(len(slots), left), limit)
+    island.run = run
+    count, last = run.times, at + (run.times - 1) * run.period
     first = values["col"] + values["inc"] * block.repeat
     columns = first + values["inc"] * np.arange(count)
     _move(island, block, operation, mode, columns, slots[:count])
@@ -195,8 +209,8 @@ def _shared(island: Island, block: Block) -> bool:
 
 def _together(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
-) -> tuple[int, int]:
-    """Repeats that are asked for before `limit` with the one at `at`; the last one's cycle."""
+) -> Run:
+    """Repeats that are asked for before `limit` with the one at `at`."""
     dram, step = island.dram, island.divider
     alu = step * busy if operation.computes else step
     period = alu
@@ -209,8 +223,9 @@ def _together(
     island.counts["cycles_alu"] += (count - 1) * (alu - step)
     if operation.has_column and count > 1:
         dram.waits["t_ccd"] += (count - 1) * (period - alu)
+        dram.held += (count - 1) * (period - alu) * len(block.banks)
         dram.columns_at(WRITE if operation.to == IOSA else READ, block.banks, last)
-    return count, last
+    return Run(at, period, count, period - alu)
 
 
 # --- what moves ---

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.core import NEVER, Core, Waiting
+from emu import trace
+from emu.core import NEVER, Core, Units, Waiting
 from emu.faults import Fault, Stop
-from emu.fim import operations, words
+from emu.fim import operations, tracing, words
 from emu.fim.arithmetic import Mode
 from emu.fim.dram import Dram
 from emu.fim.state import NOBODY, OWN_COUNTS, OWNER, PRODUCER, Block, fields
@@ -25,7 +26,7 @@ from isa import memory_map
 from isa.codec import Decoded, DecodeError, decode
 from isa.fim import CORE
 from isa.fim_check import Check, CheckError
-from isa.fim_circuit import BUFFER_PARTS, BUFFERS, COLUMN_BYTES, COLUMNS
+from isa.fim_circuit import BUFFER_PARTS, BUFFERS, COLUMN_BYTES, COLUMNS, FORMATS
 from isa.fim_islands import WAITS, Geometry, abilities, island_address
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Island(Core):
         self._decoded: dict[int, Decoded] = {}
         self.able_modes: set[Mode] = set()  # that were asked for, and the circuits can do
         self.journal: list[tuple[int, bytes]] | None = None  # what written bytes were
+        self.run: operations.Run | None = None  # the repeats that were done last
 
     # Memory
 
@@ -197,9 +199,10 @@ class Island(Core):
             stop = self._break() if self.breaks and self.passed != block.time else None
             if stop is not None:
                 return stop
-            ended = self._step(block, limit)
-            if ended:
-                break
+            if self._step(block, limit):
+                self._settle()
+                return None
+        tracing.catch_up(self, limit)
         self._settle()
         return None
 
@@ -225,8 +228,10 @@ class Island(Core):
                 block.time = time
                 return False
         if self.listeners and not block.repeat:
-            self.announce("instruction", address=block.pc)
+            self.announce("instruction", address=block.pc, block=block.index)
         try:
+            if self.tracing or self.listeners:
+                return tracing.step(self, block, item, words.ACTS[item.row.mnemonic], limit)
             return words.ACTS[item.row.mnemonic](self, block, item.values, limit)
         except Fault as fault:
             fault.address = block.pc if fault.address is None else fault.address
@@ -242,6 +247,16 @@ class Island(Core):
             on = "; ".join(f"{block.waiting} (block {block.index})" for block in running)
             self.waiting = Waiting(on, min(block.since for block in running), 0)
 
+    @property
+    def begun(self) -> int:
+        return self.retired + sum(block.repeat > 0 for block in self.blocks)
+
+    def units(self) -> Units:
+        """The lanes of a circuit's ALU; one takes a number in a cycle."""
+        return Units(
+            self.able.lanes, max(row.size for row in FORMATS if row.name in self.able.formats)
+        )
+
     def counters(self) -> dict[str, int]:
         waits = dict(zip((row.name for row in WAITS), self.dram.waits.values(), strict=True))
         return {"instructions": self.retired, **self.counts, **waits}
@@ -256,6 +271,7 @@ class Island(Core):
         self.reload()
 
     def sync(self) -> None:
+        tracing.catch_up(self, self.device.frontier(self))
         super().sync()
         self.state.blocks = [block.plain() for block in self.blocks]
         self.state.buffers = [list(buffer) for buffer in self.buffers]
@@ -279,6 +295,11 @@ class FastIsland(Island):
 
     at_once = 1 << 11
 
+    def __init__(self, device: Device, number: int, geometry: Geometry) -> None:
+        super().__init__(device, number, geometry)
+        rows = trace.fields(device.config)
+        self._of_trace = [row.name for row in rows if not row.shape]
+
     def advance(self, limit: int) -> Stop | None:
         if sum(block.running for block in self.blocks) < 2:
             return super().advance(limit)
@@ -297,15 +318,18 @@ class FastIsland(Island):
 
     def _saved(self) -> dict[str, Any]:
         """The state but for the memory; written bytes come into the journal."""
+        self.trace.sync()
         arrays = (row for row in self.state.fields if row.shape)
         return {
             "plain": (self.retired, dict(self.counts), self.dram.plain()),
             "blocks": [block.plain() for block in self.blocks],
             "buffers": [list(buffer) for buffer in self.buffers],
             "arrays": {row.name: getattr(self.state, row.name).copy() for row in arrays},
+            "trace": {name: getattr(self.state, name) for name in self._of_trace},
         }
 
     def _take_back(self, saved: dict[str, Any]) -> None:
+        # Records that were spilled stay: they will be spilled again, at the same place.
         for offset, data in reversed(self.journal or []):
             self.banks.write(offset, data)
         self.retired, self.counts, dram = saved["plain"]
@@ -314,3 +338,6 @@ class FastIsland(Island):
         self.buffers = saved["buffers"]
         for name, data in saved["arrays"].items():
             getattr(self.state, name)[...] = data
+        for name, value in saved["trace"].items():
+            setattr(self.state, name, value)
+        self.trace.reload()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from emu.core import NEVER
 from emu.fim.arithmetic import Mode
 from emu.fim.dram import CLOSED
+from emu.fim.tracing import UNKNOWN, Ahead
 from emu.state import StateField
 from isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
 
@@ -58,6 +59,8 @@ class Block:
     waiting: str = ""  # what would end its wait, in words
     key: str = ""  # the same, as what changes it says it
     since: int = NEVER
+    number: int = UNKNOWN  # of the fim that is not done, for the trace
+    ahead: Ahead | None = None  # what the trace was not told of it
 
     def __post_init__(self) -> None:
         self.places: NDArray[np.intp] = np.array(self.banks, np.intp)
@@ -79,6 +82,7 @@ class Block:
             self.index, list(self.banks), self.pc, self.time, self.running, self.row,
             [list(loop) for loop in self.loops], list(self.registers), self.rz_ready,
             self.alu_free, self.rop_ready, self.gio_ready, self.repeat, self.waiting, self.key, self.since,
+            self.number, None if self.ahead is None else self.ahead.plain(),
         ]  # fmt: skip
 
     @classmethod
@@ -87,4 +91,5 @@ class Block:
         values = list(plain)
         values[1], values[7] = list(values[1]), list(values[7])
         values[6] = [list(loop) for loop in values[6]]
+        values[-1] = None if values[-1] is None else Ahead(*values[-1])
         return cls(*values)

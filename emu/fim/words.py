@@ -38,8 +38,13 @@ def _done(island: Island, block: Block, time: int) -> bool:
     return False
 
 
-def _plain(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Markers do nothing until there is a trace block (item G)."""
+def _trace_begin(island: Island, block: Block, values: Values, limit: int) -> bool:
+    island.mark(True, values["g"], block.time, block.time + island.divider)
+    return _done(island, block, block.time + island.divider)
+
+
+def _trace_end(island: Island, block: Block, values: Values, limit: int) -> bool:
+    island.mark(False, values["g"], block.time, block.time + island.divider)
     return _done(island, block, block.time + island.divider)
 
 
@@ -301,8 +306,8 @@ ACTS: Mapping[str, Act] = {
     "pull": _pull,
     "lock": _lock,
     "unlock": _unlock,
-    "trace_begin": _plain,
-    "trace_end": _plain,
+    "trace_begin": _trace_begin,
+    "trace_end": _trace_end,
 }
 
 # Words that take the channel, or end a block, come when what they move is there: until then the

@@ -82,8 +82,7 @@ def _turned(values: Values, value: Value, turn: int, name: str) -> Value:
     if not turn:
         return value
     if value.array is not None:
-        array = value.array
-        return values.derived(value, "transposed", lambda: array.T)
+        return values.array(value.array.T, f"{value.name}_transposed" if value.name else "")
     return values.moved(value, places_of(value.shape).T, f"{name}_transposed")
 
 

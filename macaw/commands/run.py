@@ -34,7 +34,7 @@ def _real(path: str) -> str:
     return os.path.realpath(path)
 
 
-def checked_engine(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str:
+def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str:
     """The name of an engine; the default one if none is given."""
     from emu.engines import ENGINES
 
@@ -67,7 +67,7 @@ def checked_engine(_ctx: click.Context, _option: click.Parameter, value: str | N
 )
 @click.option(
     "--engine",
-    callback=checked_engine,
+    callback=_engine,
     metavar="NAME",
     help="Simulate as fast, or as reference: step by step; results are the same.",
 )

@@ -14,6 +14,7 @@ class Machine:
     """A device with one island's program, which begins at cycle 0."""
 
     def __init__(self, lines, device="tiny", engine="fast", island=0, jitter=None):
+        self.lines = lines
         self.config = config.load(device) if isinstance(device, str) else device
         text = f"        .core cp\n        nop\n        .core fim, island={island}\n" + "\n".join(
             lines

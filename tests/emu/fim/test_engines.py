@@ -50,7 +50,8 @@ def word(draw):
         return draw(st.sampled_from(["act 1", "act 2", "pre", f"act {number}"]))
     buffer = draw(st.integers(0, 1))
     return draw(st.sampled_from([f"push rz, {buffer}", f"push gio, {buffer}", f"push rop, {buffer}", f"pull rop, {buffer}",
-                                 f"pull gio, {buffer}, all", f"lock {buffer}", f"unlock {buffer}"]))  # fmt: skip
+                                 f"pull gio, {buffer}, all", f"lock {buffer}", f"unlock {buffer}",
+                                 f"trace_begin {buffer}", f"trace_end {buffer}"]))  # fmt: skip
 
 
 @st.composite
