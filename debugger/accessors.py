@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from emu.device import Device
     from emu.state import State, StateField
 
+# Types by which bytes are looked at: `vc.vr3.u8[2]`.
 VIEWS = {
     **{f"u{bits}": np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"i{bits}": np.dtype(f"<i{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"f{bits}": np.dtype(f"<f{bits // 8}") for bits in (16, 32, 64)},
 }
-"""Types by which bytes are looked at: `vc.vr3.u8[2]`."""
 WORD = VIEWS["u32"]
 Indices = Sequence[Any]  # the values of the subscripts that are no places, in their order
 

@@ -22,6 +22,7 @@ from debugger.accessors import Access, AccessError
 from debugger.naming import Naming
 
 if TYPE_CHECKING:
+    from debugger.places import Place
     from debugger.session import Session
 
 SETS: Mapping[str, Callable[..., Any]] = {
@@ -107,11 +108,14 @@ class Expression:
             raise ExpressionError(str(error)) from None
 
 
-def compiled(session: Session, text: str) -> Expression:
-    """The expression of a text, names as the session sees them. Raises `ExpressionError`."""
+def compiled(session: Session, text: str, focus: tuple[Place, ...] | None = None) -> Expression:
+    """The expression of a text, names as seen from a focus (None: that of the session).
+
+    It reads the session's device of now. Raises `ExpressionError`.
+    """
     try:
         node = grammar.parse(text)
-        return _Compiler(session, text).expression(node)
+        return _Compiler(session, text, focus or session.focus).expression(node)
     except Mistake as mistake:
         raise ExpressionError(mistake.message, mistake.start, mistake.end, mistake.hint) from None
     except RecursionError:
@@ -119,8 +123,8 @@ def compiled(session: Session, text: str) -> Expression:
 
 
 class _Compiler:
-    def __init__(self, session: Session, text: str) -> None:
-        self.naming = Naming(session)
+    def __init__(self, session: Session, text: str, focus: tuple[Place, ...]) -> None:
+        self.naming = Naming(session, focus)
         self.text = text
         self.names: dict[str, object] = {}
         self.accesses: list[tuple[Access, tuple[_Code, ...]]] = []

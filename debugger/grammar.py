@@ -18,7 +18,7 @@ from asm.syntax import Call, Group, Indexed, Mistake, Name, Node
 _MORE = r"""
 %extend primary: word_path
        | NAME "(" expression ("," expression)* ")" -> call
-word_path: NAME subscripts tail+         // pe[1,0].3.q1.level
+word_path: NAME subscripts tail+
 tail: MEMBER [subscripts]
 %extend subscript: "*"                   -> every
 MEMBER.5: /\.(\*|[A-Za-z0-9_$]+)(\.(\*|[A-Za-z0-9_$]+))*/

@@ -25,10 +25,10 @@ Found = tuple[Access, Sequence[Node]]  # and the subscripts that are values
 
 
 class Naming:
-    """Resolves paths for one session, as its focus is now."""
+    """Resolves paths for one session, as seen from a focus."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, focus: Sequence[Place]) -> None:
+        self.focus = focus
         self.device = session.device
         self.program = session.program
 
@@ -102,7 +102,7 @@ class Naming:
         names = {symbol.name for symbol in self.program.symbols}
         names |= {tensor.name for tensor in self.program.tensors}
         names |= {*kinds(self.device), MEMORY, DEVICE}
-        names |= set(Members(self.device, self.session.focus[0]).names())
+        names |= set(Members(self.device, self.focus[0]).names())
         near = get_close_matches(name, sorted(names), 3)
         return f"; did you mean {' or '.join(near)}?" if near else ""
 
@@ -112,7 +112,7 @@ class Naming:
     # Places
 
     def _focused(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Found:
-        return self._members(self.session.focus, (name, *steps))
+        return self._members(self.focus, (name, *steps))
 
     def _placed(self, path: Path) -> Found:
         """A path that begins with a kind of core: its place, then members of that."""

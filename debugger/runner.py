@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from debugger.history import START, Position
@@ -13,6 +15,7 @@ from emu.faults import Stop
 
 if TYPE_CHECKING:
     from debugger.session import Session
+    from debugger.watching import Test
 
 SLICE = 0.02  # seconds after which a run looks up
 APART = 0.04  # seconds of running between checkpoints at least
@@ -40,11 +43,29 @@ class Runner:
         self._asked.set()
 
     def forward(self, until: Position | None = None) -> Stop:
-        """Run until something stops the device, or to a position."""
+        """Run until something stops the device, or to a position. No points are armed."""
         device = self.session.device
         if until is None:
             return self._drive(device.run)
         return self._drive(partial(device.run, until=until[0], turn=until[1]))
+
+    def live(
+        self,
+        act: Callable[[], Stop],
+        extra: Iterable[str] = (),
+        goals: Mapping[str, Mapping[int, Test]] = MappingProxyType({}),
+    ) -> Stop:
+        """Run something with all points at work; see `Watching.arm`."""
+        session = self.session
+        session.choose_engine()
+        passing = {place.core for place in session.focus}
+        if session.stopped.where is not None:
+            passing.add(session.stopped.where.core)
+        session.watching.arm(passing, extra, goals)
+        try:
+            return act()
+        finally:
+            session.watching.rest()
 
     def step(self, name: str, count: int, until: Position | None = None) -> Stop:
         """Run until a core has done `count` more instructions, or has come to a position."""
@@ -74,9 +95,16 @@ class Runner:
             self.rewind(goal)
         if session.device.position >= goal:
             return None
+        with self.replaying():
+            session.watching.disarm()
+            return self.forward(goal)
+
+    @contextmanager
+    def replaying(self) -> Iterator[None]:
+        """What runs inside has happened before."""
         self.replays, self._what = True, "replaying"
         try:
-            return self.forward(goal)
+            yield
         finally:
             self.replays, self._what = False, "running"
 

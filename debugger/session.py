@@ -6,16 +6,20 @@ milliseconds. What a program writes is in `output`, and given to `on_output` as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from debugger.backwards import Interrupted, landings, last_hit
 from debugger.expressions import Expression, compiled
 from debugger.history import START, History, Position
 from debugger.places import Place, places
+from debugger.points import Point, Points
 from debugger.runner import Runner
-from debugger.stops import Stopped, Wait, Where
+from debugger.stops import Hit, Stopped, Wait, Where, reason_of
+from debugger.watching import Noted, Watching, place_of
 from emu.device import Device
 from emu.engines import ENGINES
 
@@ -59,6 +63,8 @@ class Session:
         self.on_output = on_output
         self.output: list[tuple[Position, str, bytes]] = []
         self.history = History()
+        self.points = Points(self)
+        self.watching = Watching(self)
         self.runner = Runner(self, on_progress)
         self.device = self._made(engine)
         self._landings: list[Position] = []  # where forward steps have stopped
@@ -87,6 +93,24 @@ class Session:
         if self.on_output is not None and not self.runner.replays:
             self.on_output(stream, data)
 
+    def printed(self, point: Point, place: Place | None) -> None:
+        """A dprintf is met: print what it says."""
+        focus = (place,) if place is not None else None
+        values = [compiled(self, text, focus).value() for text in point.values]
+        try:
+            text = point.form % tuple(values)
+        except (TypeError, ValueError) as error:
+            text = f"{point.form}: {error}"
+        self._wrote("dprintf", text.encode() + b"\n")
+
+    def choose_engine(self) -> None:
+        """Let the device be of the engine that can tell all that is asked for."""
+        wanted = ENGINES[-1] if self.watching.needs_reference() else self.engine
+        if self.device.engine != wanted:
+            other = self._made(wanted)
+            other.restore(self.device.snapshot())
+            self.device = other
+
     # Forward
 
     def restart_program(self) -> Stopped:
@@ -101,13 +125,13 @@ class Session:
 
     def proceed(self, until: Position | None = None) -> Stopped:
         """Go on until something stops the run (`continue`), or to a position."""
-        return self._finish(self.runner.forward(until))
+        return self._finish(self.runner.live(lambda: self.runner.forward(until)))
 
     def stepc(self, count: int = 1) -> Stopped:
         """Go on to the begin of the cycle so many cycles later."""
         self._check_count(count)
         goal = self.device.cycle + count
-        raw = self.runner.forward((goal, 0))
+        raw = self.runner.live(lambda: self.runner.forward((goal, 0)))
         reason = "step" if raw.reason == "cycle limit" else None
         return self._finish(raw, reason, count if reason else self.device.cycle - goal + count)
 
@@ -117,7 +141,45 @@ class Session:
         With `only` the first of the focused cores alone counts, with `every` all that run.
         """
         self._check_count(count)
+        units = [place for place in self.focus if place.units]
+        if units and not every and not self.core.halts:
+            return self._heard(units[:1] if only else units, "instruction", count)
         return self._step(self._stepped(only, every), count)
+
+    def stepx(self, count: int = 1) -> Stopped:
+        """Step to the end of what is more than an instruction: an exe command, chain, transfer.
+
+        Of the focused places, if their core works on such; else of any core.
+        """
+        self._check_count(count)
+        where = [x for x in self.focus if self.device.cores[x.core].table.piece]
+        if not where:
+            where = [Place(core.name) for core in self.device.order if core.table.piece]
+        return self._heard(where, "", count)
+
+    def _heard(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
+        """Run until so many announcements of a kind (empty: that end a piece) come from places."""
+        left = count
+        cores = {place.core for place in where}
+
+        def heard(item: Noted) -> Hit | None:
+            nonlocal left
+            announced, name, values = item
+            core = self.device.cores[name]
+            if name not in cores or announced != (kind or core.table.piece):
+                return None
+            place = place_of(core, values)
+            if not any(place.core == x.core and _within(place, x) for x in where):
+                return None
+            left -= 1
+            return Hit(0, "step", announced, by=str(place), values=values) if left == 0 else None
+
+        self.watching.extra = heard
+        try:
+            raw = self.runner.live(self.runner.forward, extra=cores)
+        finally:
+            self.watching.extra = None
+        return self._finish(raw, None, count - left)
 
     def _stepped(self, only: bool, every: bool) -> list[Core]:
         device = self.device
@@ -128,6 +190,8 @@ class Session:
         return cores[:1] if only else cores
 
     def _step(self, cores: Iterable[Core], count: int) -> Stopped:
+        if self.device.stopped is not None:
+            return self._finish(self.device.stopped)
         goals = {core.name: core.retired + count for core in cores}
         done, raw = 0, None
         while True:
@@ -142,7 +206,7 @@ class Session:
                 if raw is None:
                     raise SessionError(f"{', '.join(goals)}: nothing runs there to be stepped")
                 break
-            raw = self.runner.step(first, left[first])
+            raw = self.runner.live(partial(self.runner.step, first, left[first]))
             self._landings.append(self.device.position)
             if raw.reason != "step":
                 break
@@ -185,6 +249,48 @@ class Session:
         return self._stop(
             self.record("start" if at_start else "step", done=done, at_start=at_start)
         )
+
+    def stepi_back(self, count: int = 1) -> Stopped:
+        """Go back so many instructions of the first focused core."""
+        self._check_count(count)
+        now, name = self.device.position, self.core.name
+        try:
+            found = landings(self, name, count + 1)
+        except Interrupted as interrupted:
+            return self._finish(interrupted.stop)
+        if len(found) < count:
+            return self._went_back(START, max(0, len(found) - 1))
+        ends = [*(item.position for item in found[1:]), now]
+        at = len(found) - count
+        return self._went_back(self._landing(found[at].position, ends[at]), count)
+
+    def proceed_back(self) -> Stopped:
+        """Go back to the last stop of a breakpoint, watch or event (`reverse-continue`)."""
+        try:
+            found = last_hit(self)
+        except Interrupted as interrupted:
+            return self._finish(interrupted.stop)
+        if found is None:
+            return self._went_back(START, 0)
+        raw = self.runner.travel(found.position)
+        if raw is not None and raw.reason == "interrupt":
+            return self._finish(raw)
+        core = self.device.cores.get(found.core)
+        where = self.where(core, found.address) if core is not None else self.where()
+        stop = self.record(reason_of(found.hits), hits=found.hits, where=where)
+        self._drop_temporary(found.hits)
+        return self._stop(stop)
+
+    def checkpoint(self) -> int:
+        """Keep the present under a number, from 1."""
+        return self.runner.checkpoint(named=True)
+
+    def restart(self, number: int) -> Stopped:
+        """Go to a checkpoint. Raises `SessionError`."""
+        point = self.history.named(number)
+        if point is None:
+            raise SessionError(f"there is no checkpoint {number}")
+        return self.goto(*point.position)
 
     # Values
 
@@ -275,8 +381,23 @@ class Session:
             more["fault"] = {"kind": fault.kind, "message": fault.message, "values": fault.values}
         if raw.reason == "deadlock":
             more["waits"] = self.waits()
+        if (raw.before or raw.reason == "event") and self.watching.met:
+            more["hits"] = tuple(self.watching.met)
+            reason = reason_of(more["hits"])
+            self._drop_temporary(more["hits"])
         return self._stop(self.record(reason or named, raw.message, **more))
+
+    def _drop_temporary(self, hits: Iterable[Hit]) -> None:
+        for hit in hits:
+            point = self.points.all.get(hit.number)
+            if point is not None and point.temporary:
+                self.points.delete(hit.number)
 
     def _stop(self, stopped: Stopped) -> Stopped:
         self.stopped = stopped
         return stopped
+
+
+def _within(place: Place, outer: Place) -> bool:
+    """Whether a place is the outer one or lies in it, as far as the announcement says."""
+    return all(a == b for a, b in zip(place.units, outer.units, strict=False))

@@ -81,6 +81,14 @@ class Stopped:
         return found
 
 
+def reason_of(hits: tuple[Hit, ...]) -> str:
+    """The reason of a stop by points: what the first of them is."""
+    kind = hits[0].kind
+    if kind.endswith("watch"):
+        return "watch"
+    return {"catch": "event", "step": "step"}.get(kind, "breakpoint")
+
+
 def plain(value: Any) -> Any:
     """Records, tuples and numbers of NumPy as what JSON can hold."""
     if is_dataclass(value) and not isinstance(value, type):

@@ -1,4 +1,6 @@
-"""Write what the tables say: docs/isa and editors/. `make docs` runs it; tests hold both current.
+"""Write what the tables say: docs/isa, docs/debugger-commands.md, editors/.
+
+`make docs` runs it; tests hold all of it current.
 
 `python docs/build.py`
 """
@@ -15,7 +17,7 @@ FOLDERS = ("docs/isa", "editors")  # hold nothing else
 
 def made() -> Mapping[str, str]:
     """Every file that is made, by its path below the root of the tree."""
-    return {**_reference(), **_editors()}
+    return {**_reference(), **_editors(), "docs/debugger-commands.md": _commands()}
 
 
 def _reference() -> dict[str, str]:
@@ -31,6 +33,12 @@ def _reference() -> dict[str, str]:
     files["docs/isa/trace.md"] = markdown.trace_file(cores)
     files["docs/isa/README.md"] = markdown.index_file(cores, anchors)
     return files
+
+
+def _commands() -> str:
+    from debugger.commands.manual import page
+
+    return page()
 
 
 def _editors() -> dict[str, str]:

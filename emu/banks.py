@@ -193,7 +193,7 @@ class Banks:
         of = "reads_blocked" if request.data is None else "writes_blocked"
         setattr(port, of, getattr(port, of) + 1)
         if port.core.tracing:
-            port.core.trace.occurred(of, self.time, number=port.instruction)
+            port.core.occurred(of, self.time, self.time + 1, 1, port.instruction)
         if port.core.listeners:
             port.core.announce("blocked", address=self._address(request), of=of)
 
@@ -220,7 +220,7 @@ class Banks:
         core = port.core
         if core.tracing:
             of = "reads" if request.data is None else "writes"
-            core.trace.occurred(of, time, number=port.instruction)
+            core.occurred(of, time, time + 1, 1, port.instruction)
         if core.listeners:
             kind = "read" if request.data is None else "write"
             base = self._address(request) - request.ranges[0][0]

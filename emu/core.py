@@ -57,7 +57,8 @@ and comes after it is `confined`. A core that has gone on for several cycles say
 (address, size) when bytes move, and "blocked" (address) in each cycle that lost a bank. A core
 that works on longer things announces "begin" and "end" of them (transfers of the dma,
 commands of the array), and what else its folder names. "done" (until) follows an instruction of
-cp and vc, "beats" (of, begin, until, count) an access to external memory.
+cp and vc, "beats" (of, begin, until, count) an access to external memory, "swap" (mask) that of
+ping and pong.
 
 **Trace.** Every core has a trace block, `core.trace`, with its registers (docs/isa/trace.md); it
 is part of the core's state. The core tells it of its instructions, `begin` and `end`, and of what
@@ -154,6 +155,7 @@ class Core(ABC):
 
     confined = False  # it reaches nothing but its unit, by its ports, once it runs
     halts = False  # it looks at `breaks`
+    asks = False  # a listener can have it return to the clock after the present act (`ask`)
     inlines = ""  # the register file whose live values the attribute of that name is a list of
     shows_begun = False  # `current` is the instruction of the trace that began last
     numbers_markers = True  # a marker is an instruction, with a number in the trace
@@ -287,6 +289,12 @@ class Core(ABC):
         """The compute units whose uses are the trace's occurrences "unit" and "array"."""
         return Units(1, 4)
 
+    def occurred(
+        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
+    ) -> None:
+        """Tell the trace, if `tracing`, of an access that a port has seen."""
+        self.trace.occurred(what, time, until, count, number)
+
     def trace_changed(self) -> None:
         """Learn that `tracing` is another than before."""
         return
@@ -305,6 +313,12 @@ class Core(ABC):
         self.sync()
         self.trace.executed = self.begun
         self.trace.write(name, value)
+        for core in self.device.order:
+            core.areas_changed()
+
+    def areas_changed(self) -> None:
+        """Learn that records of traces may go elsewhere, where nobody is told of them."""
+        return
 
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
         """A marker of `group` executes from `time` to `until`. Raises `Fault` (bad mask).
@@ -343,6 +357,10 @@ class Core(ABC):
         self.waited = state.waited
         self.passed = -1
         self.trace.reload()
+
+    def ask(self) -> None:
+        """Return to the clock after this act, if it `asks`: others do so while listened to."""
+        assert not self.asks
 
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
         """Stop before the instructions at these addresses, and at no others."""

@@ -327,6 +327,11 @@ class Device:
         if self._turn == NEVER:
             self.cycle, self._turn = self.cycle + 1, -1
 
+    @property
+    def acting(self) -> Core | None:
+        """The core that acts now, or has acted last; None: the arbiter of on-chip memory."""
+        return self.by_number.get(self._turn)
+
     def frontier(self, core: Core) -> int:
         """The first cycle in which `core` has not had its turn, whether it had to act or not."""
         return self.cycle + int(self.had_turn(core))
@@ -430,6 +435,9 @@ class Device:
         if not busy:
             for unit in users:
                 self.memory.feeding[unit] ^= 1
+            acting = self.acting
+            if acting is not None and acting.listeners:
+                acting.announce("swap", mask=mask)
         return busy
 
     def dispatch(self, mask: int, offset: int, time: int) -> int:

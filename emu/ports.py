@@ -210,7 +210,7 @@ class Port:
         if not count:
             return
         if self.core.tracing:
-            self.core.trace.occurred(of, begin, until, count, self.instruction)
+            self.core.occurred(of, begin, until, count, self.instruction)
         if self.core.listeners:
             self.core.announce("beats", of=of, begin=begin, until=until, count=count)
 

@@ -13,10 +13,15 @@ The seed leaves open, and here it is so:
   overlap, `trace_num` > `trace_overhead`, or if instructions do).
 - A record ends when the last of its instructions has ended; what an instruction does later is
   in none.
+- A core that knows at once when an instruction will end (vc, when it issues) tells it then, and
+  the group is free from then on.
+- What an instruction waits for before it can begin is not part of it: it begins with the try that
+  succeeds.
 - Times are of the device's clock; an end is the first cycle that is free again. A time of something
   that never occurred is 0, and its count is 0.
 - In mark mode markers are not recorded themselves. `trace_begin` of a group that still records
   ends that record first; `trace_end` of one that does not is nothing.
+- Records go to external memory or a core's own; one that would go to on-chip memory is a fault.
 - A record is spilled as a whole, or not at all when the area has no room for it: then the flag is
   set, and nothing in the area is touched until it is given anew.
 """
@@ -25,13 +30,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from struct import Struct
 from typing import Any
 
 from emu.faults import Fault
 from emu.spans import Spans
 from emu.state import State, StateField
+from emu.tallies import Tally
 from isa import trace
-from isa.codec import pack
 from isa.trace import (
     ALL,
     AUTO,
@@ -51,6 +57,8 @@ _PLACES = trace.places()
 _PARAMETERS = {row.name: row for row in PARAMETERS}
 _COUNTERS = len(GROUP)
 ENDLESS = 1 << 62  # a number that no instruction has
+_PACK = Struct(f"<{len(RECORD.members)}I").pack  # of a record: all its members are u32
+_CLIPPED = tuple(row.takes == "count" for row in GROUP)
 
 
 def _place(occurrence: str) -> Place:
@@ -60,6 +68,7 @@ def _place(occurrence: str) -> Place:
 
 
 _TAKEN = {row.name: _place(row.name) for row in OCCURRENCES}
+_TAKEN_AT = tuple(enumerate(_TAKEN[row.name] for row in OCCURRENCES))[1:]  # as a tally has them
 _BEGIN, _END = (
     next(place for place, row in enumerate(GROUP) if (row.of, row.takes) == (INSTRUCTION, takes))
     for takes in ("first", "last")
@@ -118,6 +127,10 @@ class TraceBlock:
     `state` is declared (rows: `fields`), the block's own or its core's; the block holds
     counters and recordings itself while it runs: `sync` writes them to the state, `reload` takes
     them from there. `on` says whether the core has to tell it anything.
+
+    A group opens with instruction `open_at` at the earliest, and closes when all before
+    `close_at` have ended. A core that does one instruction after the other may tell
+    only of stretches between these borders: `absorb`, then `close` and `open` at a border.
     """
 
     def __init__(
@@ -140,6 +153,7 @@ class TraceBlock:
         self.write_memory = write
         self.state = State(fields(config)) if state is None else state
         self.on = False
+        self.open_at = self.close_at = ENDLESS
         self._changed = changed
         self.reload()
 
@@ -151,24 +165,33 @@ class TraceBlock:
     @property
     def wanted(self) -> bool:
         """Whether anything may be recorded before the next marker or write of a register."""
-        if not self.recording or not self.state.trace_counting:
-            return False
-        return any(self.recordings) or self.executed <= self._last
+        return self.open_at < ENDLESS or any(self.recordings)
 
-    def _last_start(self) -> int:
-        """The last instruction with which a group can open in auto mode; -1: there is none."""
+    def _next_start(self, number: int) -> int:
+        """The first instruction from this one on with which a group would open in auto mode."""
         state = self.state
-        if state.trace_mode != AUTO or not state.trace_num:
-            return -1
-        if state.trace_overhead and not state.trace_loops:
+        if not self.recording or not state.trace_counting:
             return ENDLESS
-        loops = state.trace_loops if state.trace_overhead else 1
-        last = (loops - 1) * state.trace_overhead + (self.groups - 1) * state.trace_step
-        return int(state.trace_begin + last)
+        if state.trace_mode != AUTO or not state.trace_num:
+            return ENDLESS
+        overhead, loops = state.trace_overhead, state.trace_loops
+        found = ENDLESS
+        start = state.trace_begin
+        for _ in self.recordings:
+            loop = max(0, -(-(number - start) // overhead)) if overhead else 0
+            begin = start + loop * overhead
+            if number <= begin < found and (loop < loops or not loops):
+                found = begin
+            start += state.trace_step
+        return found
 
-    def _update(self) -> None:
-        """Whether the core has to tell anything may have changed."""
-        self._last = self._last_start()
+    def _update(self, number: int | None = None) -> None:
+        """Groups or parameters have changed: so may what comes next, from this number on."""
+        self.open_at = self._next_start(self.executed if number is None else number)
+        self.close_at = ENDLESS
+        for recording in self.recordings:
+            if recording is not None and recording.stop is not None:
+                self.close_at = min(self.close_at, recording.stop)
         on = self.wanted
         if on != self.on:
             self.on = on
@@ -225,17 +248,13 @@ class TraceBlock:
         if number is None:
             number = self.executed
         self.executed = number + 1
-        if not self.recording or not self.state.trace_counting:
-            return number
-        if self.state.trace_mode == AUTO:
+        if number >= self.open_at:
             self._trigger(number)
         for group, recording in enumerate(self.recordings):
             if recording is not None and recording.holds(number):
                 if not recording.begun:
                     self.counters[group][_BEGIN] = time - self.state.trace_origin
                 recording.begun += 1
-        if number >= self._last:
-            self._update()
         return number
 
     def end(self, time: int, number: int) -> None:
@@ -265,7 +284,7 @@ class TraceBlock:
         for group, recording in enumerate(self.recordings):
             if recording is not None and recording.holds(number):
                 end = time + 1 if until is None else until
-                self._count(self.counters[group], what, time, end, count)
+                self._count(self.counters[group], _TAKEN[what], time, end, count)
 
     def records(self, number: int) -> bool:
         """Whether a group records the instruction of that number."""
@@ -317,6 +336,41 @@ class TraceBlock:
                 {"group": group},
             )
 
+    # What a core tells that does one instruction after the other
+
+    def open(self, number: int) -> None:
+        """Open what begins with the instruction of this number, the next one."""
+        self._trigger(number)
+
+    def close(self, number: int) -> None:
+        """End the records of which all instructions are before this number; they have ended."""
+        for group, recording in enumerate(self.recordings):
+            if recording is not None and recording.stop is not None and recording.stop <= number:
+                self._finish(group, recording)
+
+    def absorb(self, tally: Tally, executed: int, flying: int = 0) -> None:
+        """Let all open groups take what happened since the last time, and clear it.
+
+        `executed` instructions have begun now; the last `flying` of them have not ended.
+        """
+        told, origin = executed - self.executed, self.state.trace_origin
+        self.executed = executed
+        for group, recording in enumerate(self.recordings):
+            if recording is None:
+                continue
+            counters = self.counters[group]
+            if tally.begin >= 0 and not recording.begun:
+                counters[_BEGIN] = tally.begin - origin
+            recording.begun += told
+            recording.ended = recording.begun - flying
+            if tally.until - origin > counters[_END]:
+                counters[_END] = tally.until - origin
+            for place, taken in _TAKEN_AT:
+                if tally.counts[place]:
+                    self._count(counters, taken, tally.first[place], tally.last[place],
+                                tally.counts[place])  # fmt: skip
+        tally.clear()
+
     # Registers
 
     def read(self, name: str) -> int:
@@ -357,8 +411,8 @@ class TraceBlock:
     def _shown(self, group: int) -> list[int]:
         """The counters of a group as its registers show them."""
         return [
-            min(value, ALL) if row.takes == "count" else value & ALL
-            for row, value in zip(GROUP, self.counters[group], strict=True)
+            value if value <= ALL else ALL if clipped else value & ALL
+            for clipped, value in zip(_CLIPPED, self.counters[group], strict=True)
         ]
 
     # The trigger circuit
@@ -368,8 +422,6 @@ class TraceBlock:
         state = self.state
         overhead, loops = state.trace_overhead, state.trace_loops
         past = number - state.trace_begin
-        if past < 0 or not state.trace_num:
-            return
         for group, recording in enumerate(self.recordings):
             since = past - group * state.trace_step
             if recording is not None or since < 0:
@@ -377,15 +429,16 @@ class TraceBlock:
             loop, rest = divmod(since, overhead) if overhead else (0, since)
             if not rest and (not loops or loop < loops):
                 self._open(group, Recording(loop, number, number + state.trace_num))
+        self._update(number + 1)
 
     def _open(self, group: int, recording: Recording) -> None:
         """Clear a group; it records from now on."""
         self.counters[group] = [0] * _COUNTERS
         self.recordings[group] = recording
 
-    def _count(self, counters: list[int], what: str, time: int, until: int, count: int) -> None:
+    def _count(self, counters: list[int], taken: Place, time: int, until: int, count: int) -> None:
         """Note an occurrence in the counters of a group."""
-        counted, first, last = _TAKEN[what]
+        counted, first, last = taken
         assert counted is not None
         if first is not None and last is not None:
             begun, ended = time - self.state.trace_origin, until - self.state.trace_origin
@@ -408,7 +461,7 @@ class TraceBlock:
             self._finish(group, recording)
 
     def _finish(self, group: int, recording: Recording) -> None:
-        """The record of a group is whole: spill it. Raises `Fault`: the area is no memory."""
+        """The record of a group is whole: spill it. Raises `Fault`: no record can go there."""
         self.recordings[group] = None
         self._update()
         state = self.state
@@ -418,14 +471,13 @@ class TraceBlock:
             state.trace_status = FULL
             state.trace_lost += 1
             return
-        values = (
+        record = _PACK(
             self.core,
             group,
-            recording.loop,
+            recording.loop & ALL,
             recording.first & ALL,
-            recording.begun,
+            recording.begun & ALL,
             *self._shown(group),
         )
-        members = dict(zip(RECORD.offsets, values, strict=True))
-        self.write_memory(state.trace_next, pack(RECORD, members))
+        self.write_memory(state.trace_next, record)
         state.trace_next += RECORD.size

@@ -6,7 +6,7 @@ in that core's module.
 
 from __future__ import annotations
 
-from isa.model import Counter, Fault, SpecialRegister
+from isa.model import Counter, Event, Fault, SpecialRegister
 
 FAULTS = (
     Fault("illegal instruction", "A word that is no instruction of the core."),
@@ -16,6 +16,21 @@ FAULTS = (
     Fault("isolation violation", "An access to memory that another, running core holds."),
     Fault(
         "bad mask", "A mask, core number or ticket that names nothing, or a core that cannot do it."
+    ),
+)
+
+# What a debugger can wait for on any core.
+EVENTS = (
+    Event("queue-full", "A queue has taken as many as it can hold.", late=True),
+    Event("queue-empty", "A queue has given the last that it held.", late=True),
+    Event("stall", "A core begins to wait for another one, for memory or for a queue."),
+    Event("swap", "Ping and pong of on-chip units were exchanged.", announced="swap"),
+    Event("fault", "A program did something that the machine refuses: every such run stops."),
+    Event("nan", "A register of real numbers is no number any more.", late=True),
+    Event(
+        "saturate",
+        "A register of whole numbers is the least or the greatest of its type.",
+        late=True,
     ),
 )
 

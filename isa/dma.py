@@ -5,7 +5,7 @@ Transfers, beats, buffer and queue are ours where the seeds are silent.
 
 from __future__ import annotations
 
-from isa.model import Core, Counter, Fault, Member, Queue, Setting, Structure, checked
+from isa.model import Core, Counter, Event, Fault, Member, Queue, Setting, Structure, checked
 
 TRANSFER = Structure(
     "transfer",
@@ -62,6 +62,8 @@ CORE = checked(
         queues=QUEUES,
         counters=COUNTERS,
         faults=FAULTS,
+        events=(Event("dma-done", "A transfer has ended.", announced="end"),),
+        piece="end",
         settings=SETTINGS,
     )
 )

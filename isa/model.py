@@ -178,6 +178,21 @@ class Counter:
 
 
 @dataclass(frozen=True)
+class Event:
+    """Something that a debugger can wait for (`catch NAME`).
+
+    `announced` is the kind of the announcement that says it (`emu.core`); empty: what changes in
+    the state says it, by rules of the debugger. Of a `late` one fast engines tell when they get
+    there, the reference in its own cycle.
+    """
+
+    name: str
+    meaning: str
+    announced: str = ""
+    late: bool = False
+
+
+@dataclass(frozen=True)
 class Fault:
     """A way in which a program fails on this core."""
 
@@ -245,6 +260,8 @@ class Core:
     queues: tuple[Queue, ...] = ()
     counters: tuple[Counter, ...] = ()
     faults: tuple[Fault, ...] = ()
+    events: tuple[Event, ...] = ()  # beside those that all cores have (`isa.common.EVENTS`)
+    piece: str = ""  # the announcement that ends what is more than an instruction: a transfer
     rules: tuple[Rule, ...] = ()
     settings: tuple[Setting, ...] = ()
     index: str = ""  # name of the part's index: "row", "island"
@@ -313,6 +330,7 @@ def checked(core: Core) -> Core:
     unique("counter", (row.name for row in core.counters))
     unique("rule", (row.name for row in core.rules))
     unique("fault", (row.name for row in core.faults))
+    unique("event", (row.name for row in core.events))
     unique("setting", (row.name for row in core.settings))
     unique("special register", (row.name for row in core.specials))
     unique("memory or window", [x.name for x in core.memories] + [x.name for x in core.windows])

@@ -414,6 +414,7 @@ CORE = checked(
         queues=QUEUES,
         counters=COUNTERS,
         faults=FAULTS,
+        piece="end",
         rules=_RULES,
         settings=SETTINGS,
         called=True,

@@ -15,6 +15,7 @@ from isa.model import (
     Core,
     Counter,
     Directive,
+    Event,
     Fault,
     Member,
     Queue,
@@ -425,6 +426,16 @@ SETTINGS = (
 )
 # fmt: on
 
+EVENTS = (
+    Event("exe", "A cluster begins an exe command.", announced="begin"),
+    Event(
+        "sfu-done",
+        "The special-function unit of a cluster has given its last result.",
+        announced="sfu",
+        late=True,
+    ),
+)
+
 CORE = checked(
     Core(
         name="pe",
@@ -441,6 +452,8 @@ CORE = checked(
         queues=QUEUES,
         counters=COUNTERS,
         faults=FAULTS,
+        events=EVENTS,
+        piece="end",
         settings=SETTINGS,
         index="row",
         levels=("cluster", "pe"),

@@ -20,6 +20,7 @@ COMMANDS = (
     "dis",
     "fmt",
     "run",
+    "debug",
     "profile",
     "test",
     "isa",

@@ -197,5 +197,5 @@ def _written(plan: Plan, config: Configuration, name: str) -> Lowered:
     if device not in presets() or load(device) != config:
         device = f'"{name}.device.toml"'
         texts[f"{name}.device.toml"] = config.to_toml()
-    made = program.emit(plan, plan.graph, config, device)
+    made = program.emit(plan, plan.graph, config, device, name)
     return Lowered(made.source, dict(made.files), texts)

@@ -7,6 +7,7 @@
 | `interpreter` | lines to answers, completion |
 | `answers` | the records |
 | `text` | answers as plain text |
+| `manual` | the commands as a page |
 | `running`, `stopping`, `looking`, `data`, `rest` | what the commands do |
 """
 

@@ -196,7 +196,7 @@ def _groups(interpreter: Interpreter, text: str | None) -> Answer:
 
 
 _INFO: Mapping[str, tuple[Callable[[Interpreter, str | None], Answer], str]] = {
-    "cores": (_cores, "cores: where they are, what they wait for"),
+    "cores": (_cores, "where cores are, what they wait for"),
     "registers": (_registers, "registers of the focus or of places; or one by its name"),
     "queues": (_queues, "queues of the focus or of places"),
     "perf": (_perf, "counters, and their change since the last time"),

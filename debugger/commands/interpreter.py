@@ -50,6 +50,7 @@ class Interpreter:
         self.listed: tuple[str, int] | None = None  # by `list`: file, the next line
         self.names_of_python: dict[str, Any] = {"session": session}
         self._repeated = ""
+        self._told = 0
         self._depth = 0
 
     def execute(self, line: str, keep: bool = True) -> Answer:
@@ -120,6 +121,14 @@ class Interpreter:
                     return
         finally:
             self._depth -= 1
+
+    def taken_output(self) -> dict[str, str]:
+        """What the program has written since the last call, by stream."""
+        written, self._told = self.session.output[self._told :], len(self.session.output)
+        found: dict[str, bytes] = {}
+        for _, stream, data in written:
+            found[stream] = found.get(stream, b"") + data
+        return {stream: data.decode("utf-8", "replace") for stream, data in found.items()}
 
     # Completion
 

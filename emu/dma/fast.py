@@ -74,7 +74,22 @@ class FastDma(Dma):
         self.lane = None
         self._patience = 0
         if self.state.transfers and self.rows and not self.ordered:
-            self.lane = lane_of(self.transfer, self.width, self.device.memory)
+            lane = lane_of(self.transfer, self.width, self.device.memory)
+            self.lane = None if lane is None or self._meets_records(lane) else lane
+
+    def _meets_records(self, lane: Lane) -> bool:
+        """Whether records of traces may come to the external memory of a transfer, unasked."""
+        side = lane.src if lane.src.external else lane.dst
+        for core in self.device.order if side.external else ():
+            begin, end = core.state.trace_spill, core.state.trace_spill_end
+            if begin < end and begin < side.end and side.low < end:
+                return True
+        return False
+
+    def areas_changed(self) -> None:
+        """Look again whether the beats of the running transfer may go alone."""
+        self.sync()
+        self._prepare()
 
     # Those who come before it wakes
 

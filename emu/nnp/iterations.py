@@ -212,6 +212,8 @@ class Iterations(Queues):
                 self.time = max(int(way.starts[-1]) + self.divider, int(state.free[TILES]))
             state.asked = self.time
         else:
+            if self.listeners:
+                self.announce("end", address=state.chain[0][0])
             state.chain, state.launched, state.iteration = [], False, 0
             state.asked = 0
             self._chain = None

@@ -127,6 +127,8 @@ class Special:
 
     def _end(self, cluster: int, job: SfuJob) -> None:
         """The last result has left."""
+        if self.row.listeners:
+            self.row.announce("sfu", cluster=cluster, buffer=job["buffer"])
         state, results = self.state, self.row.results
         state.sfu_jobs[cluster] = None
         target, count = job["target"][0], job["count"]

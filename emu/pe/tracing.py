@@ -47,7 +47,6 @@ class Tracing:
     def end(self, now: int) -> None:
         """What was over before cycle `now` has ended: its records may go to memory now."""
         row, ended, self.ended = self.row, self.ended, []
-        row.device.cycle = row.time
         for number in ended:
             row.trace.end(now * row.divider, number)
         row.trace.forget(row.oldest_work(now))
@@ -55,7 +54,6 @@ class Tracing:
     def mark(self, packet: Packet, begins: bool, cycle: int) -> None:
         """A marker was on the bus in `cycle`. Raises `Fault` (bad mask)."""
         row = self.row
-        row.device.cycle = row.time
         row.mark(begins, packet["buffer"], cycle * row.divider, (cycle + 1) * row.divider)
 
     # Macs

@@ -28,6 +28,14 @@ ACTS = frozenset(("register", "immediate", "upper", "multiply", "divide", "load"
 ENDS = frozenset(("branch", "jump"))
 
 
+class Uses(NamedTuple):
+    """How the instructions of a run use compute units, for the trace; times from its begin."""
+
+    counts: tuple[int, ...]  # before each instruction, and at the end
+    until: tuple[int, ...]  # the end of the last use before each instruction, and at the end
+    first: int  # begin of the first use
+
+
 class Run(NamedTuple):
     """Instructions that follow one another, all but the last of one way."""
 
@@ -37,13 +45,15 @@ class Run(NamedTuple):
     length: int  # instructions
     costs: tuple[int, ...]  # device cycles from its begin to the begin of each
     code: bytes  # what it was made of
+    uses: Uses
 
 
 class Code:
-    """The decoded code of one core."""
+    """The decoded code of one core; `counts` says whether it keeps the core's tally."""
 
-    def __init__(self, hart: Hart) -> None:
+    def __init__(self, hart: Hart, counts: bool = False) -> None:
         self.hart = hart
+        self.counts = counts
         self.runs: dict[int, Run] = {}
         self.steps: dict[int, Run] = {}  # runs of one instruction
         self._stale: dict[tuple[int, int], Run] = {}  # (longest, address): their page has changed
@@ -131,7 +141,7 @@ class Code:
                 return
             code = pages.read(offset, 4 * len(found))
             try:
-                block = self.hart.translator(self.hart, address, found).block(code)
+                block = self.hart.translator(self.hart, address, found, self.counts).block(code)
             except OSError:  # an installation without sources
                 return
         if len(self.blocks) + len(self._stale_blocks) >= MOST:
@@ -231,6 +241,7 @@ class Code:
         hart = self.hart
         acts: list[Act] = []
         costs = [0]
+        uses, lasts, first = [0], [0], 0
         end: Decision | None = None
         for found in self._decoded(address, pages, offset, longest):
             place = len(acts)
@@ -243,15 +254,23 @@ class Code:
                 break
             acts.append(_act(hart, found, at, place))
             costs.append(costs[-1] + hart.timing.of_family[family])
+            units = hart.uses(found.row)
+            if units and not uses[-1]:
+                first = costs[-2]
+            uses.append(uses[-1] + units)
+            lasts.append(costs[-1] if units else lasts[-1])
         if end is None:
             if not acts:
-                return Run((), _leaving, 0, 0, (0,), pages.read(offset, 4))
+                return Run((), _leaving, 0, 0, (0,), pages.read(offset, 4), Uses((0,), (0,), 0))
             length = len(acts)
             end = _always((address + 4 * length, costs.pop()))
         else:
             length = len(acts) + 1
+            uses.append(uses[-1])
+            lasts.append(lasts[-1])
         code = pages.read(offset, 4 * length)
-        return Run(tuple(acts), end, costs[-1], length, tuple(costs), code)
+        used = Uses(tuple(uses), tuple(lasts), first)
+        return Run(tuple(acts), end, costs[-1], length, tuple(costs), code, used)
 
 
 def _holds(start: int, code: bytes, address: int) -> bool:

@@ -16,7 +16,7 @@ from emu.core import NEVER, Break, Core
 from emu.engines import ENGINES
 from emu.faults import Fault, Stop
 from emu.ports import MAPPED, ONCHIP, REGION_SHIFT
-from emu.scalar import semantics
+from emu.scalar import semantics, tracing
 from emu.scalar.code import ACTS, ENDS, Code
 from emu.scalar.csrs import Csrs
 from emu.scalar.semantics import LOADS, MASK, SINK, STORES, Leave
@@ -24,11 +24,13 @@ from emu.scalar.state import FIELDS
 from emu.scalar.timing import Timing
 from emu.scalar.translation import Translator
 from emu.state import StateField
+from emu.tallies import ARRAY, INDEX, UNIT, Tally
 from emu.windows import Later
 from isa.codec import Decoded
 from isa.memory_map import EXTERNAL
 from isa.model import Core as Table
 from isa.rows import Instruction
+from isa.trace import MARK
 
 if TYPE_CHECKING:
     from emu.device import Device
@@ -44,6 +46,7 @@ class Hart(Core):
     translator: type[Translator] = Translator
     halts = True
     inlines = "x"
+    asks = True
 
     def __init__(
         self,
@@ -60,6 +63,9 @@ class Hart(Core):
         self.port: Port = device.memory.port(self)
         self.csrs = Csrs(self)
         self.code = Code(self)
+        self.traced = Code(self, True)  # of which the tally is kept while it runs
+        self.tally = Tally()
+        self._marks = False  # the instruction is a marker, and not recorded
         self.fast = device.engine == ENGINES[0]
         self.x = [0] * (SINK + 1)
         self.pc = 0
@@ -104,6 +110,7 @@ class Hart(Core):
         return {"instructions": self.retired, "cycles_waiting": self.waited}
 
     def sync(self) -> None:
+        self.flush()
         super().sync()
         self.state.pc = self.pc
         self.state.x[:] = self.x[:SINK]
@@ -114,22 +121,31 @@ class Hart(Core):
         self.pc = self.state.pc
         self.x[:SINK] = self.state.x.tolist()
         self._pending = self.state.pending
+        self.tally.clear()
+        self._marks = False
 
     def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
         assert self._pending is not None
         place, size, is_signed = self._pending
         if place is not None:
             self.x[place] = extended(int.from_bytes(data, "little"), size, is_signed)
-        self._pending = None
-        self.waiting = None
-        self._retire(self.aligned(ready))
+        if self.waiting is not None:
+            self.time = self.waiting.since
+        self._pending = self.waiting = None
+        self.retire(self.aligned(ready))
 
     def advance(self, limit: int) -> Stop | None:
         self._shared = False
         if self.listeners:
+            if self.retired >= self.trace.open_at:
+                self.open_groups()
             return self._one()
-        if self.tracing or not self.fast:
+        if not self.fast:
             return self._plainly(limit)
+        if self.tracing:
+            stop = tracing.advance(self, limit)
+            if stop is not None or self._shared or self.time >= limit:
+                return stop
         runs, steps, code, blocks = self.code.runs, self.code.steps, self.code, self.code.blocks
         pc, time, retired = self.pc, self.time, self.retired
         while time < limit:
@@ -156,7 +172,7 @@ class Hart(Core):
                     run = code.step(pc)
                     if self._shared:
                         return None
-            acts, end, _, length, costs, _ = run
+            acts, end, _, length, costs, _, _ = run
             try:
                 for act in acts:
                     act()
@@ -185,7 +201,9 @@ class Hart(Core):
         old = self.breaks
         super().set_breaks(breaks)
         both = old.keys() & breaks.keys()
-        self.code.rebind((old.keys() | breaks.keys()) - {x for x in both if old[x] == breaks[x]})
+        changed = (old.keys() | breaks.keys()) - {x for x in both if old[x] == breaks[x]}
+        for code in (self.code, self.traced):
+            code.rebind(changed)
 
     def translates(self, found: Decoded) -> bool:
         """Whether an instruction may be part of a translated block."""
@@ -196,6 +214,8 @@ class Hart(Core):
     def _plainly(self, limit: int) -> Stop | None:
         """The reference: one instruction after the other."""
         while self.time < limit:
+            if self.retired >= self.trace.open_at:
+                self.open_groups()
             stop = self._one()
             if stop is not None or self._shared:
                 return stop
@@ -230,12 +250,14 @@ class Hart(Core):
             following, cost = run.end()
         except Leave:
             raise self._misaligned(found) from None
-        if self.tracing:
-            self.trace.begin(self.time, self.retired)
-        self._told(found, self.time + cost)
+        until = self.time + cost
+        if self.listeners or self.tracing:
+            self.ending(until, self.uses(found.row))
         self.pc = following
-        self.time += cost
+        self.time = until
         self.retired += 1
+        if self.retired >= self.trace.close_at:
+            self.close_groups()
 
     def _misaligned(self, found: Decoded) -> Fault:
         """What a jump or branch gives that would go to an address between instructions."""
@@ -254,9 +276,8 @@ class Hart(Core):
         size, is_signed = LOADS[found.row.mnemonic]
         place = found.values["rd"] or SINK
         address = self.x[found.values["rs1"]] + found.values["imm"] & MASK
-        self.traces_access(address, False)
+        self.beginning(address)
         answer = self.port.load(self.time, address, size)
-        self.traces_access(address, True)
         self.note(address)
         if answer is None:
             self._pending = (place, size, is_signed)
@@ -265,21 +286,20 @@ class Hart(Core):
         value, ready = answer
         self.x[place] = extended(value, size, is_signed)
         is_local = address < self.device.memory.local_bytes
-        self._retire(self.time + self.timing.local if is_local else self.aligned(ready))
+        self.retire(self.time + self.timing.local if is_local else self.aligned(ready))
 
     def _store(self, found: Decoded) -> None:
         size = STORES[found.row.mnemonic]
         address = self.x[found.values["rs1"]] + found.values["imm"] & MASK
-        self.traces_access(address, False)
+        self.beginning(address)
         ready = self.port.store(self.time, address, size, self.x[found.values["rs2"]])
-        self.traces_access(address, True)
         self.note(address)
         if ready is None:
             self._pending = (None, 0, False)
             self._await(f"a store to {address:#010x}")
             return
         is_local = address < self.device.memory.local_bytes
-        self._retire(self.time + self.timing.store if is_local else self.aligned(ready))
+        self.retire(self.time + self.timing.store if is_local else self.aligned(ready))
 
     def _await(self, what: str) -> None:
         """Wait for the arbiter's answer to an access."""
@@ -296,9 +316,7 @@ class Hart(Core):
         if self.time == NEVER:
             return None
         self.proceed()
-        if self.tracing and found.row.writes != "trace":
-            self.trace.begin(self.time, self.retired)
-        self._retire(self.time + self.timing.of_family[found.row.family])
+        self.retire(self.time + self.timing.of_family[found.row.family])
         if stop is not None and stop.reason == "exit":
             self.running = False
             self.time = NEVER
@@ -315,15 +333,20 @@ class Hart(Core):
         self.ask()
         self.postpone(later)
 
-    def _retire(self, time: int, until: int | None = None) -> None:
-        """The instruction ends at `until` (None: at `time`); the next one begins at `time`."""
+    def retire(self, time: int, until: int | None = None, uses: int = 0) -> None:
+        """The instruction ends at `until` (None: at `time`); the next one begins at `time`.
+
+        It used so many compute units.
+        """
         if self.listeners or self.tracing:
-            self._told(self.code.fetch(self.pc), time if until is None else until)
+            self.ending(time if until is None else until, uses)
         if self.waiting is not None:
             self.proceed()
         self.pc = self.pc + 4 & MASK
         self.retired += 1
         self.time = time
+        if self.retired >= self.trace.close_at:
+            self.close_groups()
 
     # The trace
 
@@ -331,31 +354,60 @@ class Hart(Core):
     def begun(self) -> int:
         return self.retired + (self._pending is not None)
 
-    def trace_changed(self) -> None:
-        self.ask()
-
-    def traces_access(self, address: int, done: bool) -> None:
-        """An access that has not been tried, or is `done`: tell the trace that it has begun.
-
-        What may have to be tried again has begun when it succeeds.
-        """
-        if self.tracing and done == (address < EXTERNAL and address >> REGION_SHIFT != ONCHIP):
-            self.trace.begin(self.time, self.retired)
-
-    def _told(self, found: Decoded, until: int) -> None:
-        """Tell the trace and the listeners that the instruction at `pc` ends at cycle `until`."""
-        if self.tracing and found.row.writes != "trace":
-            lanes = self.uses(found.row)
-            if lanes:
-                self.trace.occurred("unit", self.time, until, lanes, self.retired)
-                self.trace.occurred("array", self.time, until, number=self.retired)
-            self.trace.end(until, self.retired)
-        if self.listeners:
-            self.announce("done", begin=self.time, until=until)
-
     def uses(self, row: Instruction) -> int:
         """How many compute units the instruction uses, all of them from its begin to its end."""
         return int(row.family in COMPUTING)
+
+    def mark(self, begins: bool, group: int, time: int, until: int) -> None:
+        """See `Core.mark`. In auto mode a marker is told as any other instruction."""
+        self.trace.check(group)
+        if self.trace.state.trace_mode == MARK:
+            self.flush()
+            self._marks = True
+            super().mark(begins, group, time, until)
+
+    def ending(self, until: int, uses: int) -> None:
+        """Tell trace and listeners that the instruction ends at cycle `until`."""
+        if self._marks:
+            self._marks = False
+        elif self.tracing:
+            self.tally.began(self.time)
+            self.tally.ended(until)
+            if uses:
+                self.tally.occurred(UNIT, self.time, until, uses)
+                self.tally.occurred(ARRAY, self.time, until, 1)
+        if self.listeners:
+            self.announce("done", begin=self.time, until=until)
+
+    def beginning(self, address: int) -> None:
+        """An access is tried. One that may have to be tried again begins when it succeeds."""
+        if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT == ONCHIP):
+            self.tally.began(self.time)
+
+    def occurred(
+        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
+    ) -> None:
+        """See `Core.occurred`."""
+        self.tally.occurred(INDEX[what], time, until, count)
+
+    def trace_changed(self) -> None:
+        self.tally.clear()
+        self.ask()
+
+    def flush(self) -> None:
+        """Let the block have what was counted."""
+        if self.tracing:
+            self.trace.absorb(self.tally, self.begun, int(self._pending is not None))
+
+    def open_groups(self) -> None:
+        """Groups that begin with the next instruction record from now on."""
+        self.flush()
+        self.trace.open(self.retired)
+
+    def close_groups(self) -> None:
+        """The last instruction of a group's record has ended. Raises `Fault`: it has no place."""
+        self.flush()
+        self.trace.close(self.retired)
 
     # What services use
 

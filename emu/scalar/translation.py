@@ -4,6 +4,9 @@ A block goes on behind branches that are not taken; one that branches to its own
 stays inside the function, up to the limit. Registers are local variables. What an
 instruction does is the text of its act (`emu.scalar.inlining`); where the act would
 leave, the function ends at that instruction, which then goes the plain way.
+
+While the core's trace records an edition is used that counts: it keeps the core's tally
+(`emu.tallies`), and may go on for `room` instructions more than once through the block.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from emu.scalar import semantics
 from emu.scalar.inlining import LEAVE, inlined
 from emu.scalar.semantics import SINK
+from emu.tallies import ARRAY, UNIT
 from isa.codec import Decoded
 
 if TYPE_CHECKING:
@@ -28,29 +32,40 @@ MOST = 512  # blocks that are kept
 class Block(NamedTuple):
     """The translated code from an address on."""
 
-    function: Callable[[Any, int], bool]  # of core and limit; True: `pc` is for the plain way
+    # Of core and limit, and of room if it counts; True: `pc` is for the plain way.
+    function: Callable[..., bool]
     lead: int  # device cycles that must be left before the limit, or nothing is done
     code: bytes  # what it was made of
     source: str  # the function's text, for people
+    length: int  # instructions
 
 
 class Translator:
     """Writes the function of some instructions that begin at `start`."""
 
-    def __init__(self, hart: Hart, start: int, instructions: Sequence[Decoded]) -> None:
+    def __init__(
+        self, hart: Hart, start: int, instructions: Sequence[Decoded], counting: bool = False
+    ) -> None:
         self.hart = hart
+        self.counting = counting
         self.start = start
         self.instructions = instructions
         self.names: dict[str, Any] = {}
         self.lines: list[str] = []
-        self.counts = dict.fromkeys(("done", *self.counters), 0)
+        self.counts = dict.fromkeys(("done", *self.counters, *self.tallied), 0)
         self.place = 0  # of the instruction in the block
         self.offset = 0  # device cycles from `t` to its begin
         costs = [self.cost(found) for found in instructions]
         self.rest = [sum(costs[place:-1]) for place in range(len(costs))]
         self.begins = [0, *accumulate(costs)]
+        self.first_use = self.last_use = 0  # of compute units, device cycles from `t`
 
     # What another core has in other ways
+
+    @property
+    def tallied(self) -> tuple[str, ...]:
+        """What is counted for the tally, beside instructions."""
+        return ("uses",) if self.counting else ()
 
     counters: tuple[str, ...] = ()  # what is counted beside instructions
     variables: tuple[str, ...] = ()  # more variables that are 0 at first
@@ -83,6 +98,26 @@ class Translator:
         """Lines at the end of the function."""
         return ()
 
+    def tally_enter(self) -> Iterable[str]:
+        """Lines at the begin of a function that counts."""
+        return ("begun = entry = t", "used = 0")
+
+    def tally(self) -> Iterable[str]:
+        """Lines that add to the tally, at the end of the function if it has done something.
+
+        No unit is used in a loop before the first use in the text: `entry` is when the pass
+        began in which they were first reached.
+        """
+        yield "if tally.begin < 0: tally.begin = begun"
+        yield "tally.until = t"
+        yield "if uses:"
+        yield f"    if not tally.counts[{UNIT}]:"
+        for place in (UNIT, ARRAY):
+            yield f"        tally.first[{place}] = entry + {self.first_use}"
+        for place in (UNIT, ARRAY):
+            yield f"    tally.counts[{place}] += uses"
+            yield f"    tally.last[{place}] = used"
+
     # The text
 
     @property
@@ -92,7 +127,8 @@ class Translator:
 
     def block(self, code: bytes) -> Block:
         """The function, compiled. Raises `OSError` if meanings have no source."""
-        body = [f"if t + {self.rest[0]} >= limit:", *_indented(self.leave())]
+        short = " or done > room" if self.counting else ""
+        body = [f"if t + {self.rest[0]} >= limit{short}:", *_indented(self.leave())]
         ended = False
         for place, found in enumerate(self.instructions):
             self.place, self.offset = place, self.begins[place]
@@ -108,18 +144,20 @@ class Translator:
         source = self._function(body)
         self.names["core"] = self.hart
         exec(compile(source, f"<block {self.start:08x}>", "exec"), self.names)
-        return Block(self.names["block"], self.rest[0], code, source)
+        length = len(self.instructions)
+        return Block(self.names["block"], self.rest[0], code, source, length)
 
     def _function(self, body: list[str]) -> str:
         text = "\n".join((*body, *self.enter(), *self.finish()))
         used = sorted({int(number) for number in re.findall(r"\bx(\d+)\b", text)})
         written = sorted({int(number) for number in re.findall(r"\bx(\d+) = ", text)})
-        zeros = ("done", *self.counters, *self.variables)
+        zeros = ("done", *self.counters, *self.tallied, *self.variables)
         lines = [
             "x = core.x",
             *(f"x{number} = x[{number}]" for number in used),
             "t = core.time",
             *self.enter(),
+            *(self.tally_enter() if self.counting else ()),
             f"{' = '.join(zeros)} = 0",
             "plain = False",
             "while True:",
@@ -129,9 +167,12 @@ class Translator:
             "core.time = t",
             "core.retired += done",
             *self.finish(),
-            "return plain",
         ]
-        return "\n".join(["def block(core, limit):", *_indented(lines), ""])
+        if self.counting:
+            lines += ["if done:", "    tally = core.tally", *_indented(self.tally())]
+        lines.append("return plain")
+        room = ", room" if self.counting else ""
+        return "\n".join([f"def block(core, limit{room}):", *_indented(lines), ""])
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
         """Lines that end the function; `following` is the next address, as text."""
@@ -154,9 +195,23 @@ class Translator:
 
     def _counted(self, cost: int = 0) -> list[str]:
         return [
+            *self.ends(cost),
             *(f"{name} += {value}" for name, value in self.counts.items() if value),
             *((f"t += {self.offset + cost}",) if self.offset + cost else ()),
         ]
+
+    def ends(self, cost: int) -> Iterable[str]:
+        """Lines for the tally where a pass ends, `cost` after the begin of this instruction."""
+        return (f"used = t + {self.last_use}",) if self.counts.get("uses") else ()
+
+    def use(self, found: Decoded) -> None:
+        """Note for the tally the compute units that an instruction uses."""
+        used = self.hart.uses(found.row)
+        if used:
+            if not self.counts["uses"]:
+                self.first_use = self.offset
+            self.counts["uses"] += used
+            self.last_use = self.offset + self.cost(found)
 
     def _instruction(self, found: Decoded) -> bool:
         """Write an instruction; whether nothing follows it."""
@@ -173,6 +228,8 @@ class Translator:
             return True
         self.lines += self._text(found)[0]
         self.lines += self.done(found)
+        if self.counting:
+            self.use(found)
         return False
 
     def _text(self, found: Decoded, **more: object) -> tuple[list[str], str]:
@@ -210,7 +267,10 @@ class Translator:
         """Lines for a branch that is taken."""
         lines = [*self.branched(cost)]
         if target == self.start:
-            return [*lines, *self._counted(cost), "continue"]
+            lines += self._counted(cost)
+            if self.counting and not self.counts.get("uses", 1):
+                lines.append("if not uses: entry = t")
+            return [*lines, "continue"]
         return [*lines, *self.exit(f"{target:#x}", cost)]
 
     def _jump(self, found: Decoded) -> None:

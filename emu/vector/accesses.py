@@ -54,9 +54,8 @@ class Accesses:
         """Load into the register at a place of the scoreboard."""
         core, port = self.core, self.core.port
         before = port.external_blocked
-        core.traces_access(address, False)
+        core.beginning(address)
         answer = port.load(core.time, address, size)
-        core.traces_access(address, True)
         core.note(address)
         if answer is None:
             core.await_port(f"a load of {address:#010x}", place, size, is_signed)
@@ -73,9 +72,8 @@ class Accesses:
     def _store(self, address: int, size: int, value: int) -> None:
         core, port = self.core, self.core.port
         before = port.external_blocked
-        core.traces_access(address, False)
+        core.beginning(address)
         ready = port.store(core.time, address, size, value)
-        core.traces_access(address, True)
         core.note(address)
         if ready is None:
             core.await_port(f"a store to {address:#010x}", None)
@@ -89,7 +87,7 @@ class Accesses:
         addresses = [start + lane * stride & MASK for lane in range(VECTOR_BYTES // size)]
         onchip = self._checked(addresses, size, "load" if is_load else "store")
         row = core.vr[register]
-        core.traces_access(addresses[0], False)
+        core.beginning(addresses[0])
         if onchip:
             ranges = [(address, size) for address in addresses]
             core.port.beat(core.time, ranges, None if is_load else row.tobytes())
@@ -109,7 +107,6 @@ class Accesses:
             taken = time + core.port.external_blocked - before
             ready = max(ready, done)
             time = core.aligned(taken + 1)
-        core.traces_access(addresses[0], True)
         if is_load:
             row[:] = np.frombuffer(b"".join(pieces), np.uint8)
             core.loaded(FIRST_VECTOR + register, taken, ready)

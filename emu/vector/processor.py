@@ -45,6 +45,7 @@ class Bound(NamedTuple):
     act: Act | None  # what goes on with the next instruction, and waits for nobody
     decide: Decision | None  # a branch or jump
     products: int  # of pmac
+    uses: int  # of compute units
 
 
 class Processor(Hart):
@@ -102,8 +103,12 @@ class Processor(Hart):
 
     def advance(self, limit: int) -> Stop | None:
         self._shared = False
-        blocks = self.code.blocks if self.fast and not (self.listeners or self.tracing) else {}
+        blocks = self.code.blocks if self.fast and not self.listeners else {}
         with np.errstate(all="ignore"):  # what NumPy warns of is what the instructions mean
+            if self.tracing:
+                stop = self._advance_traced(limit)
+                if stop is not None:
+                    return stop
             while self.time < limit and not self._shared:
                 block = blocks.get(self.pc)
                 if block is not None and self.time + block.lead < limit:
@@ -117,6 +122,31 @@ class Processor(Hart):
                 stop = self._one_by(limit)
                 if stop is not None:
                     return stop
+        return None
+
+    def _advance_traced(self, limit: int) -> Stop | None:
+        """As `advance`, to where nothing is recorded any more. Raises `Fault`."""
+        trace, code = self.trace, self.traced
+        blocks = code.blocks if self.fast and not self.listeners else {}
+        while self.tracing and self.time < limit and not self._shared:
+            before, start = self.retired, self.pc
+            if before >= trace.open_at:
+                self.open_groups()
+            room = min(trace.open_at, trace.close_at) - before
+            block = blocks.get(start)
+            if block is not None and room >= block.length and self.time + block.lead < limit:
+                is_plain = block.function(self, limit, room - block.length)
+                done = self.retired - before
+                if self.retired >= trace.close_at:
+                    self.close_groups()
+                if not is_plain or room - done < block.length:
+                    continue
+                code.left(start, done)
+                if self.time >= limit:
+                    continue
+            stop = self._one_by(limit)
+            if stop is not None:
+                return stop
         return None
 
     def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
@@ -155,14 +185,13 @@ class Processor(Hart):
         if self.listeners:
             self.announce("instruction", address=self.pc)
         family = bound.found.row.family
-        if self.tracing and (bound.act is not None or family in ENDS or family in SERIAL):
-            self.trace.begin(time, self.retired)
         if bound.act is not None:
             bound.act()
             for place in bound.writes:
                 self.ready[place] = time + bound.latency
             self.products += bound.products
-            self._retire(time + self.divider, time + max(bound.latency, self.divider))
+            until = time + max(bound.latency, self.divider)
+            self.retire(time + self.divider, until, bound.uses)
             return None
         if bound.decide is not None:
             self._go(bound)
@@ -198,7 +227,8 @@ class Processor(Hart):
             act, products = bind(self, found)
         elif family not in (*SERIAL, "load", "store"):
             (act,) = self.code.step(self.pc).acts
-        return Bound(word, found, waits(found), writes(found), latency, act, decide, products)
+        used = self.uses(found.row)
+        return Bound(word, found, waits(found), writes(found), latency, act, decide, products, used)
 
     def _go(self, bound: Bound) -> None:
         """Do a branch or jump."""
@@ -211,12 +241,15 @@ class Processor(Hart):
             self.ready[place] = self.time + bound.latency
         self.cycles_branches += cost // self.divider - 1
         if self.listeners or self.tracing:
-            self._told(bound.found, self.time + max(bound.latency, cost))
+            until = self.time + (max(bound.latency, cost) if bound.writes else cost)
+            self.ending(until, 0)
         if self.fast and following != self.pc + 4:
-            self.code.arrived(following)
+            (self.traced if self.tracing else self.code).arrived(following)
         self.pc = following
         self.time += cost
         self.retired += 1
+        if self.retired >= self.trace.close_at:
+            self.close_groups()
 
     def _serve(self, found: Decoded) -> Stop | None:
         """Do an instruction that asks something of the host or of the core itself."""
@@ -229,7 +262,7 @@ class Processor(Hart):
         latency = self.timing.of_family[found.row.family]
         for place in writes(found):
             self.ready[place] = time + latency
-        self._retire(time + self.divider, time + max(latency, self.divider))
+        self.retire(time + self.divider, time + max(latency, self.divider))
         if stop is not None and stop.reason == "exit":
             self.running = False
         if not self.running:
@@ -260,7 +293,7 @@ class Processor(Hart):
         """The memory has taken the access in cycle `time`: the next instruction follows."""
         following = self.aligned(time + 1)
         self.cycles_memory += (following - self.time) // self.divider - 1
-        self._retire(following, max(following, ready))
+        self.retire(following, max(following, ready))
 
     def loaded(self, place: int, time: int, ready: int) -> None:
         """A load was taken in cycle `time`, its register can be used from `ready` on."""

@@ -17,6 +17,7 @@ from emu.scalar.code import ENDS
 from emu.scalar.inlining import named
 from emu.scalar.semantics import LOADS, MASK, SIGN, STORES
 from emu.scalar.translation import Translator
+from emu.tallies import ARRAY, INDEX, UNIT
 from emu.vector.binding import bind
 from emu.vector.scoreboard import waits, writes
 from emu.vector.state import FIRST_VECTOR
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
     from emu.vector.processor import Processor
 
 _TRAFFIC = ("external_reads", "external_writes", "external_partial", "external_blocked")
+_BEATS = (
+    ("external_reads", "first_read", "read"),
+    ("external_writes", "first_write", "written"),
+    ("external_partial", "first_write", "written"),
+)
 _CYCLES = {"operands": "cycles_operands", "memory": "cycles_memory", "branches": "cycles_branches"}
 
 
@@ -58,8 +64,10 @@ class VectorTranslator(Translator):
     counters = ("products", *_TRAFFIC[:3])
     variables = (*_CYCLES, _TRAFFIC[3])
 
-    def __init__(self, hart: Hart, start: int, instructions: Sequence[Decoded]) -> None:
-        super().__init__(hart, start, instructions)
+    def __init__(
+        self, hart: Hart, start: int, instructions: Sequence[Decoded], counting: bool = False
+    ) -> None:
+        super().__init__(hart, start, instructions, counting)
         self.core = cast("Processor", hart)
         self.sizes = [size_of(found) for found in instructions]
         self.has_access = any(self.sizes)
@@ -74,12 +82,20 @@ class VectorTranslator(Translator):
         self.demanded = sorted(used - late)
         self.ready = set(self.demanded)  # places that are known to be ready
         self.names |= {"MASK": MASK, "Fault": Fault}
+        self.moved = "t"  # `t` before the instruction waited
+        self.leaving = False  # before the instruction, not behind it
+        latencies = [self._latency(found) for found in instructions if hart.uses(found.row)]
+        self.longest_use = max(latencies, default=0)
 
     def cost(self, found: Decoded) -> int:
         if found.row.family in ENDS:
             timing = self.hart.timing
             return timing.alu if found.row.family == "branch" else timing.taken
         return self.hart.divider
+
+    @property
+    def tallied(self) -> tuple[str, ...]:
+        return ("lanes", "arrays") if self.counting else ()
 
     def _latency(self, found: Decoded) -> int:
         timing = self.hart.timing
@@ -95,7 +111,35 @@ class VectorTranslator(Translator):
         if self.has_access:
             yield "free = channel.free"
 
+    def tally_enter(self) -> Iterable[str]:
+        yield "begun = t"
+        for place in waits(self.instructions[0]):
+            if place in self.late:
+                yield f"if r{place} > begun: begun = r{place}"
+        yield "first = first_read = first_write = -1"
+        yield "used = late = taken = read = written = 0"
+
     def wait(self, found: Decoded) -> Iterable[str]:
+        self.moved = "t"
+        if not self.counting or self.ready.issuperset(waits(found)):
+            return self._waiting(found)
+        self.moved = "unmoved"
+        return ["unmoved = t", *self._waiting(found)]
+
+    def leave(self) -> list[str]:
+        self.leaving = True
+        lines = super().leave()
+        self.leaving = False
+        return lines
+
+    def exit(self, following: str, cost: int = 0) -> list[str]:
+        lines = super().exit(following, cost)
+        if self.counting:  # what the instruction before this one ends with, or this one
+            time = self.moved if self.leaving else "t"
+            lines.insert(1, f"ended = {time} + {self.offset + cost}")
+        return lines
+
+    def _waiting(self, found: Decoded) -> Iterable[str]:
         for place in waits(found):
             if place in self.ready:
                 continue
@@ -109,11 +153,37 @@ class VectorTranslator(Translator):
 
     def done(self, found: Decoded) -> Iterable[str]:
         latency = self._latency(found)
-        if self.sizes[self.place] is not None or latency <= self.cost(found):
-            return  # accesses have done it, or it is there in time
+        if self.sizes[self.place] is not None:
+            return  # accesses have done it
+        if self.counting:
+            yield from self._told(found, latency)
+        if latency <= self.cost(found):
+            return  # it is there in time
         for place in writes(found):
             self.ready.discard(place)
             yield f"r{place} = t + {self.offset + latency}"
+
+    def _told(self, found: Decoded, latency: int) -> Iterable[str]:
+        """Lines for the tally after an instruction that accesses no memory."""
+        lanes, until = self.hart.uses(found.row), f"t + {self.offset + latency}"
+        if not lanes:
+            if latency > self.cost(found) and (writes(found) or found.row.family not in ENDS):
+                yield f"if {until} > late: late = {until}"
+            return
+        if not self.counts["arrays"]:
+            yield f"if first < 0: first = t + {self.offset}"
+        self.counts["lanes"] += lanes
+        self.counts["arrays"] += 1
+        yield f"used = {until}" if latency == self.longest_use else f"used = max(used, {until})"
+
+    def tally(self) -> Iterable[str]:
+        yield "if tally.begin < 0: tally.begin = begun"
+        yield "tally.ended(max(ended, late, used, taken))"
+        yield f"if arrays: tally.occurred({UNIT}, first, used, lanes)"
+        yield f"if arrays: tally.occurred({ARRAY}, first, used, arrays)"
+        for name, first, last in _BEATS:
+            if self.has_access:
+                yield f"if {name}: tally.occurred({INDEX[name]}, {first}, {last}, {name})"
 
     def branched(self, cost: int) -> Iterable[str]:
         lost = cost - self.hart.divider
@@ -206,6 +276,9 @@ class VectorTranslator(Translator):
         """Take the channel for a beat, and wait until it is free."""
         latency = self.core.device.memory.channel.latency + 1
         yield f"begin = t + {self.offset}"
+        if self.counting and not self.counts["external_reads" if is_load else "external_writes"]:
+            first = "first_read" if is_load else "first_write"
+            yield f"if {first} < 0: {first} = begin"
         yield "if free > begin:"
         yield "    external_blocked += free - begin"
         yield f"    moved = {self._aligned('free + 1')} - begin - {self.hart.divider}"
@@ -214,6 +287,9 @@ class VectorTranslator(Translator):
         yield "    begin = free"
         yield "free = begin + 1"
         after = self._aligned(f"begin + {latency}")
+        if self.counting:
+            yield f"{'read' if is_load else 'written'} = begin + {latency}"
+            yield f"taken = {after}"
         if not is_load:
             yield f"r{LAST_STORE} = max(r{LAST_STORE}, {after})"
             return
@@ -230,4 +306,6 @@ class VectorTranslator(Translator):
         counts = self.counts | {"done": self.place + 1}
         yield from (f"    {name} += {value}" for name, value in counts.items() if value)
         yield f"    t += {following}"
+        if self.counting:
+            yield "    ended = t"
         yield "    break"

@@ -72,10 +72,13 @@ class Router:
         pitch, rows = stream.memory.bank_bytes, stream.result_row
         for row in range(rows):
             steps = min(stream.deep, stream.steps - row % stream.depth * stream.deep)
-            used = steps * stream.wide * COLUMN_BYTES
+            columns = steps * stream.wide
+            if row >= stream.operand_row:
+                columns = stream.operands * stream.patterns
+            used = columns * COLUMN_BYTES
             src = image.at(row * ROW_BYTES)
             if stream.banks == 1:
-                yield Copy(self._bank(0, row), src, used, stream.blocks, pitch, 0)
+                yield Copy(self._bank(stream.bank(0), row), src, used, stream.blocks, pitch, 0)
                 continue
             for block in range(stream.blocks):
                 dst = self._bank(stream.bank(block), row)
@@ -215,17 +218,16 @@ class Router:
         return stream.rounds * stream.items * stream.slices * COLUMN_BYTES
 
     def _places(self) -> Iterator[tuple[int, int, int, Place]]:
-        """First row and column of C, number of the bank, and where its results of a round begin."""
+        """First row and column of C, which of the banks, and where its results of a round begin."""
         stream = self.stream
         for block in range(stream.blocks):
             for turn in range(stream.rounds):
                 for bank in range(stream.banks):
                     row = block * stream.share * stream.tile[0]
                     column = (turn * stream.banks + bank) * stream.wide * stream.tile[2]
-                    number = stream.bank(block, bank)
-                    column_offset = turn * stream.items * stream.slices * COLUMN_BYTES
-                    place = self._bank(number, stream.result_row).at(column_offset)
-                    yield row, column, number, place
+                    offset = turn * stream.items * stream.slices * COLUMN_BYTES
+                    place = self._bank(stream.bank(block, bank), stream.result_row).at(offset)
+                    yield row, column, block * stream.banks + bank, place
 
     def _results_to(self, dst: Place, pitch: int, rows: int) -> Iterator[Copy]:
         """From banks whose results are parts of rows of C, to rows `pitch` bytes apart."""
@@ -256,7 +258,7 @@ class Router:
     def _banks_of(self, dst: Place) -> Iterator[Copy]:
         """All results, bank by bank."""
         stream = self.stream
-        src = self._bank(0, stream.result_row)
+        src = self._bank(stream.bank(0), stream.result_row)
         count = stream.blocks * stream.banks
         yield Copy(dst, src, self._results, count, self._results, stream.memory.bank_bytes)
 

@@ -17,7 +17,7 @@ from isa.config import Configuration
 from lower.fim.banks import Banks
 from lower.fim.carry import Carrier, Copy
 from lower.fim.copies import Route, Router, operand
-from lower.fim.graph import Task
+from lower.fim.graph import Task, Tensor
 from lower.fim.stream import Stream
 from lower.fim.words import Block, ended
 
@@ -79,10 +79,11 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class ProductJob:
-    """A product as a stream."""
+    """A product as a stream, and functions that go with it."""
 
-    task: Task
+    tasks: tuple[Task, ...]
     stream: Stream
+    rows_after: tuple[Tensor, ...] = ()  # the second operands of the functions
 
     @property
     def island(self) -> int:
@@ -110,24 +111,32 @@ class ProductJob:
 
     def phases(self, row: int = 0) -> Iterator[Phase]:
         """The starts; B stays where it is for all of them."""
-        router, (a, b) = Router(self.stream, row), self.task.inputs
+        router, (a, b) = Router(self.stream, row), self.tasks[0].inputs
         size = self.stream.shape.numbers.size
         left, right = operand(a, size, "a"), operand(b, size, "b")
         for start in range(self.stream.starts):
             routes = [router.bring_a(left, start)]
             if not start:
                 routes.insert(0, router.bring_b(right))
-            yield Phase(tuple(routes), (router.fetch(self.task.output.name, start),))
+            yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output.name, start),))
 
     def files(self) -> dict[str, NDArray[Any]]:
         """Sides that are known, as tiles."""
         found, dtype = {}, self.stream.shape.numbers.dtype
-        a, b = (tensor.data for tensor in self.task.inputs)
+        a, b = (tensor.data for tensor in self.tasks[0].inputs)
         if a is not None:
             found["a.tiles"] = self.stream.placed_a(np.asarray(a, dtype))
         if b is not None:
-            found["b.tiles"] = self.stream.placed_b(np.asarray(b, dtype))
+            found["b.tiles"] = placed(self.stream, b, self.rows_after)
         return found
+
+
+def placed(stream: Stream, b: NDArray[Any], after: Sequence[Tensor]) -> NDArray[Any]:
+    """B and the rows of functions as the banks hold them."""
+    dtype = stream.shape.numbers.dtype
+    rows = [np.asarray(tensor.data, dtype)[0] for tensor in after]
+    tiles = stream.placed_b(np.asarray(b, dtype))
+    return np.concatenate([tiles, stream.placed_rows(rows)], axis=1) if rows else tiles
 
 
 def copies(routes: tuple[Route, ...]) -> list[Copy]:

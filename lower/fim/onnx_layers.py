@@ -82,7 +82,8 @@ def _turned(values: Values, value: Value, turn: int, name: str) -> Value:
     if not turn:
         return value
     if value.array is not None:
-        return values.array(value.array.T, f"{value.name}_transposed" if value.name else "")
+        array = value.array
+        return values.derived(value, "transposed", lambda: array.T)
     return values.moved(value, places_of(value.shape).T, f"{name}_transposed")
 
 

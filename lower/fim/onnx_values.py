@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,9 @@ class Values:
     def __init__(self, form: int) -> None:
         self.graph = Graph(form)
         self.known: dict[str, Value] = {}
+        # What is made of constants, once: the arrays are kept, so that their ids stay theirs.
         self._constants: dict[tuple[int, int, int], tuple[NDArray[Any], Tensor]] = {}
+        self._derived: dict[tuple[int, object], tuple[NDArray[Any], Value]] = {}
 
     def name(self, wanted: str) -> str:
         """A tensor's name for an ONNX one: letters, digits and `_`, and no other tensor's."""
@@ -76,7 +78,7 @@ class Values:
             if key not in self._constants:
                 numbers = self._numbers(value.array, rows, columns)
                 tensor = self.graph.constant(self.name(value.name or name), numbers)
-                self._constants[key] = value.array, tensor  # the array, so that its id stays its
+                self._constants[key] = value.array, tensor
             return self._constants[key][1]
         assert value.tensor is not None
         if (value.tensor.rows, value.tensor.columns) == (rows, columns):
@@ -98,10 +100,21 @@ class Values:
         if value.shape == shape:
             return value
         if value.array is not None:
-            name = f"{value.name}_repeated" if value.name else ""
-            return self.array(np.broadcast_to(value.array, shape), name)
+            array = value.array
+            return self.derived(value, "repeated", lambda: np.broadcast_to(array, shape), shape)
         places = np.broadcast_to(places_of(value.shape), shape)
         return self.moved(value, places, name)
+
+    def derived(
+        self, value: Value, how: str, make: Callable[[], NDArray[Any]], key: object = None
+    ) -> Value:
+        """A constant made of another one: the same for the same `how` and `key`."""
+        assert value.array is not None
+        place = id(value.array), (how, key)
+        if place not in self._derived:
+            name = f"{value.name}_{how}" if value.name else ""
+            self._derived[place] = value.array, self.array(make(), name)
+        return self._derived[place][1]
 
     def moved(self, value: Value, places: Places, name: str) -> Value:
         """The numbers of a value at places: a view if they lie behind each other, else a gather."""
@@ -138,9 +151,10 @@ class Values:
             if part.array is not None:
                 array.reshape(-1)[where.reshape(-1)] = part.array.reshape(-1)
         found = self.array(array)
-        for part, where in zip(parts, places, strict=True):
-            if part.array is None:
-                found = self.spread(found, part, where, name)
+        rest = [row for row in zip(parts, places, strict=True) if row[0].array is None]
+        for number, (part, where) in enumerate(rest):
+            last = number == len(rest) - 1
+            found = self.spread(found, part, where, name if last else f"{name}_part{number}")
         return found
 
 

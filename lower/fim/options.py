@@ -15,10 +15,13 @@ from isa.fim_islands import abilities
 from lower.fim.carry import Carrier
 from lower.fim.graph import GATHER, POINTWISE, SCATTER, Task
 from lower.fim.job import Job, ProductJob, copies, held_up, predicted
+from lower.fim.pair import pair
 from lower.fim.plan import ROWS, Home, Option, Refusal
 from lower.fim.pointwise import HostJob, pointwise
-from lower.fim.stream import Stream, streams
-from lower.fim.tiling import Shape, lacks
+from lower.fim.stream import Stream
+from lower.fim.tiling import Shape
+from lower.fim.unit import CannotError, Part, check, parted
+from lower.fim.ways import streams
 from lower.fim.words import Mode, latency
 
 FOLLOWED = 3  # ways of a pair that are followed cycle by cycle
@@ -80,27 +83,36 @@ def option_of(
 def _option(
     tasks: tuple[Task, ...], config: Configuration, island: int, layout: int, form: int
 ) -> Option | Refusal:
-    task = tasks[0]
-    if len(tasks) > 1:
-        return Refusal(tasks, island, layout, "these tasks are done one by one")
-    if task.kind == POINTWISE:
+    if tasks[0].kind == POINTWISE and len(tasks) == 1:
         return _pointwise(tasks, config, island, form)
-    a, b = task.inputs
+    try:
+        parts = parted(tasks)
+        if len(parts) > 1:
+            job, buffer = pair(parts, config, island, layout, form)
+            return option_of(tasks, layout, job, config, buffer)
+        return _product(tasks, parts[0], config, layout, island, form)
+    except CannotError as error:
+        return Refusal(tasks, island, layout, str(error))
+
+
+def _product(
+    tasks: tuple[Task, ...], part: Part, config: Configuration, layout: int, island: int, form: int
+) -> Option:
+    check(part, config, island, layout, form)
+    a, b = part.product.inputs
     shape = Shape(a.rows, a.columns, b.columns, form)
-    why = lacks(shape, config, island, layout)
-    if why:
-        return Refusal(tasks, island, layout, why)
     known = a.data is not None, b.data is not None
     ways = nsmallest(
         FOLLOWED,
-        streams(shape, config, island, layout),
+        streams(shape, config, island, layout, part.after),
         key=lambda stream: rough(stream, config, *known),
     )
     if not ways:
-        why = "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
-        return Refusal(tasks, island, layout, why)
+        raise CannotError(
+            "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
+        )
     return min(
-        (option_of(tasks, layout, ProductJob(task, stream), config) for stream in ways),
+        (option_of(tasks, layout, ProductJob(tasks, way, part.rows), config) for way in ways),
         key=lambda option: option.total,
     )
 
@@ -154,6 +166,7 @@ def _rough_compute(stream: Stream, config: Configuration) -> int:
     rows = int(config["fim.t_rp"]) + int(config["fim.t_rcdrd"]) + step
     store = rows + 30 + stream.slices * column
     item = stream.steps * stream.high * tile + stream.depth * rows + store
+    item += len(stream.after) * stream.slices * 10 * step + rows * (stream.operands > 0)
     return stream.rounds * stream.items * item
 
 

@@ -21,8 +21,9 @@ from lower.errors import LowerError
 from lower.fim.carry import ISLAND, LOCAL, Copy, Place
 from lower.fim.copies import Route
 from lower.fim.graph import Graph
-from lower.fim.job import Job, Phase, copies
+from lower.fim.job import Phase, copies
 from lower.fim.plan import BRING, FETCH, HOST, START, Plan, Step
+from lower.fim.words import Block
 from lower.listing import Listing
 
 _FEW = 2  # copies that need no loop
@@ -37,19 +38,24 @@ class LoweredGraph:
     files: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
-def emit(plan: Plan, graph: Graph, config: Configuration, device: str = "base") -> LoweredGraph:
-    """The program of a plan; `device` is the name of the configuration.
+def emit(
+    plan: Plan, graph: Graph, config: Configuration, device: str = "base", name: str = ""
+) -> LoweredGraph:
+    """The program of a plan; `device` is what `.device` says, files begin with `name` and a dot.
 
     Raises `LowerError` if islands or memory have not the room for all steps.
     """
-    return _Writer(plan, graph, config, device).written()
+    return Writer(plan, graph, config, device, name).written()
 
 
-class _Writer:
-    """A source on its way."""
+class Writer:
+    """A source on its way: a static plan's; others derive from it."""
 
-    def __init__(self, plan: Plan, graph: Graph, config: Configuration, device: str) -> None:
+    def __init__(
+        self, plan: Plan, graph: Graph, config: Configuration, device: str, name: str = ""
+    ) -> None:
         self.plan, self.graph, self.config, self.device = plan, graph, config, device
+        self.prefix = f"{name}." if name else ""
         self.numbers = FORMATS[graph.form]
         self.files: dict[str, NDArray[Any]] = {}
         self.code: list[str] = []
@@ -72,10 +78,9 @@ class _Writer:
     def written(self) -> LoweredGraph:
         """The whole source."""
         out = Listing()
-        out.comment(f"Tasks of a graph on the islands of {self.device}, by a plan of {self._size}.")
+        out.comment(self.title())
         self._tensors(out)
-        for action in self.plan.actions:
-            self._action(action.kind, self.plan.steps[action.step])
+        self.program()
         out.block(".core cp\n.macro copies table, count\nla a0, \\table\nli a1, \\count")
         out.block("copy\\@: dma.copy zero, a0\naddi a0, a0, 24\naddi a1, a1, -1")
         out.block("bnez a1, copy\\@\n.endm")
@@ -86,13 +91,31 @@ class _Writer:
         out.comment("destination, source, bytes of a row, rows, strides")
         out.block("\n".join(self.tables))
         self._data(out)
+        self.more_data(out)
         self._islands(out)
         return LoweredGraph(out.text(), self.files)
 
-    @property
-    def _size(self) -> str:
+    def title(self) -> str:
+        """What the program is, for its first lines."""
         count = len(self.plan.steps)
-        return f"{count} step{'s' * (count != 1)}, {self.plan.makespan} cycles as predicted"
+        return (
+            f"Tasks of a graph on the islands of {self.device}, by a plan of"
+            f" {count} step{'s' * (count != 1)}, {self.plan.makespan} cycles as predicted."
+        )
+
+    def program(self) -> None:
+        """cp's code, from its first word to the end of the last step."""
+        does = {BRING: self.bring, START: self.start, FETCH: self.fetch, HOST: self.host}
+        for action in self.plan.actions:
+            does[action.kind](self.plan.steps[action.step])
+
+    def blocks(self, step: Step) -> list[Block]:
+        """The blocks of a step's island."""
+        found: list[Block] = step.option.how.blocks()
+        return found
+
+    def more_data(self, out: Listing) -> None:
+        """What else stands in cp's memory."""
 
     def _tensors(self, out: Listing) -> None:
         out.put(f".device {self.device}")
@@ -101,32 +124,42 @@ class _Writer:
                 sizes = ", ".join(map(str, self.graph.shape(tensor)))
                 out.put(f"{kind} {tensor.name}, {self.numbers.dtype}, {sizes}")
 
-    def _action(self, kind: str, step: Step) -> None:
-        if kind == HOST:
-            self._copies(step, f"h{step.number}", step.option.how.phases()[0].bring)
-            return
-        job: Job = step.option.how
-        phases = self.phases.setdefault(step.number, list(job.phases()))
-        if kind == BRING:
-            self._copies(step, f"b{step.number}", phases[0].bring)
+    def host(self, step: Step) -> None:
+        """The copies of a step of the host."""
+        self._copies(step, f"h{step.number}", step.option.how.phases()[0].bring)
+
+    def bring(self, step: Step) -> None:
+        """Copies of a step's inputs."""
+        self._copies(step, f"b{step.number}", self._phases(step)[0].bring)
+        self.brought[step.number] = self.tickets
+
+    def start(self, step: Step) -> None:
+        """Start a step's blocks when its inputs are there; if several times, all copies between."""
+        self._start(step)
+        for number, (phase, after) in enumerate(pairwise(self._phases(step))):
+            self._copies(step, f"f{step.number}_{number}", phase.fetch)
+            self._copies(step, f"b{step.number}_{number + 1}", after.bring)
             self.brought[step.number] = self.tickets
-        elif kind == START:
             self._start(step)
-            for number, (phase, after) in enumerate(pairwise(phases)):
-                self._copies(step, f"f{step.number}_{number}", phase.fetch)
-                self._copies(step, f"b{step.number}_{number + 1}", after.bring)
-                self.brought[step.number] = self.tickets
-                self._start(step)
-        else:
-            assert kind == FETCH
-            self._copies(step, f"f{step.number}", phases[-1].fetch)
+
+    def fetch(self, step: Step) -> None:
+        """Copies of a step's results."""
+        self._copies(step, f"f{step.number}", self._phases(step)[-1].fetch)
+
+    def _phases(self, step: Step) -> list[Phase]:
+        if step.number not in self.phases:
+            self.phases[step.number] = list(step.option.how.phases())
+        return self.phases[step.number]
+
+    def wait_for_inputs(self, step: Step) -> None:
+        """Wait for the last copy of a step's inputs."""
+        self.code += [f"li a0, {self.brought[step.number]}", "dma.wait a0"]
 
     def _start(self, step: Step) -> None:
         island = step.option.island
         assert island is not None
+        self.wait_for_inputs(step)
         self.code += [
-            f"li a0, {self.brought[step.number]}",
-            "dma.wait a0",
             f"li a0, {CORE.number + island} # island {island}",
             f"la a1, blocks{step.number}",
             "core.start a0, a1",
@@ -141,7 +174,7 @@ class _Writer:
             return
         for route in routes:
             for symbol, size in route.scratch.items():
-                label = self._scratch(step, symbol)
+                label = self.scratch_label(step, symbol)
                 self.scratch[label] = max(size, self.scratch.get(label, 0))
         self.tables.append(f"{name}:")
         self.tables += [self._words(step, copy) for copy in several]
@@ -160,14 +193,14 @@ class _Writer:
         if place.memory == ISLAND:
             return f"{island_address(place.island) + place.offset:#x}"
         if place.memory == LOCAL:
-            name = self._scratch(step, place.symbol)
+            name = self.scratch_label(step, place.symbol)
         else:
             name = self.labels.get(place.symbol) or self._file(step, place.symbol)
         return f"{name} + {place.offset}" if place.offset else name
 
-    @staticmethod
-    def _scratch(step: Step, symbol: str) -> str:
-        return f"s{step.number}_{symbol.rpartition('.')[2]}"
+    def scratch_label(self, step: Step, symbol: str) -> str:
+        """Where copies of a step go through in local memory."""
+        return f"s{step.number}_{symbol.replace('.', '_')}"
 
     @staticmethod
     def _file(step: Step, symbol: str) -> str:
@@ -179,8 +212,9 @@ class _Writer:
         for step in self.plan.steps:
             for symbol, array in step.option.how.files().items():
                 name = self._file(step, symbol)
-                self.files[f"{name}.npy"] = array
-                out.block(f'.balign 64\n{name}: .npy "{name}.npy"')
+                file = f"{self.prefix}{name}.npy"
+                self.files[file] = array
+                out.block(f'.balign 64\n{name}: .npy "{file}"')
         for name, label in self.labels.items():
             if label != name:
                 size = self.graph.tensors[name].numbers * self.numbers.size
@@ -208,7 +242,7 @@ class _Writer:
                 if place:
                     out.put("endall")
                 label = f"blocks{step.number}"
-                for block in step.option.how.blocks():
+                for block in self.blocks(step):
                     out.block("\n".join(block.lines(label)))
                     label = ""
 

@@ -9,7 +9,7 @@ Only numbers here, and the words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,32 +17,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.config import Configuration
 from isa.fim_circuit import (
     ARRANGEMENT_NAMES,
-    BUFFERS,
     COLUMN_BYTES,
     COLUMNS,
     DOT,
     ELEMENTWISE,
     FUNCTION_NAMES,
+    FUNCTIONS,
     GIO,
     MUL,
     OUTER,
     SLOTS,
+    TENSOR,
     tile_shape,
 )
-from isa.fim_islands import Geometry, abilities, geometry, island_address
-from lower.fim.tiling import Shape, lacks
-from lower.fim.words import ACT, COMPUTE, MOVE, POINT, PULL, STORE, Block, Item, Mode, Repeat, Word
+from isa.fim_islands import Geometry, island_address
+from lower.fim.tiling import Shape
+from lower.fim.words import (
+    ACT,
+    ALONE,
+    COMPUTE,
+    FROM_RZ,
+    MOVE,
+    POINT,
+    PULL,
+    PUSH,
+    STORE,
+    Block,
+    Item,
+    Mode,
+    Repeat,
+    Word,
+)
 from lower.fim.words import size as words_of
 
 ROW_BYTES = COLUMNS * COLUMN_BYTES
-_POWERS = tuple(1 << n for n in range(SLOTS.bit_length()))
+DIV = FUNCTION_NAMES.index("div")
 
 
-def _part(total: int, part: int) -> int:
-    return -(-total // part)
+def part(total: int, size: int) -> int:
+    """Into how many parts of a size something goes."""
+    return -(-total // size)
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a stream has to do with another one on its island, a producer or a consumer.
+
+    `bank` and `buffer` are the first ones that it may use. `pushes` is the buffer into which its
+    results go, if they do; `fed` says that its A is pushed by the other one.
+    """
+
+    bank: int = 0
+    buffer: int = 0
+    pushes: int | None = None
+    fed: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,7 +80,8 @@ class Stream:
     """How a product lies on an island: `blocks` blocks of `banks` banks, and a buffer for each.
 
     An item is what a bank has in Rz at once: `high` x `wide` tiles of C. `starts`: strips of A that
-    do not fit go by in as many starts of the same program.
+    do not fit go by in as many starts of the same program. `after` are functions, by their numbers,
+    that each item goes through; of two operands the right one is a row that all of C share.
     """
 
     shape: Shape
@@ -62,6 +93,8 @@ class Stream:
     blocks: int
     starts: int
     memory: Geometry
+    after: tuple[int, ...] = ()
+    link: Link = Link()
 
     @cached_property
     def tile(self) -> tuple[int, int, int]:
@@ -75,27 +108,27 @@ class Stream:
     @cached_property
     def strips(self) -> int:
         """Tiles down A."""
-        return _part(self.shape.m, self.tile[0])
+        return part(self.shape.m, self.tile[0])
 
     @cached_property
     def steps(self) -> int:
         """Tiles along k."""
-        return _part(self.shape.k, self.tile[1])
+        return part(self.shape.k, self.tile[1])
 
     @cached_property
     def across(self) -> int:
         """Tiles across B."""
-        return _part(self.shape.n, self.tile[2])
+        return part(self.shape.n, self.tile[2])
 
     @cached_property
     def rounds(self) -> int:
         """Times that A goes by: for the columns of tiles that a bank does one after the other."""
-        return _part(self.across, self.banks * self.wide)
+        return part(self.across, self.banks * self.wide)
 
     @cached_property
     def items(self) -> int:
         """Items of a bank in a round of one start."""
-        return _part(self.strips, self.blocks * self.starts * self.high)
+        return part(self.strips, self.blocks * self.starts * self.high)
 
     @property
     def share(self) -> int:
@@ -110,23 +143,42 @@ class Stream:
     @cached_property
     def depth(self) -> int:
         """Rows of memory of a round's tiles of B."""
-        return _part(self.steps, self.deep)
+        return part(self.steps, self.deep)
 
     @cached_property
     def slices(self) -> int:
         """Columns of memory of an item's results."""
         m, _, n = self.tile
-        return _part(self.high * self.wide * m * n, self.shape.numbers.lanes)
+        return part(self.high * self.wide * m * n, self.shape.numbers.lanes)
+
+    @property
+    def patterns(self) -> int:
+        """Columns that an operand of `after` takes in a round: those of its slices that differ."""
+        if self.layout == DOT:
+            return self.slices
+        return 1 if self.layout == OUTER else self.wide
+
+    @cached_property
+    def operands(self) -> int:
+        """Functions in `after` that have a second operand."""
+        return sum(FUNCTIONS[function].operands == 2 for function in self.after)
+
+    @property
+    def operand_row(self) -> int:
+        """The first row of these operands, a row for each round."""
+        return self.rounds * self.depth
 
     @property
     def result_row(self) -> int:
-        """The first row of results, behind the tiles of B."""
-        return self.rounds * self.depth
+        """The first row of results, behind the tiles of B and the operands of `after`."""
+        return self.operand_row + self.rounds * (self.operands > 0)
 
     @property
     def rows(self) -> int:
         """Rows of a working bank that are used."""
-        return self.result_row + _part(self.rounds * self.items * self.slices, COLUMNS)
+        if self.link.pushes is not None:
+            return self.result_row
+        return self.result_row + part(self.rounds * self.items * self.slices, COLUMNS)
 
     @property
     def pulled(self) -> int:
@@ -136,24 +188,31 @@ class Stream:
     @property
     def buffer_rows(self) -> int:
         """Rows of a buffer's bank that are used."""
-        return _part(self.pulled + 1, COLUMNS)
+        return part(self.pulled + 1, COLUMNS)
 
     def bank(self, block: int, number: int = 0) -> int:
         """A working bank of a block."""
-        return block * self.banks + number
+        return self.link.bank + block * self.banks + number
 
     def buffer(self, block: int) -> int:
-        """The bank with a block's part of A."""
-        return self.blocks * self.banks + block
+        """The bank with a block's part of A; what another stream pushes lies before its own."""
+        if self.link.fed:
+            return self.link.bank - 1
+        return self.link.bank + self.blocks * self.banks + block
 
     @property
     def mask(self) -> int:
         """The banks in use."""
-        return (1 << self.blocks * (self.banks + 1)) - 1
+        return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
     def offset(self, bank: int, row: int = 0, column: int = 0) -> int:
         """The offset in the island of a column."""
         return bank * self.memory.bank_bytes + row * ROW_BYTES + column * COLUMN_BYTES
+
+    @property
+    def _dealt(self) -> bool:
+        """Whether columns of tiles go to the banks in turn: slices are pushed bank by bank."""
+        return self.link.pushes is not None and self.layout == TENSOR
 
     # --- numbers ---
 
@@ -163,9 +222,37 @@ class Stream:
         steps = self.depth * self.deep
         whole = np.zeros((steps * k, self.rounds * self.banks * self.wide * n), b.dtype)
         whole[: b.shape[0], : b.shape[1]] = b
-        tiles = whole.reshape(self.depth, self.deep, k, self.rounds, self.banks, self.wide, n)
-        tiles = tiles.transpose(4, 3, 0, 1, 5, 2, 6)
+        across = (self.banks, self.wide)
+        if self._dealt:
+            tiles = whole.reshape(self.depth, self.deep, k, self.rounds, *across[::-1], n)
+            tiles = tiles.transpose(5, 3, 0, 1, 4, 2, 6)
+        else:
+            tiles = whole.reshape(self.depth, self.deep, k, self.rounds, *across, n)
+            tiles = tiles.transpose(4, 3, 0, 1, 5, 2, 6)
         return tiles.reshape(self.banks, self.rounds * self.depth, COLUMNS, k * n)
+
+    def placed_rows(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Second operands of `after`, a row of C each: (banks, rounds, 32 columns, lanes)."""
+        lanes, (m, _, n) = self.shape.numbers.lanes, self.tile
+        found = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.dtype)
+        binary = [number for number in self.after if FUNCTIONS[number].operands == 2]
+        for place, (function, row) in enumerate(zip(binary, rows, strict=True)):
+            whole = np.full(self.rounds * self.banks * self.wide * n, function == DIV, row.dtype)
+            whole[: len(row)] = row
+            if self._dealt:
+                parts = whole.reshape(self.rounds, self.wide, self.banks, n).transpose(2, 0, 1, 3)
+            else:
+                parts = whole.reshape(self.rounds, self.banks, self.wide, n).swapaxes(0, 1)
+            if self.layout == DOT:  # numbers of an item stand one behind the other
+                parts = np.tile(parts.reshape(*parts.shape[:2], -1), self.high)
+                spare = self.slices * lanes - parts.shape[-1]
+                parts = np.pad(parts, ((0, 0), (0, 0), (0, spare)), constant_values=function == DIV)
+                parts = parts.reshape(*parts.shape[:2], self.slices, lanes)
+            elif self.layout == TENSOR:
+                parts = np.tile(parts, m)
+            first = place * self.patterns
+            found[:, :, first : first + self.patterns] = parts
+        return found
 
     def placed_a(self, a: NDArray[Any]) -> NDArray[Any]:
         """A (m, k) as the buffers hold it: (starts x blocks, columns, lanes)."""
@@ -181,9 +268,9 @@ class Stream:
     @property
     def modes(self) -> tuple[Mode, ...]:
         """What the operations do: without and with what Rz holds."""
-        return tuple(
-            Mode(MUL, self.layout, self.shape.form, accumulates) for accumulates in (False, True)
-        )
+        form = self.shape.form
+        sums = (Mode(MUL, self.layout, form, accumulates) for accumulates in (False, True))
+        return (*sums, *(Mode(function, ELEMENTWISE, form) for function in self.after))
 
     def program(self, row: int = 0) -> list[Block]:
         """The blocks; `row` is the first row of the banks that they may use."""
@@ -192,10 +279,17 @@ class Stream:
                 tuple(self.bank(block, number) for number in range(self.banks)),
                 (*self._setup(block, row), *self._rounds(block, row)),
                 self.modes,
-                row + self.result_row + (self.rounds * self.items - 1) * self.slices // COLUMNS,
+                row + self._last_row,
             )
             for block in range(self.blocks)
         ]
+
+    @property
+    def _last_row(self) -> int:
+        """The row that is open at the end."""
+        if self.link.pushes is not None:
+            return self.result_row - 1
+        return self.result_row + (self.rounds * self.items - 1) * self.slices // COLUMNS
 
     @cached_property
     def words(self) -> int:
@@ -205,7 +299,8 @@ class Stream:
     @property
     def most_words(self) -> int:
         """Words of the program at most, without writing it."""
-        item = self.depth + self.steps * (3 * self.high + 1) + 7
+        item = self.depth + self.steps * (3 * self.high + 1) + 7 + self.slices
+        item += (11 + len(self.after) * (1 + 3 * self.slices)) * bool(self.after)
         return self.blocks * (12 + self.rounds * (2 + self.items * item)) + 1
 
     def _setup(self, block: int, row: int) -> Iterator[Item]:
@@ -213,31 +308,35 @@ class Stream:
         yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[self.layout]}")
         yield Word(f"mmr format, {self.shape.numbers.name}")
         yield Word("mmr rz_step, 1 # slices of Rz one after the other")
-        first = self._first(block, row)
+        if self.link.fed:
+            return
+        first, number = self._first(block, row), self.link.buffer + block
         end = first + self.pulled + 1
-        low, high = (f"{self._address(column):#x}" for column in (first, end))
-        yield Word(f"mmr b{block}_low, {low}", POINT, value=block, start=first, end=first)
-        yield Word(f"mmr b{block}_high, {high}")
-        text = f"mmr b{block}_end, {high} # the host has filled it"
-        yield Word(text, POINT, value=block, end=end)
+        low, high = (f"{self.address(column):#x}" for column in (first, end))
+        yield Word(f"mmr b{number}_low, {low}", POINT, value=number, start=first, end=first)
+        yield Word(f"mmr b{number}_high, {high}")
+        text = f"mmr b{number}_end, {high} # the host has filled it"
+        yield Word(text, POINT, value=number, end=end)
 
     def _first(self, block: int, row: int) -> int:
         return self.offset(self.buffer(block), row) // COLUMN_BYTES
 
-    def _address(self, column: int) -> int:
+    def address(self, column: int) -> int:
+        """The address of a column of the island, by its number."""
         return island_address(self.island) + column * COLUMN_BYTES
 
     def _rounds(self, block: int, row: int) -> Iterator[Item]:
         first = self._first(block, row)
         for number in range(self.rounds):
             if number:
-                low = f"{self._address(first):#x}"
-                yield Word(f"mmr b{block}_start, {low}", POINT, value=block, start=first)
+                low, buffer = f"{self.address(first):#x}", self.link.buffer + block
+                yield Word(f"mmr b{buffer}_start, {low}", POINT, value=buffer, start=first)
             yield self._pull(block)
             yield Repeat(self.items, tuple(self._item(block, number, row)), "item")
 
     def _pull(self, block: int) -> Word:
-        return Word(f"pull gio, {block}, all", PULL, value=block, register=GIO, every=True)
+        number = self.link.buffer + block
+        return Word(f"pull gio, {number}, all", PULL, value=number, register=GIO, every=True)
 
     def _item(self, block: int, number: int, row: int) -> Iterator[Item]:
         """An item of a round."""
@@ -253,8 +352,17 @@ class Stream:
                     yield Word("mmr rz_slot, 0")
                 yield from self._step(block, step, int(at > 0))
                 slot = self._slot(self.high * self.wide)
+        if self.after:
+            yield from self._functions(row + self.operand_row + number)
+            slot = 0
         if slot:
             yield Word("mmr rz_slot, 0")
+        if self.link.pushes is not None:
+            for _ in range(self.slices):
+                yield Word(f"push rz, {self.link.pushes}", PUSH, value=self.link.pushes)
+            if self.slices % SLOTS:
+                yield Word("mmr rz_slot, 0")
+            return
         place = f"({number * self.items} + item) * {self.slices}"
         yield Word(f"act {row + self.result_row} + {place} / {COLUMNS}", ACT)
         column = f"{place} % {COLUMNS}"
@@ -262,6 +370,33 @@ class Stream:
         yield Word(f"iosa[{columns}] <- rz", STORE, self.slices)
         if self.slices % SLOTS:
             yield Word("mmr rz_slot, 0")
+
+    def _functions(self, row: int) -> Iterator[Item]:
+        """What an item goes through: a slice of Rz, by Rop, back to the slice."""
+        if self.operands:
+            yield Word(f"act {row}", ACT)
+        yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}")
+        if self.steps > 1:
+            yield Word("mmr accumulate, 0")
+        yield Word("mmr rz_step, 0")
+        operand = 0
+        for place, number in enumerate(self.after):
+            what, mode = FUNCTIONS[number], place + 2
+            yield Word(f"mmr op, {what.name}")
+            for one in range(self.slices):
+                yield Word(f"mmr rz_slot, {one}")
+                yield Word("rop <- rz", FROM_RZ)
+                if what.operands == 1:
+                    text = f"{what.symbol}rop" if what.symbol else f"{what.name}(rop)"
+                    yield Word(f"rz <- {text}", ALONE, value=mode, register=GIO)
+                    continue
+                column = operand * self.patterns + one % self.patterns
+                yield Word(f"rz <- rop {what.symbol} iosa[{column}]", COMPUTE, value=mode)
+            operand += what.operands == 2
+        yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
+        yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[self.layout]}")
+        yield Word("mmr rz_step, 1")
+        yield Word("mmr rz_slot, 0")
 
     def _slot(self, operations: int) -> int:
         return 0 if self.layout == OUTER else operations % SLOTS
@@ -273,53 +408,3 @@ class Stream:
             yield Word("rop <- gio", MOVE, register=GIO)
             yield self._pull(block)
             yield Word(f"rz <- rop * iosa[{columns}]", COMPUTE, self.wide, mode)
-
-
-def streams(shape: Shape, config: Configuration, island: int, layout: int) -> Iterator[Stream]:
-    """The ways of an island that it has the registers, rows and words for."""
-    if lacks(shape, config, island, layout):
-        return
-    able, memory = abilities(config, island), geometry(config)
-    room = {DOT: SLOTS, OUTER: 1}.get(layout, able.rz_slices)  # tiles of C in Rz
-    words = int(config["fim.instructions"])
-    for high in _POWERS:
-        for wide in _POWERS:
-            if high * wide > room:
-                continue
-            probe = Stream(shape, island, layout, high, wide, 1, 1, 1, memory)
-            for banks, blocks in _shares(probe, memory.banks):
-                found = _fitting(probe, banks, blocks, words)
-                if found is not None and found.slices <= able.rz_slices:
-                    yield found
-
-
-def _shares(probe: Stream, banks: int) -> Iterator[tuple[int, int]]:
-    """Banks of a block and blocks; no more of either than change something."""
-    columns, rows = _part(probe.across, probe.wide), _part(probe.strips, probe.high)
-    seen = set()
-    for blocks in range(1, min(BUFFERS, banks // 2, rows) + 1):
-        items = _part(rows, blocks)
-        if _part(rows, items) < blocks:
-            continue
-        for each in range(1, min(banks // blocks - 1, columns) + 1):
-            rounds = _part(columns, each)
-            if (blocks, rounds) not in seen:
-                seen.add((blocks, rounds))
-                yield each, blocks
-
-
-def _fitting(probe: Stream, banks: int, blocks: int, words: int) -> Stream | None:
-    """The stream of so many banks and blocks, in as few starts as fit; None if none does."""
-    strips = _part(probe.strips, probe.high)
-    starts = 1
-    while True:
-        found = Stream(
-            probe.shape, probe.island, probe.layout, probe.high, probe.wide, banks, blocks, starts,
-            probe.memory,
-        )  # fmt: skip
-        rows = probe.memory.rows
-        if found.rows <= rows and found.buffer_rows <= rows and found.most_words <= words:
-            return found
-        if found.items == 1:
-            return None
-        starts = max(starts + 1, _part(strips, blocks * (found.items - 1)))

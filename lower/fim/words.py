@@ -167,6 +167,9 @@ class _Running:
             self.activated = banks.open(self.block.banks, 0, self.time, step)
             self.time = self.activated + step
         elif kind == PUSH:
+            if self.time < self.rz:  # it takes the channel then, not before
+                self.time = island.aligned(self.rz)
+                return
             self._push(word)
         else:
             if kind == POINT:
@@ -229,8 +232,7 @@ class _Running:
     def _push(self, word: Word) -> None:
         island, step = self.island, self.island.step
         buffer = island.buffers[word.value]
-        begin = self.time
-        time = island.aligned(max(begin, self.rz))
+        begin = time = self.time
         for _ in self.block.banks:
             time = island.access(buffer.end, time, True) + step
             buffer.end += 1

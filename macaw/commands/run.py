@@ -34,7 +34,7 @@ def _real(path: str) -> str:
     return os.path.realpath(path)
 
 
-def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str:
+def checked_engine(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str:
     """The name of an engine; the default one if none is given."""
     from emu.engines import ENGINES
 
@@ -67,7 +67,7 @@ def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
 )
 @click.option(
     "--engine",
-    callback=_engine,
+    callback=checked_engine,
     metavar="NAME",
     help="Simulate as fast, or as reference: step by step; results are the same.",
 )

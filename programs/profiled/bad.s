@@ -41,10 +41,12 @@ w\n:    .sparse "w.npy"[4 * \n : 4 * \n + 4]
         .list   tile
         config  ib=0, layer
         config  ib=1, finish
+        trace_begin 0                           # for --mode mark
         .irp    n, 0, 1, 2, 3, 4, 5, 6, 7       # four neurons, one a PE of cluster 0
         exe     ib=0, last, data=(images[0], images[1], images[2], images[3], w\n[0]), to=0
         exe     ib=1, last, out=(sums[4 * \n : 4 * \n + 4], stride=128, step=1, pes=4), to=0
         .endr
+        trace_end 0
         .endlist
 
         .core   cp

@@ -1,4 +1,4 @@
-# overlap.s - bad.s, but images come in and results go out while the array computes.
+# overlap.s - writes.s, but images come in and results go out while the array computes.
         .device tiny
         .input  x, int8, 64, 128
         .output y, int8, 64, 32
@@ -10,19 +10,26 @@
         .core   pe, row=0
 images: .array  int8, 4, 128            # a tile
         .balign 128
-sums:   .array  int8, 32, 128           # results: a row a neuron
-        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7
-w\n:    .sparse "w.npy"[4 * \n : 4 * \n + 4]
-        .endr
+results: .array  int8, 4, 32            # a row an image, as they go out
+w:       .sparse "w.npy"
 
-        .seq    layer, activation=relu, shift=6
-          ld    activations, base=0     # four images against one set of weights
+        .seq    even, activation=relu, shift=6
+          ld    activations, base=0             # four images against one set of weights
           ld    activations, base=1
           ld    activations, base=2
           ld    activations, base=3
           ld    weights
         .irp    n, 0, 1, 2, 3
-          mac   base=\n, acc=\n
+          mac   base=\n, acc=\n, balance
+        .endr
+        .irp    n, 0, 1, 2, 3
+          spu   nonsf, src=\n, dst=\n
+        .endr
+        .endseq
+        .seq    odd, activation=relu, shift=6   # loads weights while the other computes
+          ld    weights
+        .irp    n, 0, 1, 2, 3
+          mac   base=\n, acc=\n, balance
         .endr
         .irp    n, 0, 1, 2, 3
           spu   nonsf, src=\n, dst=\n
@@ -37,12 +44,19 @@ w\n:    .sparse "w.npy"[4 * \n : 4 * \n + 4]
         .endseq
 
         .list   tile
-        config  ib=0, layer
+        config  ib=0, even
         config  ib=1, finish
-        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7       # four neurons, one a PE of cluster 0
-        exe     ib=0, last, data=(images[0], images[1], images[2], images[3], w\n[0]), to=0
-        exe     ib=1, last, out=(sums[4 * \n : 4 * \n + 4], stride=128, step=1, pes=4), to=0
-        .endr
+        config  ib=2, odd
+        trace_begin 0                   # for --mode mark
+        exe     ib=0, last, data=(images[0], images[1], images[2], images[3], w[0])
+        exe     ib=1, last, out=(results, stride=1, step=32, pes=8)
+        exe     ib=2, last, data=(w[1])
+        exe     ib=1, last, out=(results[0, 8], stride=1, step=32, pes=8)
+        exe     ib=2, last, data=(w[2])
+        exe     ib=1, last, out=(results[0, 16], stride=1, step=32, pes=8)
+        exe     ib=2, last, data=(w[3])
+        exe     ib=1, last, out=(results[0, 24], stride=1, step=32, pes=8)
+        trace_end 0
         .endlist
 
         .core   cp
@@ -90,23 +104,19 @@ load:   la      a0, take
         addi    s3, s3, 4 * 128
         ret
 
-store:  li      t0, sums                # one image after the other
+store:  la      a0, give
+        li      t0, results
         add     t0, t0, s5
-        li      t1, 4
-1:      la      a0, give
         sw      s4, 0(a0)
         sw      t0, 4(a0)
         dma.copy zero, a0
-        addi    s4, s4, 32
-        addi    t0, t0, 1
-        addi    t1, t1, -1
-        bnez    t1, 1b
+        addi    s4, s4, 4 * 32
         ret
 
         .section .data.cp               # dst, src, row_bytes, rows, dst_stride, src_stride
         .balign 4
-        .equ    WHOLE, w7 + sizeof(w7) - tile
+        .equ    WHOLE, w + sizeof(w) - tile
 ping:   .word   tile, load_address(tile), WHOLE, 1, 0, 0
 pong:   .word   tile + PONG, load_address(tile), WHOLE, 1, 0, 0
 take:   .word   0, 0, 4 * 128, 1, 0, 0
-give:   .word   0, 0, 1, 32, 1, 128     # a byte a neuron
+give:   .word   0, 0, 4 * 32, 1, 0, 0

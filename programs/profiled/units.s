@@ -1,10 +1,11 @@
-# units.s - overlap.s, but all PEs work, and weights are loaded while they do.
+# units.s - bad.s, but all PEs work, and weights are loaded while they do.
         .device tiny
         .input  x, int8, 64, 128
         .output y, int8, 64, 32
 
         .equ    TILES, 16               # of four images
         .equ    ROW0, 1
+        .equ    CORE0, 1 << 16
         .equ    PONG, 1 << 19           # from half 0 of a unit to its half 1
 
         .core   pe, row=0
@@ -47,6 +48,7 @@ w:      .sparse "w.npy"
         config  ib=0, even
         config  ib=1, finish
         config  ib=2, odd
+        trace_begin 0                   # for --mode mark
         exe     ib=0, last, data=(images[0], images[1], images[2], images[3], w[0])
         exe     ib=1, last, out=(sums[0:8], stride=128, step=1, pes=8)
         exe     ib=2, last, data=(w[1])
@@ -55,10 +57,12 @@ w:      .sparse "w.npy"
         exe     ib=1, last, out=(sums[16:24], stride=128, step=1, pes=8)
         exe     ib=2, last, data=(w[3])
         exe     ib=1, last, out=(sums[24:32], stride=128, step=1, pes=8)
+        trace_end 0
         .endlist
 
         .core   cp
 _start: li      s0, ROW0
+        li      s1, CORE0
         la      a0, ping                # weights and packets into both halves
         dma.copy zero, a0
         la      a0, pong
@@ -67,42 +71,19 @@ _start: li      s0, ROW0
         la      s3, x                   # the next tile's images
         la      s4, y                   # and results
         li      s5, 0                   # the half that loads, 0 or PONG
-        call    load
 
-tiles:  dma.wait zero
-        mem.swap s0                     # waits for the array, too
-        la      a1, tile
-        dispatch s0, a1                 # the array computes
-        li      t0, PONG
-        xor     s5, s5, t0
-        addi    s2, s2, -1
-        li      t0, TILES - 1
-        beq     s2, t0, 1f
-        call    store                   # meanwhile results of the tile before go out
-1:      beqz    s2, 2f
-        call    load                    # and the next tile's images come in
-        j       tiles
-
-2:      dma.wait zero
-        mem.swap s0
-        li      t0, PONG
-        xor     s5, s5, t0
-        call    store
-        dma.wait zero
-        li      a0, 0
-        li      a7, 93
-        ecall
-
-load:   la      a0, take
-        li      t0, images
+tiles:  la      a0, take
+        li      t0, images              # the tile's images come in
         add     t0, t0, s5
         sw      t0, 0(a0)
         sw      s3, 4(a0)
         dma.copy zero, a0
-        addi    s3, s3, 4 * 128
-        ret
-
-store:  li      t0, sums                # one image after the other
+        dma.wait zero
+        mem.swap s0
+        la      a1, tile                # the array computes
+        dispatch s0, a1
+        core.wait s1
+        li      t0, sums                # results go out, one image after the other
         add     t0, t0, s5
         li      t1, 4
 1:      la      a0, give
@@ -113,7 +94,15 @@ store:  li      t0, sums                # one image after the other
         addi    t0, t0, 1
         addi    t1, t1, -1
         bnez    t1, 1b
-        ret
+        dma.wait zero
+        addi    s3, s3, 4 * 128
+        li      t0, PONG
+        xor     s5, s5, t0
+        addi    s2, s2, -1
+        bnez    s2, tiles
+        li      a0, 0
+        li      a7, 93
+        ecall
 
         .section .data.cp               # dst, src, row_bytes, rows, dst_stride, src_stride
         .balign 4

@@ -100,9 +100,9 @@ def _walk(chance: random.Random) -> list[Line]:
     ]
 
 
-def _body(chance: random.Random, has_vectors: bool) -> list[list[Line]]:
-    names = ("compute", "access", "branch", "jal", "walk", "counter", "vector", "lanes")
-    weights = [50, 18, 12, 3, 4, 2, *((25, 12) if has_vectors else (0, 0))]
+def _body(chance: random.Random, has_vectors: bool, has_markers: bool) -> list[list[Line]]:
+    names = ("compute", "access", "branch", "jal", "walk", "counter", "vector", "lanes", "marker")
+    weights = [50, 18, 12, 3, 4, 2, *((25, 12) if has_vectors else (0, 0)), 20 * has_markers]
     parts: list[list[Line]] = []
     for kind in chance.choices(names, weights, k=chance.randint(3, 14)):
         if kind == "access":
@@ -122,6 +122,9 @@ def _body(chance: random.Random, has_vectors: bool) -> list[list[Line]]:
             parts.append([_vector(chance)])
         elif kind == "lanes":
             parts.append(_lanes(chance))
+        elif kind == "marker":
+            row = ROWS[chance.choice(("trace_begin", "trace_end"))]
+            parts.append([(row, {"g": chance.randrange(4)})])
         else:
             parts.append([_scalar(chance.choice(random_code.COMPUTE), chance)])
     for place, part in enumerate(parts):
@@ -150,7 +153,12 @@ def _patched(parts: list[list[Line]], at: int, chance: random.Random) -> list[Li
 
 
 def random_loops(
-    chance: random.Random, text: int, base: int, loops: int = 4, has_vectors: bool = False
+    chance: random.Random,
+    text: int,
+    base: int,
+    loops: int = 4,
+    has_vectors: bool = False,
+    has_markers: bool = False,
 ) -> Loops:
     """Code for the address `text`, data for `base`; some programs end by a fault."""
     lines: list[Line] = []
@@ -165,7 +173,7 @@ def random_loops(
             (ROWS["addi"], {"rd": ROUND, "rs1": 0, "imm": chance.randint(40, 120)}),
             (ROWS["addi"], {"rd": WALKER, "rs1": BASE, "imm": 0}),
         ]
-        parts = _body(chance, has_vectors)
+        parts = _body(chance, has_vectors, has_markers)
         head = len(lines)
         if chance.random() < 0.5:
             lines += _patched(parts, text + 4 * head, chance)

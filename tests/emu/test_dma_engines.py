@@ -17,9 +17,11 @@ from emu.dma.transfer import Transfer
 from emu.engines import ENGINES
 from emu.faults import Stop
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, times, toy
+from tests.emu.trace_witness import configure
 
 EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**32 - 1)
+TRACE = {"mode": 1, "num": 1, "step": 1, "overhead": 4}  # each transfer, in four groups by turns
 AT = 0x8000  # of the descriptions, in local memory
 SIZE = 8192  # of what is looked at of each memory: half a unit
 HALVES = tuple(UNIT + HALF * number for number in range(4))
@@ -130,6 +132,8 @@ def devices(seed: int) -> list[Device]:
             device.memory.poke(base, contents.integers(0, 256, SIZE, np.uint8).tobytes())
         for place in DESCRIPTIONS:
             device.memory.poke(place, transfer(pick))
+        if seed % 2:  # its trace is part of the state, and has to be the same
+            configure(device, "dma", TRACE)
         made.append(device)
     return made
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from isa.fim_circuit import DOT, ELEMENTWISE, OUTER
+from isa.fim_circuit import OUTER
 from lower.fim.job import ProductJob, predicted
 from lower.fim.options import options
 from lower.fim.plan import Option, Refusal
-from lower.fim.stream import streams
 from lower.fim.tiling import Shape
+from lower.fim.ways import streams
 from lower.fim.words import size
 from tests.lower.fim.running import BASE, TINY, alone, operands, product, rounded, run
 
@@ -29,7 +29,7 @@ def check(option, graph, a, b, device, name):
 
 def option_of(stream, graph):
     """The option of a stream."""
-    job = ProductJob(graph.tasks[0], stream)
+    job = ProductJob(tuple(graph.tasks), stream)
     cycles = predicted(job, TINY)
     tasks = tuple(graph.tasks)
     return Option(tasks, 0, stream.layout, cycles.bring, cycles.compute, cycles.fetch, how=job)
@@ -42,7 +42,7 @@ SHAPES = [Shape(*RANDOM.integers(1, 41, 3).tolist(), form=n % 2) for n in range(
 @pytest.mark.parametrize("shape", [*SHAPES, Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
 def test_each_pair_of_a_small_device(shape):
     a, b = operands(shape)
-    for known in ("b", "a", "") if shape.m % 2 else ("b",):
+    for known in ("b", "a", "") if shape.m < 10 else ("b",):
         graph = product(a, b, known)
         found = [x for x in options(graph.tasks, TINY, form=shape.form) if isinstance(x, Option)]
         assert len(found) == (3 if shape.form else 6)
@@ -50,7 +50,7 @@ def test_each_pair_of_a_small_device(shape):
             check(option, graph, a, b, TINY, "tiny")
 
 
-@pytest.mark.parametrize("shape", [Shape(64, 64, 64), Shape(75, 50, 90)])
+@pytest.mark.parametrize("shape", [Shape(64, 64, 64), Shape(45, 50, 70)])
 def test_each_pair_of_four_islands(shape):
     a, b = operands(shape)
     graph = product(a, b)
@@ -67,7 +67,7 @@ def test_each_way_of_a_product(layout):
     a, b = operands(shape)
     graph = product(a, b)
     ways = list(streams(shape, TINY, 0, layout))
-    for stream in ways[:: 23 if layout in (DOT, ELEMENTWISE) else 7]:
+    for stream in ways[:: len(ways) // 5 + 1]:
         check(option_of(stream, graph), graph, a, b, TINY, "tiny")
 
 

@@ -1,0 +1,127 @@
+"""The way back: to the instruction before, to the breakpoint or watch before.
+
+Where a core was after each of its last instructions is found by running forward from a
+checkpoint; a run back looks for the last hit between two checkpoints, from the last pair on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from debugger.history import START, Checkpoint, Position
+from debugger.points import BREAKS
+from debugger.runner import BULK
+from debugger.stops import Hit
+from emu.faults import Stop
+
+if TYPE_CHECKING:
+    from debugger.session import Session
+
+
+class Interrupted(Exception):
+    """Somebody has interrupted the way back; the device is where it was then."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop.message)
+        self.stop = stop
+
+
+class Landing(NamedTuple):
+    """Where a core was right after an instruction, and what it was to do next."""
+
+    position: Position
+    retired: int
+    address: int | None
+
+
+class Found(NamedTuple):
+    """A hit on the way back."""
+
+    position: Position
+    hits: tuple[Hit, ...]
+    before: bool  # it is right before an instruction
+    core: str
+    address: int | None
+
+
+def landings(session: Session, name: str, wanted: int) -> list[Landing]:
+    """Where a core was after its last instructions but the very last, in their order.
+
+    At least `wanted` of them, fewer only if there are no more (then the begin is the first).
+    The device is somewhere before the present afterwards. Raises `Interrupted`.
+    """
+    device, runner = session.device, session.runner
+    now, done = device.position, device.cores[name].retired
+    point = session.history.last(
+        lambda item: item.position < now and item.retired[name] < done - wanted
+    ) or session.history.before(START)
+    assert point is not None
+    runner.rewind(point.position)
+    core = device.cores[name]
+    with runner.replaying():
+        few = done - wanted - BULK
+        if core.retired < few:
+            _check(runner.step(name, few - core.retired, now))
+            runner.checkpoint()
+        found = [Landing(device.position, core.retired, core.next_address)]
+        while core.retired < done:
+            stop = runner.step(name, 1, now)
+            _check(stop)
+            if core.retired < done and stop.reason == "step":
+                found.append(Landing(device.position, core.retired, core.next_address))
+            elif device.position >= now or stop.reason != "step":
+                break
+    return found
+
+
+def _check(stop: Stop) -> None:
+    if stop.reason == "interrupt":
+        raise Interrupted(stop)
+
+
+def last_hit(session: Session) -> Found | None:
+    """The last stop of a point before the present; None: there is none. Raises `Interrupted`.
+
+    The device is somewhere before the present afterwards.
+    """
+    end, last = session.device.position, True
+    while True:
+        point = session.history.before(end, strictly=True)
+        if point is None:
+            return None
+        found = _hits(session, point, end, last)
+        if found is not None:
+            return found
+        end, last = point.position, False
+        if session.runner.on_progress is not None:
+            session.runner.on_progress("going back", end[0])
+
+
+def _hits(session: Session, point: Checkpoint, end: Position, last: bool) -> Found | None:
+    """The last hit from a checkpoint to a position; at that one too if it is not the `last`."""
+    session.runner.rewind(point.position)
+    session.choose_engine()
+    device, watching, runner = session.device, session.watching, session.runner
+    found: Found | None = None
+    watching.scanning = True
+    with runner.replaying():
+        watching.arm()
+        try:
+            while True:
+                stop = runner.forward(end)
+                _check(stop)
+                hits, watching.met = tuple(watching.met), []
+                here = device.position
+                if not hits or here > end or (here == end and last):
+                    return found
+                found = Found(here, hits, stop.before, stop.core, stop.address)
+                if here == end:
+                    return found
+        finally:
+            watching.rest()
+            watching.scanning = False
+
+
+def is_break(found: Found) -> bool:
+    """Whether the hit is a breakpoint's."""
+    return found.hits[0].kind in BREAKS

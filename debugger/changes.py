@@ -1,0 +1,156 @@
+"""Events that no announcement tells: what changes in a core's state says them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debugger.places import Place, counts
+
+if TYPE_CHECKING:
+    from emu.core import Core
+    from emu.device import Device
+
+Bools = NDArray[np.bool_]
+
+
+class Change(ABC):
+    """Something of one core that is looked at after each of its acts."""
+
+    def __init__(self, device: Device, core: Core, where: list[Place]) -> None:
+        self.device = device
+        self.core = core
+        self.where = where  # places in the core; none: all of it
+
+    @abstractmethod
+    def begin(self) -> None:
+        """A run begins: note how it is."""
+
+    @abstractmethod
+    def look(self) -> Iterator[dict[str, Any]]:
+        """What has come about since the last look, as values of an event."""
+
+    def _places(self, new: Bools, name: str) -> Iterator[dict[str, Any]]:
+        """An event for each place at which something is new."""
+        levels = len(counts(self.core))
+        for index in np.argwhere(new).tolist():
+            place = Place(self.core.name, tuple(index[:levels]))
+            if self._wanted(place):
+                yield {"place": str(place), "of": name, "element": index[levels:]}
+
+    def _wanted(self, place: Place) -> bool:
+        return not self.where or any(
+            all(a == b for a, b in zip(place.units, other.units, strict=False))
+            for other in self.where
+        )
+
+
+class Waits(Change):
+    """The core begins to wait."""
+
+    def begin(self) -> None:
+        self.before = self.core.waiting
+
+    def look(self) -> Iterator[dict[str, Any]]:
+        now, before = self.core.waiting, self.before
+        self.before = now
+        if now is not None and (before is None or now.since != before.since):
+            yield {"place": self.core.name, "on": now.on, "since": now.since}
+
+
+class Levels(Change):
+    """A queue becomes full, or empty."""
+
+    full = True
+
+    def begin(self) -> None:
+        self.before = dict(self._found())
+
+    def _found(self) -> Iterator[tuple[str, Bools]]:
+        self.core.sync()
+        rows = {row.name: row for row in self.core.state.fields}
+        for queue in self.core.table.queues:
+            value = getattr(self.core.state, queue.held)
+            levels = np.array(len(value) if isinstance(value, list) else value)
+            depth = len(counts(self.core)) if rows[queue.held].levels is None else 1
+            if levels.ndim > depth:
+                levels = levels.sum(axis=tuple(range(depth, levels.ndim)))
+            limit = int(self.device.config[queue.capacity])
+            yield queue.name, np.asarray(levels >= limit if self.full else levels == 0)
+
+    def look(self) -> Iterator[dict[str, Any]]:
+        for name, now in self._found():
+            new = now & ~self.before[name]
+            self.before[name] = now
+            if new.any():
+                yield from self._places(new, name)
+
+
+class Emptied(Levels):
+    """A queue becomes empty."""
+
+    full = False
+
+
+class Numbers(Change):
+    """Registers come to hold something that a value can be told by."""
+
+    def begin(self) -> None:
+        self.before = dict(self._found())
+
+    def _found(self) -> Iterator[tuple[str, Bools]]:
+        self.core.sync()
+        for file in self.core.table.files:
+            value = getattr(self.core.state, file.name)
+            if isinstance(value, np.ndarray):
+                found = self.told(value)
+                if found is not None:
+                    yield file.name, found
+
+    @abstractmethod
+    def told(self, value: NDArray[Any]) -> Bools | None:
+        """Where it is so; None for arrays of which it is never said."""
+
+    def look(self) -> Iterator[dict[str, Any]]:
+        for name, now in self._found():
+            new = now & ~self.before[name]
+            self.before[name] = now
+            if new.any():
+                yield from self._places(new, name)
+
+
+class NotNumbers(Numbers):
+    """A real number is none any more."""
+
+    def told(self, value: NDArray[Any]) -> Bools | None:
+        return np.isnan(value) if value.dtype.kind == "f" else None
+
+
+class Limits(Numbers):
+    """A whole number is at the end of its range."""
+
+    def told(self, value: NDArray[Any]) -> Bools | None:
+        if value.dtype.kind != "i":
+            return None
+        ends = np.iinfo(value.dtype)
+        found: Bools = (value == ends.max) | (value == ends.min)
+        return found
+
+
+_CHANGES: dict[str, type[Change]] = {
+    "stall": Waits,
+    "queue-full": Levels,
+    "queue-empty": Emptied,
+    "nan": NotNumbers,
+    "saturate": Limits,
+}
+
+
+def change_of(event: str, device: Device, core: Core, where: list[Place]) -> Change | None:
+    """What tells an event of `isa.common.EVENTS` on a core; None: the run tells it itself."""
+    found = _CHANGES.get(event)
+    return None if found is None else found(device, core, where)

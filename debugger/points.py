@@ -1,0 +1,202 @@
+"""Breakpoints, watches and events: what stops a run, as the user has set them.
+
+A breakpoint at an address is a break of the cores that execute there (`emu.core`, "Breaks"): fast
+engines run up to it at full speed, and ask conditions over registers inside translated code.
+Everything else listens to announcements, and is looked at after each act of the cores that it
+is about (`debugger.watching`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from debugger.expressions import Expression, ExpressionError, compiled
+from debugger.locations import LocationError, cores_of, locate
+from debugger.places import Place, PlaceError, places
+from debugger.stops import Hit
+from isa.common import EVENTS
+
+if TYPE_CHECKING:
+    from debugger.session import Session
+    from emu.core import Core
+    from isa.model import Event
+
+BREAKS = ("break", "tbreak", "dprintf")
+WATCHES = ("watch", "rwatch", "awatch")
+KINDS = (*BREAKS, *WATCHES, "catch")
+
+
+class PointError(ValueError):
+    """A point that cannot be; the message is fit for a user."""
+
+
+@dataclass
+class Point:
+    """One breakpoint, watch or event. `text` is what it is about, as the user wrote it."""
+
+    number: int
+    kind: str  # of KINDS
+    text: str
+    condition: str = ""
+    ignore: int = 0  # how often it is passed yet
+    hits: int = 0
+    enabled: bool = True
+    temporary: bool = False
+    by: str = ""  # of a watch: the places whose accesses count
+    place: str = ""  # of an event: where
+    commands: tuple[str, ...] = ()
+    form: str = ""  # of a dprintf: the text that it prints
+    values: tuple[str, ...] = ()  # and the expressions in it
+    addresses: tuple[int, ...] = field(default=(), compare=False)
+
+    def plain(self) -> dict[str, Any]:
+        """What a file keeps of it: no empty fields, nothing of the run."""
+        kept = ("kind", "text", "condition", "ignore", "by", "place", "commands", "form", "values")
+        found = {name: getattr(self, name) for name in kept if getattr(self, name)}
+        found = {name: list(x) if isinstance(x, tuple) else x for name, x in found.items()}
+        return found if self.enabled else {**found, "enabled": False}
+
+    def hit(self, by: str = "", **more: Any) -> Hit:
+        """The record of its being met."""
+        return Hit(self.number, self.kind, self.text, self.hits, by, **more)
+
+
+class Points:
+    """The points of a session, by number from 1; numbers are never used again."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.all: dict[int, Point] = {}
+        self.version = 0  # changes with everything that may matter to a run
+        self._given = 0
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.all.values())
+
+    @property
+    def active(self) -> list[Point]:
+        """Those that can stop a run."""
+        return [point for point in self.all.values() if point.enabled]
+
+    def add(self, kind: str, text: str, **more: Any) -> Point:
+        """Add a point. Raises `PointError` if what it says means nothing.
+
+        More: condition, ignore, by, place, commands, form, values, enabled.
+        """
+        point = Point(self._given + 1, kind, text, **more)
+        point.temporary |= kind == "tbreak"
+        self.check(point)
+        self._given += 1
+        self.all[point.number] = point
+        self.version += 1
+        return point
+
+    def check(self, point: Point) -> None:
+        """Raise `PointError` unless all that a point says means something; find its addresses."""
+        try:
+            if point.kind not in KINDS:
+                raise PointError(f"there is no point of the kind {point.kind}")
+            if point.kind in BREAKS:
+                point.addresses = locate(self.session, point.text).addresses
+            elif point.kind in WATCHES:
+                self._check_watch(point)
+            else:
+                event_of(self.session, point.text)
+            for text in (point.by, point.place):
+                if text:
+                    places(self.session.device, text)
+            for core in self.cores(point):
+                for text in filter(None, (point.condition, *point.values)):
+                    compiled(self.session, text, (Place(core.name),))
+        except (LocationError, ExpressionError, PlaceError) as error:
+            raise PointError(str(error)) from None
+
+    def _check_watch(self, point: Point) -> None:
+        found = compiled(self.session, point.text)
+        found.value()
+        if not found.accesses:
+            raise PointError(f"{point.text} never changes")
+        if point.kind != "watch" and (found.cores or not found.memory):
+            raise PointError(f"{point.kind} is of memory; `watch` is of anything that changes")
+
+    def cores(self, point: Point) -> list[Core]:
+        """The cores that a breakpoint is about."""
+        found: dict[str, Core] = {}
+        for address in point.addresses:
+            found |= {core.name: core for core in cores_of(self.session, address)}
+        return list(found.values())
+
+    def get(self, number: int) -> Point:
+        """The point of that number. Raises `PointError`."""
+        if number not in self.all:
+            raise PointError(f"there is no point {number}")
+        return self.all[number]
+
+    def change(self, number: int, **changes: Any) -> Point:
+        """Change a point: enabled, condition, ignore, commands. Raises `PointError`."""
+        point = self.get(number)
+        before = {name: getattr(point, name) for name in changes}
+        for name, value in changes.items():
+            setattr(point, name, value)
+        try:
+            self.check(point)
+        except PointError:
+            for name, value in before.items():
+                setattr(point, name, value)
+            raise
+        self.version += 1
+        return point
+
+    def delete(self, number: int) -> None:
+        """Delete a point. Raises `PointError`."""
+        self.get(number)
+        del self.all[number]
+        self.version += 1
+
+    def clear(self) -> None:
+        """Delete all."""
+        self.all.clear()
+        self.version += 1
+
+    def plain(self) -> list[dict[str, Any]]:
+        """All that a file keeps."""
+        return [point.plain() for point in self.all.values() if not point.temporary]
+
+    def load(self, items: Iterable[dict[str, Any]]) -> list[Point]:
+        """Add what `plain` gave, or nothing of it. Raises `PointError`."""
+        added: list[Point] = []
+        try:
+            for item in items:
+                more: dict[str, Any] = {
+                    k: tuple(v) if isinstance(v, list) else v for k, v in item.items()
+                }
+                try:
+                    added.append(self.add(**more))
+                except TypeError:
+                    raise PointError(f"that is no point: {item}") from None
+        except PointError:
+            for point in added:
+                self.delete(point.number)
+            raise
+        return added
+
+
+def events(session: Session) -> dict[str, Event]:
+    """What can be caught on this device, by name."""
+    rows = [row for core in session.device.order for row in core.table.events]
+    return {row.name: row for row in (*EVENTS, *rows)}
+
+
+def event_of(session: Session, name: str) -> Event:
+    """The event of that name. Raises `PointError`."""
+    found = events(session)
+    if name not in found:
+        raise PointError(f"no event is called '{name}', there are {', '.join(found)}")
+    return found[name]
+
+
+def condition_of(session: Session, point: Point, place: Place) -> Expression | None:
+    """A point's condition as seen from a place; None: it has none."""
+    return compiled(session, point.condition, (place,)) if point.condition else None

@@ -1,0 +1,403 @@
+"""What of the points is at work on a device while it runs.
+
+`arm` before a run and `rest` after it; `met` are then the points that stopped it. What happens
+inside an act is only noted; conditions and values are looked at when the act is over, or
+right before an instruction with a breakpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from debugger.changes import Change, change_of
+from debugger.expressions import Expression, ExpressionError, compiled
+from debugger.locations import cores_of
+from debugger.places import Place, places
+from debugger.points import BREAKS, WATCHES, Point, condition_of, event_of
+from debugger.stops import Hit
+from emu.core import Break, Event
+from emu.faults import Stop
+from isa.memory_map import EXTERNAL
+
+if TYPE_CHECKING:
+    from debugger.session import Session
+    from emu.core import Core
+    from emu.device import Device
+    from emu.pages import Pages
+
+Test = Callable[[], bool]
+ACCESSES = {"rwatch": ("read",), "awatch": ("read", "write")}
+Noted = tuple[str, str, dict[str, Any]]  # kind, core, values
+
+
+class Watched:
+    """A watch at work: its value, where it lies, who may change it."""
+
+    def __init__(self, session: Session, point: Point) -> None:
+        self.point = point
+        self.expression: Expression = compiled(session, point.text)
+        self.cores = self.expression.cores
+        self.extents = self.expression.extents()
+        self.by = {place.core for place in places(session.device, point.by)} if point.by else None
+        self.old = self.value()
+
+    def value(self) -> Any:
+        """What it is now; None if it has no value."""
+        try:
+            found = self.expression.value()
+        except ExpressionError:
+            return None
+        return found.copy() if isinstance(found, np.ndarray) else found
+
+    def changed(self) -> tuple[Any, Any] | None:
+        """The old value and the new one, if they differ; from now on the new one is the old."""
+        old, new = self.old, self.value()
+        if _same(old, new):
+            return None
+        self.old = new
+        return old, new
+
+    def touches(self, address: int, size: int) -> bool:
+        """Whether an access reaches into what it watches."""
+        return any(at < address + size and address < at + length for at, length in self.extents)
+
+
+class Watching:
+    """The points of one session at work."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.met: list[Hit] = []
+        self.scanning = False  # hits are only to be found, nothing is counted or printed
+        self.extra: Callable[[Noted], Hit | None] | None = None  # what else ends this run
+        self._device: Device | None = None
+        self._version = -1
+        self._breaks: dict[str, dict[int, Break]] = {}
+        self._broken: set[str] = set()  # cores that have them now
+        self._instructions: dict[str, dict[int, list[Point]]] = {}  # of cores that do not halt
+        self._watched: list[Watched] = []
+        self._changes: list[tuple[Point, Change]] = []
+        self._announced: list[tuple[Point, str, list[Place]]] = []
+        self._noted: list[Noted] = []
+        self._dirty = False
+        self._held: set[int] = set()  # ids of memories that tell of changes
+        self._listens: set[str] = set()
+        self._listener = self._hear  # one object, to be found again
+
+    def needs_reference(self) -> bool:
+        """Whether something is asked for that fast engines do not tell in its own cycle."""
+        session = self.session
+        for point in session.points.active:
+            if point.kind == "catch" and event_of(session, point.text).late:
+                return True
+            if point.kind in WATCHES:
+                cores = compiled(session, point.text).cores
+                if any(not session.device.cores[name].asks for name in cores):
+                    return True
+        return False
+
+    # On and off
+
+    def arm(
+        self,
+        passing: Iterable[str] = (),
+        extra: Iterable[str] = (),
+        goals: Mapping[str, Mapping[int, Test]] = MappingProxyType({}),
+    ) -> None:
+        """Put all points to work; the cores `passing` go on from a break that they are at.
+
+        The cores `extra` are listened to for `self.extra`. `goals` are places, by core and
+        address, that end this run where their test holds, without a hit.
+        """
+        session, device = self.session, self.session.device
+        if self._device is not device or self._version != session.points.version:
+            self._prepare(device)
+        for core in device.order:
+            breaks = self._breaks.get(core.name, {})
+            if core.name in goals:
+                breaks = {**breaks, **_with_goals(breaks, goals[core.name])}
+            if breaks or core.name in self._broken:
+                core.set_breaks(breaks)
+        self._broken = {*self._breaks, *goals}
+        for name in passing:
+            device.cores[name].pass_break()
+        self.met, self._noted, self._dirty = [], [], False
+        active = session.points.active
+        self._watched = [Watched(session, point) for point in active if point.kind in WATCHES]
+        self._hold()
+        for _, change in self._changes:
+            change.begin()
+        self._listens = self._wanted() | set(extra)
+        if self._listens:
+            device.listen(self._listener, self._listens)
+            device.acted = self._after
+
+    def rest(self) -> None:
+        """Listen no more; breaks stay for the next run."""
+        device = self.session.device
+        if self._listens:
+            device.unlisten(self._listener)
+            device.acted = None
+        self._listens, self._watched = set(), []
+
+    def disarm(self) -> None:
+        """Take breaks away: what happens now has happened before."""
+        for name in self._broken:
+            self.session.device.cores[name].set_breaks({})
+        self._broken = set()
+
+    def _prepare(self, device: Device) -> None:
+        session = self.session
+        if self._device is not device:
+            self._held, self._broken = set(), set()
+        self._device, self._version = device, session.points.version
+        points: dict[str, dict[int, list[Point]]] = {}
+        self._changes, self._announced = [], []
+        for point in session.points.active:
+            for address in point.addresses:
+                for core in cores_of(session, address):
+                    points.setdefault(core.name, {}).setdefault(address, []).append(point)
+            if point.kind == "catch":
+                self._prepare_event(point)
+        cores = device.cores
+        self._breaks = {
+            name: {at: self._break(cores[name], some) for at, some in found.items()}
+            for name, found in points.items()
+            if cores[name].halts
+        }
+        self._instructions = {n: x for n, x in points.items() if not cores[n].halts}
+
+    def _prepare_event(self, point: Point) -> None:
+        session = self.session
+        event = event_of(session, point.text)
+        where = list(places(session.device, point.place)) if point.place else []
+        if event.announced:
+            self._announced.append((point, event.announced, where))
+            return
+        cores = {place.core for place in where}
+        for core in session.device.order:
+            if not cores or core.name in cores:
+                inside = [place for place in where if place.core == core.name]
+                change = change_of(event.name, session.device, core, inside)
+                if change is not None:
+                    self._changes.append((point, change))
+
+    def _break(self, core: Core, points: list[Point]) -> Break:
+        place = Place(core.name)
+        conditions = [(point, condition_of(self.session, point, place)) for point in points]
+        test = partial(self._reached, place, conditions)
+        texts: list[str] = []
+        names: dict[str, object] = {}
+        for _, condition in conditions:
+            if condition is None or condition.live_core != core.name:
+                return Break(test)
+            texts.append(f"({condition.live})")
+            names |= {k: v for k, v in condition.names.items() if k in condition.live}
+        return Break(test, " or ".join(texts), names)
+
+    def _wanted(self) -> set[str]:
+        """The cores whose acts have to be seen one by one."""
+        device = self.session.device
+        found = set(self._instructions) | {change.core.name for _, change in self._changes}
+        for point, kind, where in self._announced:
+            own = event_of(self.session, point.text)
+            names = {c.name for c in device.order if own in c.table.events} or set(device.cores)
+            found |= {place.core for place in where} or names
+            assert kind
+        for item in self._watched:
+            found |= item.cores
+            if item.extents:
+                shared = any(at >= 1 << 28 and at < EXTERNAL for at, _ in item.extents)
+                reads = item.point.kind != "watch"
+                found |= {c.name for c in device.order if not c.asks or reads or shared}
+        return found
+
+    def _hold(self) -> None:
+        """Ask the memories to tell of changes to what is watched there."""
+        for item in self._watched:
+            for address, length in item.extents:
+                pages, offset = self.session.device.memory.locate(address, max(1, length))
+                if id(pages) not in self._held:
+                    self._held.add(id(pages))
+                    pages.on_change(self._touched)
+                _hold(pages, offset, length)
+
+    # While it runs
+
+    def _touched(self, page: int) -> None:
+        if self._watched:
+            self._dirty = True
+            core = self.session.device.acting
+            if core is not None:
+                core.ask()
+
+    def _hear(self, event: Event) -> None:
+        self._noted.append((event.kind, event.core.name, dict(event.values)))
+
+    def _after(self, core: Core | None) -> None:
+        """An act is over; None: of the arbiter."""
+        noted, self._noted = self._noted, []
+        hits = [hit for item in noted for hit in self._heard(item)]
+        hits += self._look(core, noted)
+        if core is not None:
+            for point, change in self._changes:
+                if change.core is core:
+                    for values in change.look():
+                        hits += self._met(point, None, core.name, values=values)
+        if self.extra is not None:
+            hits += [hit for hit in map(self.extra, noted) if hit is not None]
+        if hits:
+            self._end(core, hits)
+
+    def _end(self, core: Core | None, hits: list[Hit]) -> None:
+        device = self.session.device
+        self.met += hits
+        name = core.name if core is not None else hits[0].by
+        address = hits[0].values.get("address") if hits[0].kind in BREAKS else None
+        device.interrupt(Stop("event", device.cycle, core=name, address=address))
+
+    def _heard(self, item: Noted) -> Iterable[Hit]:
+        kind, name, values = item
+        core = self.session.device.cores[name]
+        if kind == "instruction" and name in self._instructions:
+            for point in self._instructions[name].get(values["address"], ()):
+                place = place_of(core, values)
+                condition = condition_of(self.session, point, place)
+                yield from self._met(point, condition, name, place, values)
+        for point, announced, where in self._announced:
+            if announced != kind or not _inside(place_of(core, values), where):
+                continue
+            own = event_of(self.session, point.text)
+            if own in core.table.events or not any(
+                own in other.table.events for other in self.session.device.order
+            ):
+                place = place_of(core, values)
+                condition = condition_of(self.session, point, place)
+                yield from self._met(point, condition, name, place, values)
+        for watched in self._watched:
+            point = watched.point
+            if (
+                kind in ACCESSES.get(point.kind, ())
+                and (watched.by is None or name in watched.by)
+                and watched.touches(values["address"], values["size"])
+            ):
+                more = {"access": kind, **values}
+                condition = condition_of(self.session, point, Place(name))
+                yield from self._met(point, condition, name, None, more, (None, watched.value()))
+
+    def _look(self, core: Core | None, noted: list[Noted]) -> Iterable[Hit]:
+        """Values that have changed."""
+        dirty, self._dirty = self._dirty, False
+        name = core.name if core is not None else ""
+        writers = [who for kind, who, _ in noted if kind in ("write", "read")]
+        by = name or (writers[-1] if writers else "")
+        found: list[Hit] = []
+        for watched in self._watched:
+            if not (dirty and watched.extents) and core is not None and name not in watched.cores:
+                continue
+            both = watched.changed()
+            if both is None or watched.point.kind == "rwatch":
+                continue
+            if watched.by is not None and by not in watched.by:
+                continue
+            if watched.point.kind == "awatch" and writers:
+                continue  # the access was heard
+            place = Place(by) if by else None
+            condition = condition_of(self.session, watched.point, place or self.session.focus[0])
+            found += self._met(watched.point, condition, by, None, {}, both)
+        if dirty:
+            self._hold()
+        return found
+
+    def _reached(self, place: Place, conditions: list[tuple[Point, Expression | None]]) -> bool:
+        """Whether one of the breakpoints stops the core, which is right before it."""
+        found = [
+            hit
+            for point, condition in conditions
+            for hit in self._met(point, condition, place.core, place)
+        ]
+        self.met += found
+        return bool(found)
+
+    def _met(
+        self,
+        point: Point,
+        condition: Expression | None,
+        by: str,
+        place: Place | None = None,
+        values: dict[str, Any] | None = None,
+        change: tuple[Any, Any] = (None, None),
+    ) -> list[Hit]:
+        """The hit of a point if it stops the run; else it is counted, perhaps printed."""
+        more = dict(values or {})
+        try:
+            if condition is not None and not condition.holds():
+                return []
+        except ExpressionError as error:
+            more["error"] = f"in the condition of point {point.number}: {error}"
+        if point.kind == "dprintf":
+            if not self.scanning:
+                point.hits += 1
+                self.session.printed(point, place)
+            return []
+        if not self.scanning:
+            point.hits += 1
+            if point.ignore > 0:
+                point.ignore -= 1
+                return []
+        return [point.hit(by, old=change[0], new=change[1], values=more)]
+
+
+def _with_goals(breaks: Mapping[int, Break], goals: Mapping[int, Test]) -> dict[int, Break]:
+    """Breaks that stop for a goal as well."""
+
+    def either(goal: Test, other: Test | None) -> Test:
+        return lambda: bool(other is not None and other()) | goal()
+
+    return {
+        at: Break(either(goal, breaks[at].test if at in breaks else None))
+        for at, goal in goals.items()
+    }
+
+
+def place_of(core: Core, values: dict[str, Any]) -> Place:
+    """The place that an announcement is about: values have the names of the levels."""
+    units = []
+    for level in core.table.levels:
+        if level not in values:
+            break
+        units.append(int(values[level]))
+    return Place(core.name, tuple(units))
+
+
+def _inside(place: Place, where: list[Place]) -> bool:
+    """Whether a place is one of these, holds one, or lies in one; none of them: anywhere."""
+    return not where or any(
+        place.core == other.core
+        and all(a == b for a, b in zip(place.units, other.units, strict=False))
+        for other in where
+    )
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, np.ndarray) or isinstance(new, np.ndarray):
+        first, second = np.asarray(old), np.asarray(new)
+        if first.dtype.kind == second.dtype.kind == "f":
+            return bool(np.array_equal(first, second, equal_nan=True))
+        return bool(np.array_equal(first, second))
+    return bool(old == new) or (old != old and new != new)
+
+
+def _hold(pages: Pages, offset: int, length: int) -> None:
+    from emu.pages import PAGE
+
+    end = offset + length
+    while offset < end:
+        stop = min(end, (offset // PAGE + 1) * PAGE)
+        pages.hold(offset, stop - offset)
+        offset = stop

@@ -1,0 +1,130 @@
+"""`macaw debug`: a program on the emulated device, forward and back."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from macaw.commands.run import checked_engine, pairs
+from macaw.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    from debugger.commands.answers import Answer
+    from debugger.commands.interpreter import Interpreter
+
+MOST_INPUT = 1 << 20  # bytes of commands on standard input
+
+
+@click.command("debug", short_help="Debug a program: step, stop, look, go back.")
+@click.argument("file", type=click.Path(), metavar="FILE")
+@click.option(
+    "-i",
+    "inputs",
+    multiple=True,
+    callback=pairs,
+    metavar="NAME=FILE",
+    help="Bind an input to a .npy file.",
+)
+@click.option(
+    "--item",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Of inputs with one more leading axis: which item; default 0.",
+)
+@click.option("--device", metavar="NAME|FILE", help="Run on this device, not the program's.")
+@click.option(
+    "--engine", callback=checked_engine, metavar="NAME", help="Simulate as fast, or as reference."
+)
+@click.option(
+    "-x",
+    "scripts",
+    multiple=True,
+    type=click.Path(),
+    metavar="SCRIPT",
+    help="Do the commands of a file first.",
+)
+@click.option(
+    "-e", "lines", multiple=True, metavar="COMMAND", help="Do a command, behind those of scripts."
+)
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="No prompt: commands of -x and -e, or of standard input, then end.",
+)
+@click.option("--json", "as_json", is_flag=True, help="As --batch; a JSON object a command.")
+@click.option(
+    "--allow-shell", is_flag=True, help="Allow the commands shell and python, which do anything."
+)
+def command(
+    file: str,
+    inputs: dict[str, str],
+    item: int | None,
+    device: str | None,
+    engine: str,
+    scripts: tuple[str, ...],
+    lines: tuple[str, ...],
+    batch: bool,
+    as_json: bool,
+    allow_shell: bool,
+) -> int:
+    """Debug FILE, an assembly source or an ELF executable; `help` lists the commands.
+
+    Exit status of --batch: 1 if a command failed.
+    """
+    from macaw import api, console, debugging, files
+    from macaw.running import Streams
+
+    program = api.load(file, device=device)
+    console.diagnostics(console.warnings_of(program))
+    arrays = {name: files.read_array(path) for name, path in inputs.items()}
+    interpreter = debugging.interpreter(
+        program,
+        arrays,
+        item=item,
+        device=device,
+        engine=engine,
+        allow_shell=allow_shell,
+        streams=None if as_json else Streams(console.write_stdout, console.write_stderr),
+    )
+    first = [*(f"source '{path}'" for path in scripts), *lines]
+    if batch or as_json:
+        if not first:
+            first = sys.stdin.buffer.read(MOST_INPUT).decode("utf-8", "replace").splitlines()
+        return _batch(interpreter, first, as_json)
+    with debugging.interruptible(interpreter.session):
+        for line in first:
+            answer = interpreter.execute(line)
+            _print(line, answer)
+            if answer.leaves:
+                return DONE
+    debugging.prompt(interpreter, _print)
+    return DONE
+
+
+def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
+    from macaw.debugging import interruptible
+
+    with interruptible(interpreter.session):
+        for line in filter(str.strip, lines):
+            answer = interpreter.execute(line)
+            if as_json:
+                output = interpreter.taken_output()
+                click.echo(json.dumps({"line": line, **answer.json(), **output}))
+            else:
+                _print(line, answer)
+            if answer.kind == "error":
+                return FAILED
+            if answer.leaves:
+                break
+    return DONE
+
+
+def _print(line: str, answer: Answer) -> None:
+    from debugger.commands.text import shown
+
+    text = shown(answer, line)
+    if text:
+        click.echo(text, err=answer.kind == "error")

@@ -1,0 +1,236 @@
+"""Breakpoints, watches and events: where and why a run stops, the same on both engines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from debugger.points import PointError
+from emu.engines import ENGINES
+from tests.debugger.programs import of_source, session
+
+LOOP = """
+        .core cp
+_start: li   s0, 40
+        la   s3, data
+loop:   addi s1, s1, 3
+        andi s2, s1, 7
+        sw   s1, 4(s3)
+        addi s0, s0, -1
+        bnez s0, loop
+        li   a7, 93
+        ecall
+        .section .data.cp
+data:   .word 0, 0, 0
+"""
+ROUND = 5  # instructions of a round
+
+
+def going(debug, most=100):
+    """What it says on its way to the end, while it is there."""
+    for _ in range(most):
+        stop = debug.proceed()
+        yield stop
+        if stop.reason == "exit":
+            return
+
+
+def stops(debug, most=100):
+    """All that it says."""
+    return list(going(debug, most))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_breakpoint_stops_before_its_instruction(engine):
+    debug = of_source(LOOP, engine)
+    point = debug.points.add("break", "test.s:7")
+    assert point.addresses == (debug.program.symbol("loop").value + 8,)
+    found = stops(debug)
+    assert len(found) == 41
+    for number, stop in enumerate(found[:-1], 1):
+        assert stop.reason == "breakpoint"
+        assert stop.where.line == 7
+        assert [(hit.number, hit.hits) for hit in stop.hits] == [(1, number)]
+    assert point.hits == 40
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_conditions_ignores_and_temporary_ones(engine):
+    debug = of_source(LOOP, engine)
+    debug.points.add("break", "loop", condition="s0 == 7 || s0 % 10 == 0", ignore=1)
+    debug.points.add("tbreak", "loop+12", condition="mem[data+4] == 12 * 3")
+    seen = []
+    for stop in going(debug):
+        if stop.hits:
+            seen.append((stop.hits[0].number, debug.evaluate("s0")))
+    assert seen == [(1, 30), (2, 29), (1, 20), (1, 10), (1, 7)]
+    assert list(debug.points.all) == [1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_watch_says_old_new_and_who(engine):
+    debug = of_source(LOOP, engine)
+    debug.points.add("watch", "mem[data+4]")
+    number = -1
+    for number, stop in enumerate(going(debug)):
+        if stop.reason == "exit":
+            break
+        (hit,) = stop.hits
+        assert (hit.old, hit.new, hit.by) == (3 * number, 3 * number + 3, "cp")
+        assert stop.where.symbol == "loop+12"  # right behind the store
+        assert debug.evaluate("mem[data+4]") == hit.new
+    assert number == 40
+
+
+def test_a_watch_of_memory_leaves_cp_at_full_speed():
+    debug = of_source(LOOP.replace("s0, 40", "s0, 100000"))
+    debug.points.add("watch", "mem[data]")
+    assert debug.proceed().reason == "exit"
+    assert debug.core.code.blocks
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_watch_of_registers_and_one_with_a_condition(engine):
+    debug = of_source(LOOP, engine)
+    debug.points.add("watch", "cp.s2 == 5")
+    found = [(stop.hits[0].old, stop.hits[0].new) for stop in stops(debug)[:-1]]
+    assert found == [(0, -1), (-1, 0)] * 5
+    debug = of_source(LOOP, engine)
+    debug.points.add("watch", "s1", condition="s1 > 100")
+    assert [stop.hits[0].new for stop in stops(debug)[:-1]] == list(range(102, 121, 3))
+
+
+def test_accesses_of_some_cores():
+    debug = session("layer")
+    x = debug.program.tensors[0].name
+    debug.points.add("rwatch", f"{x}", by="dma")
+    stop = debug.proceed()
+    assert stop.reason == "watch"
+    assert stop.hits[0].by == "dma"
+    assert stop.hits[0].values["access"] == "read"
+    debug = session("layer")
+    debug.points.add("rwatch", f"{x}", by="cp")
+    assert debug.proceed().reason == "exit"
+    debug = session("layer")
+    y = debug.program.outputs[0].name
+    debug.points.add("awatch", f"{y}")
+    first = debug.proceed().hits[0]
+    assert first.values["access"] == "write"
+
+
+@pytest.mark.parametrize(
+    ("event", "place"),
+    [
+        ("exe", ""),
+        ("exe", "pe[1,1]"),
+        ("dma-done", ""),
+        ("swap", ""),
+        ("stall", "cp"),
+        ("queue-full", "pe[0]"),
+        ("queue-empty", "pe[0,1].3"),
+        ("sfu-done", "pe[*,0]"),
+    ],
+)
+def test_events_come_in_the_same_cycles_in_both_engines(event, place):
+    seen = []
+    for engine in ENGINES:
+        debug = session("layer", engine)
+        debug.points.add("catch", event, place=place)
+        found = stops(debug, 12)
+        seen.append([(stop.cycle, stop.turn, [hit.values for hit in stop.hits]) for stop in found])
+        assert debug.points.all[1].hits == sum(len(stop.hits) for stop in found)
+    assert seen[0] == seen[1]
+
+
+def test_transfers_and_exes_are_counted_right():
+    debug = session("layer")
+    debug.points.add("catch", "dma-done")
+    tickets = [hit.values["ticket"] for stop in stops(debug) for hit in stop.hits]
+    assert tickets == list(range(1, debug.evaluate("dma.transfers") + 1))
+    debug = session("layer")
+    debug.points.add("catch", "swap")
+    feeding = debug.device.memory.feeding[:]
+    for stop in going(debug):
+        if stop.reason == "exit":
+            break
+        assert stop.hits[0].by == "cp"
+        assert debug.device.memory.feeding != feeding
+        feeding = debug.device.memory.feeding[:]
+
+
+def test_breakpoints_in_a_row_of_the_array():
+    program = session("digits_mlp").program
+    debug = session("digits_mlp")
+    debug.set_focus("pe[1,0].3")
+    first = debug.stepi()
+    assert first.reason == "step"
+    assert first.hits[0].by == "pe[1,0]"
+    address = first.hits[0].values["address"]
+    cycle = first.cycle
+    debug = session("digits_mlp")
+    debug.points.add("break", f"*{address:#x}")
+    if program.section_at(address) is not None:
+        stop = debug.proceed()
+        assert stop.reason == "breakpoint"
+        assert stop.cycle <= cycle
+
+
+def test_a_dprintf_prints_and_goes_on():
+    printed = []
+    debug = of_source(LOOP, on_output=lambda stream, data: printed.append((stream, data)))
+    debug.points.add("dprintf", "loop", condition="s0 < 3", form="%d of %x", values=("s0", "s1"))
+    assert debug.proceed().reason == "exit"
+    assert printed == [("dprintf", b"2 of 72\n"), ("dprintf", b"1 of 75\n")]
+
+
+def test_points_are_changed_kept_and_loaded():
+    debug = of_source(LOOP)
+    debug.points.add("break", "loop", condition="s0 == 3", commands=("print s0", "continue"))
+    debug.points.add("watch", "mem[data+4]", by="cp", enabled=False)
+    debug.points.add("catch", "queue-full", place="pe[0]")
+    kept = json.loads(json.dumps(debug.points.plain()))
+    other = of_source(LOOP)
+    added = other.points.load(kept)
+    assert other.points.plain() == kept
+    assert [point.number for point in added] == [1, 2, 3]
+    other.points.delete(3)
+    assert other.proceed().hits[0].number == 1
+    other.points.change(1, enabled=False)
+    other.points.change(2, enabled=True)
+    assert other.proceed().reason == "watch"
+    with pytest.raises(PointError, match="no event is called 'x'"):
+        other.points.load([{"kind": "break", "text": "loop"}, {"kind": "catch", "text": "x"}])
+    assert list(other.points.all) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "more", "message"),
+    [
+        ("break", "nowhere", {}, "nothing is called 'nowhere'"),
+        ("break", "other.s:3", {}, "no lines of other.s"),
+        ("break", "test.s:99", {}, "line 99 of test.s has no code"),
+        ("break", "3 +", {}, "the line ends where"),
+        ("break", "5 + 0x7ff0000", {}, "where the program has nothing"),
+        ("break", "loop", {"condition": "x77"}, "nothing is called 'x77'"),
+        ("watch", "3", {}, "3 never changes"),
+        ("rwatch", "cp.s0", {}, "rwatch is of memory"),
+        ("watch", "mem[0x7fffffff]", {}, "no memory"),
+        ("watch", "cp.s0", {"by": "vx"}, "no core is called"),
+        ("catch", "rain", {}, "no event is called 'rain', there are queue-full"),
+        ("sketch", "loop", {}, "no point of the kind sketch"),
+    ],
+)
+def test_points_that_cannot_be(kind, text, more, message):
+    debug = of_source(LOOP)
+    with pytest.raises(PointError, match=message):
+        debug.points.add(kind, text, **more)
+    assert not debug.points.all
+
+
+def test_a_condition_without_a_value_stops_and_says_so():
+    debug = of_source(LOOP)
+    debug.points.add("break", "loop", condition="100 / (s0 - 38) > 1000")
+    stop = debug.proceed()
+    assert debug.evaluate("s0") == 38
+    assert stop.hits[0].values["error"] == "in the condition of point 1: division by zero"

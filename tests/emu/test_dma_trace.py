@@ -1,0 +1,198 @@
+"""The trace block of the dma: records against what the reference engine announces; both engines."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emu.core import Event
+from emu.device import Device
+from emu.dma.engine import Dma
+from emu.dma.fast import FastDma
+from emu.engines import ENGINES
+from emu.ports import ONCHIP, REGION_SHIFT
+from isa.dma import CORE
+from isa.memory_map import CORE_SHIFT, REGISTERS
+from isa.trace import GROUP, MAPPED_PARAMETERS, PARAMETERS
+from tests.emu.test_dma_engines import alike, devices, said
+from tests.emu.test_windows import DEEP, INBOX, OUTBOX, copies, piped
+from tests.emu.toys import EXTERNAL, HALF, UNIT, describe, make, toy
+from tests.emu.trace_witness import Done, by_window, configure, expected, spilled
+
+EXAMPLES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SEEDS = st.integers(0, 2**32 - 1)
+AUTO = st.fixed_dictionaries(
+    {
+        "mode": st.just(1),
+        "begin": st.integers(0, 2),
+        "num": st.integers(1, 3),
+        "step": st.integers(0, 2),
+        "overhead": st.integers(0, 5),
+        "loops": st.integers(0, 3),
+    }
+)
+EACH = {"mode": 1, "begin": 0, "num": 1, "step": 1, "overhead": 4, "loops": 0}
+
+
+class Log:
+    """What transfers do, from the announcements of the dma."""
+
+    def __init__(self, device: Device) -> None:
+        dma = device.cores["dma"]
+        assert isinstance(dma, Dma)
+        self.dma = dma
+        self.by_ticket: dict[int, Done] = {}
+        device.listen(self.heard, ["dma"])
+
+    def heard(self, event: Event) -> None:
+        values = event.values
+        if event.kind == "begin":
+            self.by_ticket[int(values["ticket"])] = Done(self.dma.state.began)
+            return
+        if event.kind == "end":
+            self.by_ticket[int(values["ticket"])].end = event.time + 1
+            return
+        # The one that does something is the first one.
+        running = self.by_ticket[self.dma.state.transfers[0][0]]
+        if event.kind == "beats":
+            begin, until, count = (int(values[name]) for name in ("begin", "until", "count"))
+            running.events.append((str(values["of"]), begin, until, count))
+        elif event.kind == "blocked":
+            running.events.append((str(values["of"]), 0, 0, 1))
+        elif int(values["address"]) >> REGION_SHIFT == ONCHIP:
+            running.events.append((f"{event.kind}s", 0, 0, 1))
+
+
+def check(made: list[Device], log: Log, parameters: dict[str, int], pauses: list[int]) -> None:
+    """Run a device of each engine, and a third one for the log: equal states, the log's records."""
+    fast, reference, _ = made
+    for device in (fast, reference):
+        configure(device, "dma", parameters)
+    stop = None
+    for pause in [*pauses, None, None]:  # there may be a breakpoint
+        stops = [device.run(max_cycles=pause or 50_000) for device in made]
+        stop = stops[0]
+        assert said(stop) == said(stops[1])
+        alike(fast, reference)
+    found = spilled(fast, "dma")
+    assert found == spilled(reference, "dma")
+    assert stop is not None
+    if stop.reason in ("exit", "fault"):  # else records are not over
+        dma = log.dma
+        done = list(log.by_ticket.values())
+        wanted = expected(dma.number, parameters, dma.trace.groups, done)
+        assert by_window(found) == wanted
+
+
+@EXAMPLES
+@given(SEEDS, AUTO, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
+def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
+    """Transfers of all kinds, others in their memories, faults, ends in the middle."""
+    made = [*devices(seed), devices(seed)[1]]
+    check(made, Log(made[2]), parameters, pauses)
+
+
+@settings(EXAMPLES, max_examples=30)
+@given(SEEDS, AUTO, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
+def test_windows(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
+    """Transfers that let others pass: what they do is counted for each of them."""
+    made = []
+    for engine in (*ENGINES, "reference"):
+        pick = random.Random(seed)
+        script = [*(("copy", 0x8000 + 32 * place) for place in range(6)), ("await", 0), ("exit", 0)]
+        device = piped(
+            *script,
+            engine=engine,
+            dma__width=pick.choice([1, 3, 32]),
+            dma__divider=pick.choice([1, 1, 3]),
+        )
+        size = [pick.randrange(1, 30) for _ in range(6)]
+        kinds = [pick.choice(["in", "out", "plain"]) for _ in range(6)]
+        while sum(n for n, kind in zip(size, kinds, strict=True) if kind == "out") > sum(
+            n for n, kind in zip(size, kinds, strict=True) if kind == "in"
+        ):  # what nobody gives would be waited for without end
+            kinds[kinds.index("out")] = "in"
+        places = {"in": (INBOX, EXTERNAL), "out": (EXTERNAL + 99, OUTBOX), "plain": (EXTERNAL, 64)}
+        copies(device, *(describe(*places[x], n) for x, n in zip(kinds, size, strict=True)))
+        made.append(device)
+    assert DEEP < 30
+    check(made, Log(made[2]), parameters, pauses)
+
+
+# By hand, of a device with a setup of 4, a latency of 20, beats of 32 bytes: 100 bytes from an
+# address that is 8 above a multiple of 32 are 4 beats, 24 + 32 + 32 + 12 bytes.
+BY_HAND = [
+    (UNIT, EXTERNAL + 8, {"e_bus": 4, "e_wr": 4, "t_rd_begin": 4, "t_rd_end": 4 + 20 + 4, "t_end": 29}),
+    # From cycle 4 on the unit is read; a beat is there 2 cycles later, the last one in cycle 9.
+    (EXTERNAL + 8, UNIT, {"e_rd": 4, "e_xwr": 4, "e_xwr_partial": 2, "t_wr_begin": 6,
+                          "t_wr_end": 9 + 20 + 1, "t_end": 30}),
+    (UNIT + HALF, UNIT, {"e_rd": 4, "e_wr": 4, "t_end": 10}),
+    (EXTERNAL + 4096, EXTERNAL + 8, {"e_bus": 7, "e_xwr": 4, "e_xwr_partial": 1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("dst", "src", "wanted"), BY_HAND)
+def test_by_hand(dst: int, src: int, wanted: dict[str, int], engine: str) -> None:
+    device = make(toy(0, [("copy", 0x8000), ("await", 0), ("end",)]), engine=engine)
+    device.memory.poke(0x8000, describe(dst, src, 100))
+    configure(device, "dma", EACH)
+    device.run()
+    (record,) = spilled(device, "dma")
+    counters = {row.name: record[row.name] for row in GROUP if record[row.name]}
+    zeros = {"t_cu_begin", "t_cu_end", "e_cu", "e_array"}
+    assert not zeros & counters.keys()
+    assert wanted.items() <= counters.items()
+    counts = {name for name in counters if name.startswith("e_")}
+    assert counts == {name for name in wanted if name.startswith("e_")}
+
+
+def test_it_computes_nothing() -> None:
+    assert make().cores["dma"].units() == (0, 0)
+
+
+@settings(EXAMPLES, max_examples=30)
+@given(SEEDS, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
+def test_records_where_transfers_go(seed: int, pauses: list[int]) -> None:
+    """They come in their cycle, whatever the fast engine leaves for later."""
+    fast, reference = made = devices(seed)
+    area = EXTERNAL + random.Random(seed).randrange(0, 16384, 4)
+    for device in made:
+        configure(device, "dma", {**EACH, "spill": area, "spill_end": area + 4096})
+    for pause in [*pauses, None, None]:
+        stops = [device.run(max_cycles=pause or 50_000) for device in made]
+        assert said(stops[0]) == said(stops[1])
+        alike(fast, reference)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_area_where_a_transfer_is_at_work(engine: str) -> None:
+    """It is given while the dma reads there: no beat goes alone from then on."""
+    page = REGISTERS + (CORE.number << CORE_SHIFT) + MAPPED_PARAMETERS
+    area = {"trace_spill": EXTERNAL, "trace_spill_end": EXTERNAL + 88}
+    writes = [
+        ("store", page + 4 * row.index, 4, area[row.name]) for row in PARAMETERS if row.name in area
+    ]
+    script = [("copy", 0x8000), ("work", 30), *writes, ("await", 0), ("end",)]
+    device = make(toy(0, script), engine=engine)
+    device.memory.poke(0x8000, describe(UNIT, EXTERNAL, 1024, 4, 1024, 1024))
+    dma = device.cores["dma"]
+    device.run(until=60)
+    assert isinstance(dma, FastDma) == (engine == ENGINES[0])
+    assert not isinstance(dma, FastDma) or dma.lane is None
+    device.run()
+    assert device.counters()["dma"]["cycles_busy"] == 4 + 20 + 1 + 1 + 127
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_records_do_not_go_to_on_chip_memory(engine: str) -> None:
+    device = make(toy(0, [("copy", 0x8000), ("await", 0), ("end",)]), engine=engine)
+    device.memory.poke(0x8000, describe(UNIT, EXTERNAL, 100))
+    configure(device, "dma", {**EACH, "spill": UNIT + HALF, "spill_end": UNIT + HALF + 100})
+    stop = device.run()
+    assert stop.fault is not None
+    assert stop.fault.kind == "out-of-range access"
+    assert "in on-chip memory, where none can go" in stop.message

@@ -1,0 +1,105 @@
+"""`macaw debug`: scripts, batches as text and JSON, the prompt of lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pexpect
+import pytest
+
+from tests.macaw.conftest import ROOT
+
+HELLO = str(ROOT / "programs/hello/hello.s")
+LOOP = ".core cp\n_start: li s0, 2000000000\nloop: addi s0, s0, -1\nbnez s0, loop\nebreak\n"
+
+
+def macaw(*arguments, **more):
+    return subprocess.run(
+        [sys.executable, "-m", "macaw", "debug", *arguments],
+        capture_output=True, text=True, timeout=60, cwd=ROOT, check=False, **more,
+    )  # fmt: skip
+
+
+def test_batch_as_text_and_as_json_say_the_same():
+    plain = macaw(HELLO, "--batch", "-e", "stepi 3", "-e", "continue")
+    assert plain.returncode == 0
+    assert plain.stdout.splitlines()[0] == "3 steps done at cycle 2"
+    assert "Hello from the command processor.\nexit with code 0 at cycle" in plain.stdout
+    lines = macaw(HELLO, "--json", input="stepi 3\n\ncontinue\n").stdout.splitlines()
+    first, second = map(json.loads, lines)
+    assert (first["line"], first["stopped"]["cycle"]) == ("stepi 3", 2)
+    assert second["stdout"] == "Hello from the command processor.\n"
+    assert second["stopped"]["exit_code"] == 0
+
+
+def test_a_failed_command_ends_a_batch(tmp_path):
+    script = tmp_path / "a script"
+    script.write_text("stepi\nnothing\nstepi\n")
+    found = macaw(HELLO, "--batch", "-x", str(script), "-e", "stepi")
+    assert found.returncode == 1
+    assert f"{script}:2: no command is called 'nothing'" in found.stderr
+    assert found.stdout == ""
+    assert macaw(HELLO, "--batch", "-e", "quit", "-e", "nothing").returncode == 0
+
+
+def test_inputs_and_items(tmp_path):
+    source, array = tmp_path / "p.s", tmp_path / "x.npy"
+    source.write_text(".input x, int8, 2\n.core cp\n_start: ebreak\n")
+    np.save(array, np.array([[1, 2], [3, 4]], np.int8))
+    run = [str(source), "-i", f"x={array}", "--batch", "-e", "print x"]
+    assert "[1, 2]" in macaw(*run).stdout
+    assert "[3, 4]" in macaw(*run, "--item", "1").stdout
+    assert "item 2 is out of range, 0 to 1" in macaw(*run, "--item", "2").stderr
+    np.save(array, np.array([1, 2], np.int8))
+    assert "no input has a batch axis" in macaw(*run, "--item", "0").stderr
+    missing = macaw(str(source), "--batch", "-e", "print x")
+    assert (missing.returncode, "1 input not given" in missing.stderr) == (2, True)
+
+
+def test_ctrl_c_stops_a_long_run(tmp_path):
+    source = tmp_path / "loop.s"
+    source.write_text(LOOP)
+    child = subprocess.Popen(
+        [sys.executable, "-u", "-m", "macaw", "debug", str(source), "--json"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    child.stdin.write("print 1\ncontinue\nprint s0\n")
+    child.stdin.close()
+    assert json.loads(child.stdout.readline())["line"] == "print 1"
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    stopped = json.loads(child.stdout.readline())["stopped"]
+    assert stopped["reason"] == "interrupt"
+    assert json.loads(child.stdout.readline())["rows"][0][1] > 0
+    assert child.wait(20) == 0
+
+
+def test_the_prompt():
+    child = pexpect.spawn(
+        sys.executable, ["-m", "macaw", "debug", HELLO, "-e", "stepi"],
+        cwd=ROOT, encoding="utf-8", timeout=30, dimensions=(24, 80),
+    )  # fmt: skip
+    child.expect("step done at cycle")
+    child.expect("(macaw)")
+    child.send("print 6 * 7\r")
+    child.expect("42")
+    child.send("stepi 2\r")
+    child.expect("2 steps done")
+    child.send("\r")
+    child.expect("2 steps done")
+    child.send("\x03quit\r")
+    child.expect(pexpect.EOF)
+
+
+@pytest.mark.parametrize("arguments", [["/no/such.s"], [HELLO, "--engine", "slow"]])
+def test_wrong_command_lines(arguments):
+    found = macaw(*arguments, "--batch", "-e", "quit")
+    assert found.returncode == 2
+    assert "Traceback" not in found.stderr
