@@ -117,10 +117,7 @@ class Lines:
                 return runner.live(runner.forward)
             if self.returns(at):
                 return runner.live(partial(runner.step, name, 1))
-            if self.calls(at):
-                goals = {at + WORD: self.stack_is_back()}
-            else:
-                goals = ends
+            goals = {at + WORD: self.stack_is_back()} if self.calls(at) else ends
             stop = runner.live(runner.forward, goals={name: goals})
             if not self.is_goal(stop):
                 return stop
