@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import click
@@ -169,6 +170,8 @@ def command(
     written = [name for name in (json_file, perfetto_file, html_file) if name not in (None, "-")]
     read = [file, *inputs.values(), *([device] if device else []), *([against] if against else [])]
     files.keep_inputs([str(name) for name in written], read, "another name")
+    for one, other in combinations(written, 2):
+        files.keep_apart(str(one), str(other))
     old = None if against is None else from_json(_object(against), against)
     program = api.load(file, device=device)
     files.keep_inputs([str(name) for name in written], program.read_files, "another name")

@@ -51,7 +51,10 @@ class _Course:
             return [(name, until) for name in named] or self._nearest(core, until)
         if core == self.commander:
             return []
-        return [(self.commander, begin)] if self.commander in self.busy else []
+        there = self.busy.get(self.commander, ())
+        last = bisect_right(self.begins.get(self.commander, []), begin) - 1
+        # Behind the commander's last work it goes on by itself, with what was queued.
+        return [(self.commander, begin)] if last >= 0 and there[last][1] >= idle else []
 
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
         """The other core whose work is at, or ended last before, a cycle: nothing names it."""

@@ -68,7 +68,7 @@ class Track:
     row: str
     slices: tuple[Slice, ...] = ()
     busy: tuple[Interval, ...] = ()
-    lost: int = 0  # records for which the spill area had no room
+    lost: int = 0  # records that are not there: the spill area was full, or no register group free
 
     @property
     def busy_cycles(self) -> int:

@@ -18,6 +18,7 @@ from macaw.profile import advice, bottleneck, jobs, metrics, record, replay, seg
 from macaw.profile.model import Finding, Merge, Profile, Series
 from macaw.profile.record import Job, Parameters, Record, Recorded
 from macaw.running import configuration_of
+from macaw.words import did_you_mean
 
 MODES = ("auto", "mark")
 AUTOMATIC = 512  # records of a core at most, if nobody says how many instructions make one
@@ -143,6 +144,11 @@ class _Profiler:
         self.job = job.with_jitter(options.jitter)
         self.cores = timeline.members(self.job.machine())
         self.machine = metrics.Machine.of(config, self.cores)
+        known = dict.fromkeys(x for item in self.cores.values() for x in (item.row, item.name))
+        for core in options.num:
+            if core and core not in known:
+                hint = did_you_mean(core, known) or f"there are {', '.join(known)}"
+                raise InputError(f"no core is called '{core}'", hint)
         self.register_groups = int(config["trace.groups"])
 
     # Runs
@@ -172,11 +178,24 @@ class _Profiler:
         merge = None
         if options.segments is not None:
             records, merge = self._merged(records, results[1:])
-        lost = {
-            core: sum(run.lost.get(core, 0) for each in results for run in each)
-            for core in self.cores
-        }
+        lost = self._lost(plain, records, whole)
         return self._judged(records, whole, repeated[0][0], lost, merge)
+
+    def _lost(
+        self,
+        plain: Recorded | None,
+        records: Mapping[str, Sequence[Record]],
+        whole: Sequence[Recorded],
+    ) -> dict[str, int]:
+        """Records that are not there, by core: no room, or no register group was free."""
+        if plain is None:
+            return dict(whole[0].lost)
+        wanted = {
+            core: -(-begun // self._num(core, begun))
+            for core, begun in plain.begun.items()
+            if begun
+        }
+        return {core: max(0, count - len(records[core])) for core, count in wanted.items()}
 
     def _numbers(self) -> dict[str, int]:
         return {name: member.number for name, member in self.cores.items()}

@@ -1,0 +1,51 @@
+"""Small programs to profile."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from asm.program import Program
+from asm.source import Source
+from macaw import api
+from macaw.profile.model import Profile
+from macaw.profile.profiling import profile
+from tests.programs.test_profiled import SIX, make_six
+
+
+@cache
+def six_profile() -> Profile:
+    """The profile of the sample on which all six kinds of cores work."""
+    inputs = {name: make_six.tensors()[name] for name in ("x", "d", "e")}
+    return profile(SIX / "six_cores.s", inputs)
+
+
+def copies(turns: int, size: int = 2048, work: int = 40) -> Program:
+    """cp copies to on-chip memory and back, turn after turn, and works a little between."""
+    return api.assemble(
+        Source(
+            f"""
+        .device tiny
+        .core   cp
+_start: li      s0, {turns}
+turn:   la      a0, inwards
+        dma.copy zero, a0
+        dma.wait zero
+        la      a0, outwards
+        dma.copy zero, a0
+        li      t0, {work}
+work:   addi    t0, t0, -1
+        bnez    t0, work
+        dma.wait zero
+        addi    s0, s0, -1
+        bnez    s0, turn
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .section .data.cp
+        .balign 4
+inwards: .word  0x10000000, 0x80010000, {size}, 1, 0, 0
+outwards: .word 0x80020010, 0x10000000, {size}, 1, 0, 0
+""",
+            "copies.s",
+        )
+    )

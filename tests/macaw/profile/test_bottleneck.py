@@ -1,0 +1,85 @@
+"""The bottleneck: Fig. 5 by hand, and the six cores of a sample, each removed in turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from macaw.profile.bottleneck import find
+from macaw.profile.model import Slice, Track
+from macaw.profile.record import Wait
+from macaw.profile.timeline import Member
+from tests.macaw.profile.programs import six_profile
+from tests.programs.test_profiled import CORES, six
+
+COP = {
+    name: Member(name, name, number, 1, 1, number == 0)
+    for number, name in enumerate(("cop0", "cop1", "cop2", "cop3"))
+}
+
+
+def track(core: str, *busy: tuple[int, int]) -> Track:
+    slices = tuple(
+        Slice(core, core, begin, end, place, 1) for place, (begin, end) in enumerate(busy)
+    )
+    return Track(core, core, slices, busy)
+
+
+def test_figure_5() -> None:
+    """COP3 is at work without a pause; COP1 and COP2 work while it does, and their work costs nothing.
+
+    cop0 starts cop3 four times and waits for it each time (mask 8); cop1 and cop2 run beside.
+    """
+    rounds = range(4)
+    cop0 = track("cop0", *((100 * k, 100 * k + 5) for k in rounds), (400, 403))
+    cop1 = track("cop1", *((100 * k + 3, 100 * k + 40) for k in rounds))
+    cop2 = track("cop2", *((100 * k + 4, 100 * k + 60) for k in rounds))
+    cop3 = track("cop3", *((100 * k + 5, 100 * k + 99) for k in rounds))
+    waits: dict[str, list[Wait]] = {"cop0": [(100 * k + 5, 100 * k + 100, 0b1110) for k in rounds]}
+    found = find((cop0, cop1, cop2, cop3), waits, COP)
+    assert found is not None
+    assert found.core == "cop3"
+    # Without cop3 a round is as long as cop2 needs from its start: 39 cycles less, four times.
+    assert found.saved == {"cop0": 4 * 5 + 3, "cop1": 0, "cop2": 0, "cop3": 4 * 39}
+    assert "cop3 is at work for 376 cycles, 93% of the run" in found.why
+
+
+def test_one_after_the_other() -> None:
+    """Of a chain each link costs its own time; the longest is the bottleneck, its longest slice named."""
+    cop0 = track("cop0", (0, 10), (110, 120), (420, 430))
+    cop1 = track("cop1", (10, 109))
+    cop2 = track("cop2", (120, 300), (300, 419))
+    waits: dict[str, list[Wait]] = {"cop0": [(10, 110, 0b10), (120, 420, 0b100)]}
+    found = find((cop0, cop1, cop2), waits, COP)
+    assert found is not None
+    assert found.slice == cop2.slices[0]
+    assert found.saved == {"cop0": 30, "cop1": 99, "cop2": 299}
+
+
+def test_a_queue_goes_on_by_itself() -> None:
+    """cop1 begins its second piece after the first, not when cop0 has told it so."""
+    cop0 = track("cop0", (0, 10), (202, 205))
+    cop1 = track("cop1", (5, 100), (101, 201))
+    found = find((cop0, cop1), {"cop0": [(10, 202, 0b10)]}, COP)
+    assert found is not None
+    assert found.saved["cop1"] == 205 - (10 + 3)
+
+
+def test_nothing_recorded() -> None:
+    assert find((track("cop0"),), {}, COP) is None
+
+
+def test_the_sample_without_each_core() -> None:
+    """The row that is named is the one without whose work the program really is fastest.
+
+    What is foretold of it is within a tenth of the run of what its removal saves.
+    """
+    found = six_profile()
+    saved = {name.lower(): six("").cycles - six(name).cycles for name in CORES}
+    best = max(saved, key=lambda row: saved[row])
+    assert found.bottleneck is not None
+    assert found.bottleneck.core == best
+    assert found.bottleneck.slice is not None
+    assert found.bottleneck.slice.row == best
+    assert found.bottleneck.saved[best] == pytest.approx(saved[best], abs=0.1 * found.cycles)
+    others = [value for row, value in saved.items() if row != best]
+    assert saved[best] > 2 * max(others)  # so the answer is no matter of chance

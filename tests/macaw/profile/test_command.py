@@ -1,0 +1,188 @@
+"""`macaw profile`: what it prints and writes, its exit status, and its errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from macaw.cli import run_command
+from macaw.profile.model import from_json
+from tests.macaw.conftest import Macaw
+
+
+def test_a_report(macaw: Macaw, layer: Path) -> None:
+    done = macaw("profile", layer, "-i", "x=x.npy")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "layer.s on tiny: 237 cycles" in done.stdout
+    for row in ("cp", "dma", "pe", "vc", "nnp", "fim"):
+        assert f"{row} " in done.stdout
+    assert "bottleneck: cp" in done.stdout
+
+
+def test_json_is_the_profile(macaw: Macaw, layer: Path) -> None:
+    printed = macaw("profile", layer, "-i", "x=x.npy", "--json", "-")
+    assert (printed.returncode, printed.stderr) == (0, "")
+    found = from_json(json.loads(printed.stdout))
+    assert (found.program, found.device, found.cycles) == (str(layer), "tiny", 237)
+    done = macaw("profile", layer, "-i", "x=x.npy", "--json", "p.json")
+    assert "bottleneck: cp" in done.stdout
+    assert from_json(json.loads((layer.parent / "p.json").read_text())) == found
+
+
+def test_all_files_of_a_run(macaw: Macaw, layer: Path) -> None:
+    pytest.importorskip("perfetto")
+    done = macaw(
+        "profile",
+        layer,
+        "-i",
+        "x=x.npy",
+        "--json",
+        "p.json",
+        "--html",
+        "p.html",
+        "--perfetto",
+        "p.pftrace",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (layer.parent / "p.html").read_bytes().lower().startswith(b"<!doctype html>")
+    assert (layer.parent / "p.pftrace").stat().st_size > 100
+
+
+@pytest.mark.parametrize(
+    ("goal", "status", "text"),
+    [
+        ("cycles=237", 0, "met"),
+        ("cycles=236", 1, "1 too many"),
+        ("utilisation=0.99", 1, "at least 0.99 wanted"),
+    ],
+)
+def test_goals_give_the_exit_status(
+    macaw: Macaw, layer: Path, goal: str, status: int, text: str
+) -> None:
+    done = macaw("profile", layer, "-i", "x=x.npy", "--goal", goal)
+    assert done.returncode == status
+    assert text in done.stdout
+
+
+def test_a_guide_and_what_improved(macaw: Macaw, layer: Path) -> None:
+    """The loop, once around: a mapping to change, another one, what got better, done."""
+    first = macaw("profile", layer, "-i", "x=x.npy", "--json", "old.json", "--guide")
+    assert first.returncode == 0
+    assert "710" in first.stdout
+    layer.write_text(layer.read_text().replace(".device tiny", ".device base"))
+    done = macaw(
+        "profile",
+        "layer.s",
+        "-i",
+        "x=x.npy",
+        "--against",
+        "old.json",
+        "--guide",
+        "--goal",
+        "cycles=100000",
+    )
+    assert done.returncode == 0
+    assert "cycles: 237 before" in done.stdout
+    assert "728" in done.stdout
+
+
+def test_a_threshold_judges(macaw: Macaw, layer: Path) -> None:
+    strict, mild = (
+        from_json(
+            json.loads(
+                macaw(
+                    "profile",
+                    layer,
+                    "-i",
+                    "x=x.npy",
+                    "--json",
+                    "-",
+                    "--threshold",
+                    f"utilisation={v}",
+                ).stdout
+            )
+        )
+        for v in (0.99, 0)
+    )
+    assert any(finding.metric.key == "utilisation" for finding in strict.findings)
+    assert not any(finding.metric.key == "utilisation" for finding in mild.findings)
+
+
+def test_jobs_and_jitter(macaw: Macaw, layer: Path) -> None:
+    options = ["-i", "x=x.npy", "--json", "-", "--segments", "3", "--jitter", "2", "--repeat", "2"]
+    one = macaw("profile", layer, *options)
+    two = macaw("profile", layer, *options, "--jobs", "2")
+    assert one.stderr == two.stderr == ""
+    assert json.loads(one.stdout) == json.loads(two.stdout)
+    found = from_json(json.loads(one.stdout))
+    assert found.merge is not None
+    assert len(found.merge.runs) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--num", "0"], "'0' is not N or CORE=N, a number from 1 on"),
+        (["--num", "cp=x"], "'cp=x' is not N or CORE=N"),
+        (["--num", "3", "--num", "4"], "N is given twice"),
+        (["--num", "cp=3", "--num", "cp=4"], "cp is given twice"),
+        (["--num", "ccp=3"], "no core is called 'ccp'"),
+        (["--goal", "cycles"], "'cycles' is not KEY=NUMBER, a number from 0 on"),
+        (["--goal", "cycles=-1"], "'cycles=-1' is not KEY=NUMBER"),
+        (["--goal", "cycles=nan"], "'cycles=nan' is not KEY=NUMBER"),
+        (["--goal", "cycles=1", "--goal", "cycles=2"], "cycles is given twice"),
+        (["--goal", "speed=1"], "no goal is called 'speed'"),
+        (["--threshold", "late=x"], "'late=x' is not KEY=NUMBER"),
+        (["--threshold", "lat=1"], "no metric with a threshold is called 'lat'"),
+        (["--mode", "loud"], "loud"),
+        (["--mode", "mark", "--num", "3"], "--num is for auto mode"),
+        (["--repeat", "2"], "--repeat takes the mean of runs that differ"),
+        (["--segments", "1"], "1 segment is nothing to merge"),
+        (["--segments", "3", "--shared", "4"], "segments cannot share 4 of 4"),
+        (["--groups", "99"], "trace.groups"),
+        (["--item", "3"], "there is no item 3"),
+        (["--against", "x.npy"], "x.npy is no JSON"),
+        (["--against", "none.json"], "none.json"),
+        (["--against", "other.json"], "other.json holds no profile"),
+        (["--json", "layer.s"], "layer.s is an input: it is not overwritten"),
+        (["--html", "x.npy"], "x.npy is an input: it is not overwritten"),
+        (["--json", "a", "--html", "./a"], "one file: it cannot hold both"),
+        (["--json", "none/p.json"], "cannot write none/p.json"),
+        (["--device", "tinny"], "no device is called 'tinny'"),
+    ],
+)
+def test_errors(
+    layer: Path,
+    options: list[str],
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(layer.parent)
+    Path("other.json").write_text("{}")
+    status = run_command(["profile", "layer.s", "-i", "x=x.npy", *options])
+    done = capsys.readouterr()
+    assert (status, done.out) == (2, "")
+    assert text in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_program_that_does_not_end(macaw: Macaw, layer: Path) -> None:
+    done = macaw("profile", layer, "-i", "x=x.npy", "--max-cycles", "20")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the program does not end by itself: cycle limit: 20 cycles are over" in done.stderr
+
+
+def test_a_batch_has_items(macaw: Macaw, layer: Path) -> None:
+    x = np.load(layer.parent / "x.npy")
+    np.save(layer.parent / "xs.npy", np.stack([x, x * 0]))
+    one, two = (
+        json.loads(
+            macaw("profile", layer, "-i", "x=xs.npy", "--item", str(item), "--json", "-").stdout
+        )
+        for item in (0, 1)
+    )
+    assert one["cycles"] == 237 != two["cycles"]

@@ -1,0 +1,106 @@
+"""Runs over processes and over a Dask cluster give what they give one after the other."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+from dataclasses import replace
+from os import getpid, kill
+from typing import Any
+
+import pytest
+
+from macaw.errors import InputError
+from macaw.profile import jobs, profiling
+from macaw.profile.model import Profile
+from macaw.profile.profiling import Options, profile
+from macaw.profile.record import Job, Recorded, job_of
+from macaw.running import configuration_of
+from tests.macaw.profile.programs import copies
+
+OPTIONS = Options(segments=3, jitter=7)
+
+
+def made(options: Options) -> Profile:
+    return profile(copies(6), {}, options)
+
+
+def a_job() -> Job:
+    program = copies(1)
+    return job_of(program, configuration_of(program), {})
+
+
+def test_processes_give_the_same() -> None:
+    one, two = made(OPTIONS), made(replace(OPTIONS, workers=2))
+    assert one == two
+    assert one.merge is not None
+    assert len(set(one.merge.runs)) > 1
+
+
+def test_results_come_in_the_order_of_the_jobs() -> None:
+    todo = [a_job().with_jitter(seed) for seed in (3, 1, 2, None)]
+    told: list[int] = []
+    found = jobs.run_all(todo, watch=told.append)
+    assert [item.cycles for item in found] == [jobs.run_all([job])[0].cycles for job in todo]
+    assert told == [1, 2, 3, 4]
+
+
+def _killed(job: Job) -> Recorded:
+    kill(getpid(), signal.SIGKILL)
+    raise AssertionError(job)
+
+
+def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "run", _killed)
+    with pytest.raises(InputError, match="a process that ran the program was killed"):
+        jobs.run_all([a_job()] * 2, workers=2)
+
+
+@pytest.fixture
+def cluster() -> Any:
+    """A Dask cluster in this process: a scheduler at an address, and a worker."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address=None,
+    ) as found:
+        yield found
+
+
+def test_a_dask_cluster_gives_the_same(cluster: Any) -> None:
+    assert cluster.scheduler_address.startswith("tcp://127.0.0.1:")
+    assert made(replace(OPTIONS, scheduler=cluster.scheduler_address)) == made(OPTIONS)
+
+
+def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(jobs, "CONNECT", "0.3s")
+    with pytest.raises(
+        InputError, match=r"no Dask scheduler answers at tcp://127.0.0.1:1: "
+    ) as caught:
+        jobs.run_all([a_job()], scheduler="tcp://127.0.0.1:1")
+    assert "dask scheduler" in caught.value.hint
+    with pytest.raises(InputError, match="no Dask scheduler answers at nonsense://x"):
+        jobs.run_all([a_job()], scheduler="nonsense://x")
+    gc.collect()  # a client that could not connect is closed now
+
+
+def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match="needs Dask, which is not installed") as caught:
+        jobs.run_all([a_job()], scheduler="tcp://127.0.0.1:8786")
+    assert caught.value.hint == "pip install 'macaw[dask]', or --jobs N for processes"
+    # Without a scheduler nobody asks for it.
+    assert jobs.run_all([a_job()])[0].cycles > 0
+
+
+def test_a_program_that_does_not_end() -> None:
+    with pytest.raises(
+        profiling.ProfileError, match="the program does not end by itself: cycle limit: 50 cycles"
+    ):
+        made(Options(max_cycles=50))

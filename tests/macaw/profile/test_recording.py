@@ -1,0 +1,273 @@
+"""Recorded runs of sample programs: nothing changes, nothing is left out; parameters and areas."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from asm.program import Program
+from asm.source import Source
+from isa.memory_map import EXTERNAL
+from isa.trace import AUTO, RECORD
+from macaw import api, golden
+from macaw.errors import InputError
+from macaw.profile import record
+from macaw.profile.model import Profile
+from macaw.profile.profiling import Options, profile
+from macaw.running import configuration_of
+from tests.macaw.profile.programs import copies, six_profile
+
+PROGRAMS = Path(__file__).parents[3] / "programs"
+SAMPLES = (
+    "hello",
+    "layer",
+    "own_cp",
+    "vector_dot",
+    "conv1d",
+    "nnp_mlp",
+    "nnp_softmax",
+    "fim_gru",
+    "fig8",
+    "six_cores",
+)
+
+
+def sample(name: str) -> tuple[Program, dict[str, np.ndarray]]:
+    made = golden.read(PROGRAMS / name)
+    program = api.load(made.sources[0], device=made.device)
+    return program, {tensor: np.load(path) for tensor, path in made.inputs.items()}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample(name: str) -> None:
+    """Cycles and outputs are those of a plain run; each instruction of each core is in one record."""
+    program, inputs = sample(name)
+    job = record.job_of(program, configuration_of(program), inputs)
+    plain = record.run(job)
+    assert not plain.failure
+    found = six_profile() if name == "six_cores" else profile(program, inputs)
+    assert found.cycles == plain.cycles
+    here = {item.core: item for item in found.tracks if item.slices}
+    for core, begun in plain.begun.items():
+        track = here.get(core)
+        numbers = (
+            [] if track is None else [n for x in track.slices for n in range(x.first, x.last + 1)]
+        )
+        lost = 0 if track is None else track.lost
+        assert len(set(numbers)) == len(numbers) == begun - lost, core
+        assert set(numbers) <= set(range(begun))
+        assert lost == 0 or (name, core) == (
+            "fim_gru",
+            "fim[1]",
+        )  # more words overlap than groups are
+    for item in found.tracks:
+        assert all(0 <= begin < end <= plain.cycles + 1 for begin, end in item.busy), item.core
+        for one in item.slices:
+            assert 0 <= one.waited <= one.cycles, one
+    rows = [item.core for item in found.rows]
+    assert rows == ["cp", "dma", "pe", "vc", "nnp", "fim"]
+
+
+def test_more_register_groups_lose_nothing() -> None:
+    program, inputs = sample("fim_gru")
+    few, more = (profile(program, inputs, Options(groups=count)) for count in (4, 8))
+    assert sum(item.lost for item in few.rows) > 0
+    assert sum(item.lost for item in more.rows) == 0
+
+
+def test_counters_of_records_are_those_of_the_device() -> None:
+    """What slices of the dma read and wrote, all together, is what its ports counted."""
+    program, inputs = sample("six_cores")
+    device = record.job_of(program, configuration_of(program), inputs).machine()
+    device.run()
+    counts = device.counters()
+    for core in ("dma", "vc"):
+        slices = next(item for item in six_profile().tracks if item.core == core).slices
+        for name, of in (
+            ("e_bus", "external_reads"),
+            ("e_xwr", "external_writes"),
+            ("e_rd", "reads"),
+            ("e_wr", "writes"),
+        ):
+            assert sum(item.counters[name] for item in slices) == counts[core][of], (core, of)
+
+
+def names(profile_: Profile, core: str) -> dict[int, tuple[str, str]]:
+    track = next(item for item in profile_.tracks if item.core == core)
+    return {item.first: (item.place, item.name) for item in track.slices}
+
+
+def test_slices_have_the_names_of_their_instructions() -> None:
+    found = profile(PROGRAMS / "own_cp" / "own_cp.s", {"x": np.load(PROGRAMS / "own_cp" / "x.npy")})
+    cp, dma, pe = (names(found, core) for core in ("cp", "dma", "pe"))
+    assert cp[2] == ("own_cp.s:23", "dma.copy zero, a0")
+    assert cp[6] == ("own_cp.s:26", "dma.wait zero")
+    assert dma[0] == ("own_cp.s:23", "transfer 1, 485 bytes")
+    assert pe[0] == ("own_cp.s:18", "exe ib=0, last, data=(x, w[0]), out=y")
+
+
+def test_names_of_an_executable_without_lines(tmp_path: Path) -> None:
+    path = tmp_path / "p.elf"
+    api.save(copies(1), path, lines=False)
+    found = names(profile(path), "cp")
+    assert found[1][0] == "turn"
+    assert found[3] == ("turn+0x8", "dma.copy zero, a0")
+    assert found[4] == ("turn+0xc", "dma.wait zero")
+
+
+def test_markers_say_what_is_recorded() -> None:
+    text = """
+        .device tiny
+        .core   cp
+        li      t0, 3
+        trace_begin 1
+again:  addi    t0, t0, -1
+        bnez    t0, again
+        trace_end 1
+        li      a0, 0
+        li      a7, 93
+        ecall
+"""
+    found = profile(api.assemble(Source(text, "p.s")), {}, Options(mode="mark"))
+    ((slice_,),) = (item.slices for item in found.rows if item.slices)
+    assert (slice_.core, slice_.first, slice_.instructions, slice_.place) == ("cp", 2, 6, "p.s:6")
+    assert (found.mode, found.bottleneck) == ("mark", None)
+
+
+@pytest.mark.parametrize("num", [{"cp": 7}, {"": 7}])
+def test_how_many_instructions_make_a_record(num: dict[str, int]) -> None:
+    found = profile(copies(2), {}, Options(num=num))
+    sizes = {
+        item.core: {x.instructions for x in item.slices[:-1]} for item in found.rows if item.slices
+    }
+    assert sizes["cp"] == {7}
+    assert sizes["dma"] == ({1} if "cp" in num else set())
+
+
+def test_long_programs_have_fewer_records() -> None:
+    found = profile(copies(30, size=64, work=100))
+    cp = next(item for item in found.rows if item.core == "cp")
+    assert cp.slices[-1].last > 4096
+    assert 256 <= len(cp.slices) <= 512
+
+
+def test_register_groups() -> None:
+    auto = record.cycling(5, 4)
+    assert {auto[name] for name in (record.NUM, record.STEP)} == {5}
+    assert (auto[record.MODE], auto[record.OVERHEAD], auto[record.LOOPS]) == (AUTO, 20, 0)
+    assert profile(copies(2), {}, Options(groups=1)).tracks == profile(copies(2)).tracks
+
+
+def test_areas_lie_apart_behind_the_program() -> None:
+    program = copies(1)
+    config = configuration_of(program)
+    parameters = {
+        "cp": record.cycling(1, 4),
+        "dma": record.cycling(1, 4),
+        "vc": record.cycling(1, 4),
+    }
+    found = record.spilling(program, config, parameters, {"cp": 100, "dma": 3})
+    areas = sorted((x[record.SPILL], x[record.SPILL_END]) for x in found.values())
+    assert areas[-1][1] == EXTERNAL + config["mem.external_bytes"]
+    assert all(low[1] <= high[0] for low, high in pairwise(areas))
+    sizes = {
+        core: (x[record.SPILL_END] - x[record.SPILL]) // RECORD.size for core, x in found.items()
+    }
+    assert sizes == {"cp": 100, "dma": 3, "vc": record.MARKED // RECORD.size}
+
+
+FULL = """
+        .device tiny
+        .core   cp
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .section .data
+        .zero   {}
+"""
+
+
+def test_a_program_that_fills_external_memory() -> None:
+    room = 1 << 20
+    config = api.configuration("tiny").changed({"mem.external_bytes": room})
+    full = api.assemble(Source(FULL.format(room - 64), "p.s"), device=config)
+    with pytest.raises(
+        InputError, match="no room for records: the program uses external memory up to 0x800fffc0"
+    ) as caught:
+        profile(full, device=config)
+    assert caught.value.hint == "the device's mem.external_bytes ends at 0x80100000"
+    nearly = api.assemble(Source(FULL.format(room - 3 * RECORD.size + 8), "p.s"), device=config)
+    found = next(item for item in profile(nearly, device=config).rows if item.core == "cp")
+    assert (len(found.slices), found.lost) == (
+        2,
+        1,
+    )  # of three; an area is whole records, and aligned
+
+
+READS = """
+        .device tiny
+        .core   cp
+        li      t0, {}
+        lw      t1, 0(t0)
+        beqz    t1, 1f
+        nop
+1:      li      a0, 0
+        li      a7, 93
+        ecall
+"""
+
+
+def test_a_program_that_sees_its_records() -> None:
+    """It looks at the end of the first one: the run takes another course."""
+    config = api.configuration("tiny")
+    last = EXTERNAL + config["mem.external_bytes"] - 11 * RECORD.size + 24
+    program = api.assemble(Source(READS.format(last), "p.s"))
+    with pytest.raises(
+        InputError,
+        match=r"the program took .* cycles while it was recorded, .* without: it uses external memory from",
+    ):
+        profile(program)
+
+
+def test_a_device_that_does_not_record() -> None:
+    config = api.configuration("tiny").changed({"trace.recording": False})
+    with pytest.raises(InputError, match="the trace blocks of tiny do not record"):
+        profile(copies(1), device=config)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (Options(mode="loud"), "no mode is called 'loud', there are auto, mark"),
+        (
+            Options(repeat=3),
+            "--repeat takes the mean of runs that differ, and without jitter all are the same",
+        ),
+        (Options(mode="mark", num={"": 3}), "--num is for auto mode"),
+        (Options(mode="mark", segments=3), "--segments is for auto mode"),
+        (Options(segments=3, num={"": 3}), "--segments says how many instructions make a record"),
+        (Options(goals={"cylces": 3}), "no goal is called 'cylces'"),
+        (Options(thresholds={"block": 3}), "no metric with a threshold is called 'block'"),
+        (Options(item=2), "there is no item 2, the last one is 0"),
+        (Options(groups=99), "trace.groups"),
+        (Options(segments=2, shared=4), "segments cannot share 4 of 4 register groups"),
+        (Options(num={"ccp": 3}), "no core is called 'ccp'"),
+    ],
+)
+def test_options_that_do_not_fit(options: Options, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        profile(copies(1), {}, options)
+
+
+def test_the_mean_of_jittered_runs() -> None:
+    found = profile(copies(5), {}, Options(jitter=3, repeat=4))
+    assert len(found.runs) == 4
+    assert len(set(found.runs)) > 1
+    assert found.cycles == round(sum(found.runs) / 4)
+    one = profile(copies(5), {}, Options(jitter=3))
+    assert one.runs == found.runs[:1]
+    last = next(item for item in found.rows if item.core == "cp").busy[-1][1]
+    assert abs(last - found.cycles) <= 1

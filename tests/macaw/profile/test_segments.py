@@ -1,0 +1,170 @@
+"""Segments of several runs as one timeline: Fig. 6 by hand, and jittered runs."""
+
+from __future__ import annotations
+
+import random
+from statistics import fmean
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from macaw.errors import InputError
+from macaw.profile import record as recording
+from macaw.profile import segments
+from macaw.profile.profiling import Options, profile
+from macaw.profile.record import Record
+from tests.macaw.profile.programs import copies
+from tests.macaw.profile.records import record
+
+
+def test_figure_6() -> None:
+    """instr0 to instr6 over two runs that share instr3: dt1 = 30 - 24, dt2 = 40 - 36, dt = 5."""
+    first = [record(0, 0, 10), record(1, 10, 18), record(2, 20, 30), record(3, 30, 40)]
+    second = [
+        record(3, 24, 36),
+        record(4, 36, 50, t_rd_begin=40, t_rd_end=44, e_bus=1),
+        record(5, 50, 52),
+        record(6, 55, 60),
+    ]
+    merged, offsets = segments.merge("cp", [first, second])
+    assert offsets == [0, 5]
+    assert merged[:4] == first
+    assert [(x.first, x.begin, x.end) for x in merged[4:]] == [
+        (4, 41, 55),
+        (5, 55, 57),
+        (6, 60, 65),
+    ]
+    moved = merged[4].counters
+    assert (moved["t_rd_begin"], moved["t_rd_end"], moved["e_bus"]) == (45, 49, 1)
+    assert (moved["t_wr_begin"], moved["t_cu_end"]) == (0, 0)  # what never occurred
+
+
+def test_an_offset_may_be_negative_and_adds_up() -> None:
+    runs = [
+        [record(0, 0, 10), record(1, 10, 20)],
+        [record(1, 14, 24), record(2, 24, 30)],
+        [record(2, 25, 31), record(3, 31, 40)],
+    ]
+    merged, offsets = segments.merge("cp", runs)
+    assert offsets == [0, -4, -5]  # the third is measured against what was moved already
+    assert [(x.begin, x.end) for x in merged] == [(0, 10), (10, 20), (20, 26), (26, 35)]
+
+
+def test_segments_behind_the_end_are_empty() -> None:
+    merged, offsets = segments.merge("cp", [[record(0, 0, 9)], [], []])
+    assert (merged, offsets) == ([record(0, 0, 9)], [0])
+
+
+def test_nothing_shared() -> None:
+    with pytest.raises(InputError, match="segments 1 and 2 of vc share no record"):
+        segments.merge("vc", [[record(0, 0, 9)], [record(4, 0, 9)]])
+
+
+@pytest.mark.parametrize(
+    ("count", "groups", "shared", "message"),
+    [
+        (3, 4, 4, "segments cannot share 4 of 4 register groups, only 1 to 3"),
+        (3, 4, 0, "segments cannot share 0 of 4 register groups, only 1 to 3"),
+        (1, 4, 1, "1 segment is nothing to merge"),
+    ],
+)
+def test_segments_that_cannot_be(count: int, groups: int, shared: int, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        segments.check(count, groups, shared)
+
+
+@given(st.integers(1, 5000), st.integers(2, 12), st.integers(2, 8), st.data())
+def test_segments_cover_every_instruction(
+    begun: int, count: int, groups: int, data: st.DataObject
+) -> None:
+    """And neighbours share as many groups as are wanted."""
+    shared = data.draw(st.integers(1, groups - 1))
+    covered: set[int] = set()
+    before: set[int] = set()
+    for planned in segments.parameters({"cp": begun, "idle": 0}, count, groups, shared):
+        assert set(planned) == {"cp"}
+        values = planned["cp"]
+        begin, num = values[recording.BEGIN], values[recording.NUM]
+        assert values[recording.LOOPS] == 1
+        here = {begin + g * values[recording.STEP] for g in range(groups)}
+        assert not before or len(here & before) == shared
+        before = here
+        covered |= {number for first in here for number in range(first, first + num)}
+    assert covered >= set(range(begun))
+
+
+def course(seed: int, noise: int) -> list[Record]:
+    """Twenty instructions that take 100 cycles each, and some more."""
+    pick, time, found = random.Random(seed), 0, []
+    for number in range(20):
+        length = 100 + pick.randrange(noise + 1)
+        found.append(record(number, time, time + length))
+        time += length
+    return found
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=50)
+def test_without_noise_the_merged_timeline_is_the_true_one(seed: int) -> None:
+    runs = [course(seed, 30)[begin : begin + 4] for begin in range(0, 18, 3)]
+    merged, offsets = segments.merge("cp", runs)
+    assert merged == course(seed, 30)[:19]
+    assert set(offsets) == {0}
+
+
+def test_means_of_runs() -> None:
+    runs = [
+        [record(0, 0, 10, e_bus=4), record(1, 10, 20)],
+        [record(0, 2, 16, e_bus=4), record(2, 20, 30)],
+    ]
+    (found,) = segments.mean(runs)
+    assert (found.first, found.begin, found.end, found.counters["e_bus"]) == (0, 1, 13, 4)
+
+
+def test_how_far_from_the_true_timeline() -> None:
+    true = [record(0, 0, 10), record(1, 10, 20)]
+    assert (
+        segments.shift([record(0, 2, 10), record(1, 14, 26), record(9, 0, 0)], true) == (1 + 5) / 2
+    )
+    assert segments.shift([], true) == 0
+
+
+def test_waits_move_with_the_records() -> None:
+    run = [record(0, 0, 10), record(1, 50, 60), record(2, 60, 70)]
+    moved = [record(0, 0, 10), record(1, 45, 55), record(2, 57, 66)]
+    assert segments.moved_waits([(12, 50, 2), (60, 64, 4)], run, moved) == [
+        (12, 45, 2),
+        (57, 61, 4),
+    ]
+
+
+# Whole runs ------------------------------------------------------------------------------------
+
+
+def test_a_merged_run_without_jitter_is_the_run() -> None:
+    """Whatever the shares: to the cycle, in every core."""
+    program = copies(12)
+    for shared in (1, 3):
+        found = profile(program, {}, Options(segments=5, shared=shared))
+        assert found.merge is not None
+        assert (found.merge.error, found.merge.shift, set(found.merge.offsets)) == (0, 0, {0})
+        sizes = {row.core: row.slices[0].instructions for row in found.rows if row.slices}
+        whole = profile(program, {}, Options(num=sizes))
+        assert found.cycles == found.merge.true == whole.cycles
+        assert found.tracks == whole.tracks
+        assert found.bottleneck == whole.bottleneck
+
+
+@pytest.mark.parametrize("seed", [1, 40, 900])
+def test_jittered_segments_are_within_a_hundredth_of_their_runs(seed: int) -> None:
+    """The transfers take nearly all of the time, so that hardly a cycle is without noise."""
+    found = profile(copies(100), {}, Options(segments=6, jitter=seed, repeat=2)).merge
+    assert found is not None
+    assert len(set(found.runs)) > 6  # they do differ
+    assert min(found.runs) >= 10_000
+    assert found.mean == fmean(found.runs)
+    print(f"seed {seed}: merged {found.total:,}, mean {found.mean:,.1f}, error {found.error:+.3%}")
+    assert found.error == pytest.approx(found.total / found.mean - 1)
+    assert abs(found.error) < 0.01
+    assert found.shift < 0.01 * found.mean
