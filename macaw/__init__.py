@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from macaw.protection import unprotect as unprotect
     from macaw.running import Run as Run
     from macaw.running import run as run
+    from macaw.tiling import tiled as tiled
+    from macaw.tiling import untiled as untiled
 
 _HOMES = {
     "AssemblyError": "asm.diagnostics",
@@ -67,7 +69,9 @@ _HOMES = {
     "protect": "macaw.protection",
     "run": "macaw.running",
     "save": "macaw.api",
+    "tiled": "macaw.tiling",
     "unprotect": "macaw.protection",
+    "untiled": "macaw.tiling",
 }
 
 __version__ = "0.1.0"
