@@ -44,14 +44,14 @@ class Found(NamedTuple):
     address: int | None
 
 
-def landings(session: Session, name: str, wanted: int) -> list[Landing]:
-    """Where a core was after its last instructions but the very last, in their order.
+def landings(session: Session, name: str, wanted: int, now: Position, done: int) -> list[Landing]:
+    """Where a core was after its instructions before `now`, but the very last, in their order.
 
-    At least `wanted` of them, fewer only if there are no more (then the begin is the first).
-    The device is somewhere before the present afterwards. Raises `Interrupted`.
+    `done` are those that it had done then. At least `wanted` of them, fewer only if there are no
+    more (then the begin is the first). The device is somewhere before `now` afterwards. Raises
+    `Interrupted`.
     """
     device, runner = session.device, session.runner
-    now, done = device.position, device.cores[name].retired
     point = session.history.last(
         lambda item: item.position < now and item.retired[name] < done - wanted
     ) or session.history.before(START)

@@ -15,11 +15,13 @@ import numpy as np
 from debugger.backwards import Interrupted, landings, last_hit
 from debugger.expressions import Expression, compiled
 from debugger.history import START, History, Position
+from debugger.lines import Lines
+from debugger.locations import cores_of, locate
 from debugger.places import Place, places
 from debugger.points import Point, Points
 from debugger.runner import Runner
 from debugger.stops import Hit, Stopped, Wait, Where, reason_of
-from debugger.watching import Noted, Watching, place_of
+from debugger.watching import Noted, Test, Watching, place_of
 from emu.device import Device
 from emu.engines import ENGINES
 
@@ -213,6 +215,39 @@ class Session:
         del self._landings[:-_STEPS_KEPT]
         return self._finish(raw, None, done)
 
+    def step(self, count: int = 1, over: bool = False) -> Stopped:
+        """Step to other lines of the source of the first focused core; `over` calls (`next`)."""
+        self._check_count(count)
+        self._check_runs()
+        for done in range(1, count + 1):
+            raw = Lines(self, self.core).step(over)
+            self._landings.append(self.device.position)
+            if raw.reason != "step" or not self.core.running:
+                return self._finish(raw, None, done - (raw.reason != "step"))
+        return self._finish(raw, None, count)
+
+    def finish(self) -> Stopped:
+        """Run until the function of the first focused core returns."""
+        self._check_runs()
+        raw = Lines(self, self.core).finish()
+        return self._finish(raw, "arrived" if raw.reason == "step" else None)
+
+    def advance(self, location: str) -> Stopped:
+        """Run until a core comes to a location (`until`). Raises `LocationError`."""
+        goals: dict[str, dict[int, Test]] = {}
+        for address in locate(self, location).addresses:
+            for core in cores_of(self, address):
+                goals.setdefault(core.name, {})[address] = lambda: True
+        if not all(self.device.cores[name].halts for name in goals):
+            raise SessionError(f"{location} is no place to run to; set a breakpoint there")
+        raw = self.runner.live(self.runner.forward, goals=goals)
+        is_goal = raw.before and not self.watching.met
+        return self._finish(raw, "arrived" if is_goal else None)
+
+    def _check_runs(self) -> None:
+        if self.device.stopped is None and not self.core.running:
+            raise SessionError(f"{self.core.name}: nothing runs there to be stepped")
+
     def _check_count(self, count: int) -> None:
         if count < 1:
             raise SessionError(f"{count} steps cannot be taken, 1 is the least")
@@ -233,10 +268,10 @@ class Session:
         """Go back so many cycles."""
         self._check_count(count)
         cycle, turn = self.device.position
-        goal = self._landing((cycle - count, 0), (cycle - count + 1, 0))
+        goal = self.landing((cycle - count, 0), (cycle - count + 1, 0))
         return self._went_back(goal, min(count, cycle + (turn > 0)))
 
-    def _landing(self, low: Position, end: Position) -> Position:
+    def landing(self, low: Position, end: Position) -> Position:
         """The position from `low` on where a step forward has stopped before `end`, or `low`."""
         known = [place for place in self._landings if low <= place < end]
         return max(known, default=max(low, START))
@@ -255,14 +290,28 @@ class Session:
         self._check_count(count)
         now, name = self.device.position, self.core.name
         try:
-            found = landings(self, name, count + 1)
+            found = landings(self, name, count + 1, now, self.core.retired)
         except Interrupted as interrupted:
             return self._finish(interrupted.stop)
         if len(found) < count:
             return self._went_back(START, max(0, len(found) - 1))
         ends = [*(item.position for item in found[1:]), now]
         at = len(found) - count
-        return self._went_back(self._landing(found[at].position, ends[at]), count)
+        return self._went_back(self.landing(found[at].position, ends[at]), count)
+
+    def step_back(self, count: int = 1, over: bool = False) -> Stopped:
+        """Go back to where lines begin that the first focused core has done; `over` calls."""
+        self._check_count(count)
+        stopped = self.stopped
+        for done in range(1, count + 1):
+            try:
+                goal = Lines(self, self.core).back(over)
+            except Interrupted as interrupted:
+                return self._finish(interrupted.stop)
+            stopped = self._went_back(goal, done)
+            if stopped.at_start or stopped.reason != "step":
+                break
+        return stopped
 
     def proceed_back(self) -> Stopped:
         """Go back to the last stop of a breakpoint, watch or event (`reverse-continue`)."""

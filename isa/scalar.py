@@ -5,6 +5,7 @@ A core that has it takes `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS` and `SPECIALS`. 
 
 from __future__ import annotations
 
+from isa import trace
 from isa.kinds import Address, Hexadecimal, Immediate, Kind, Letters, Named, Register, Relative
 from isa.model import RegisterFile, SpecialRegister
 from isa.rows import Alternative, Field, Format, Instruction, Pseudo
@@ -34,6 +35,7 @@ SPECIALS = (
     SpecialRegister("timeh",    0xC81, "ro", "The same as cycleh."),
     SpecialRegister("instreth", 0xC82, "ro", "Instructions done since the start, high half."),
     SpecialRegister("mhartid",  0xF14, "ro", "The number of the core."),
+    *trace.csrs(),
 )
 # fmt: on
 
@@ -184,9 +186,9 @@ INSTRUCTIONS = (
     I("rem",        R,           _r(0x33, 6, 0x01),              "rd, rs1, rs2",     "Remainder, both signed, with the sign of rs1; by 0 gives rs1, -2^31 by -1 gives 0.",      "rs1 rs2",             "rd",        "divide",    "div_cycles", "rem a0, a1, a2",      "RV32M"),
     I("remu",       R,           _r(0x33, 7, 0x01),              "rd, rs1, rs2",     "Remainder, both unsigned; by 0 gives rs1.",                                               "rs1 rs2",             "rd",        "divide",    "div_cycles", "remu a0, a1, a2",     "RV32M"),
 
-    I("csrrw",      CSR_TYPE,    _i(0x73, 1),                    "rd, csr, rs1",     "Read a control and status register into rd and write rs1 to it.",                         "rs1 csr",             "rd csr",    "csr",       "csr_cycles", "csrrw a0, 0x7c0, a1", "Zicsr"),
+    I("csrrw",      CSR_TYPE,    _i(0x73, 1),                    "rd, csr, rs1",     "Read a control and status register into rd and write rs1 to it.",                         "rs1 csr",             "rd csr",    "csr",       "csr_cycles", "csrrw a0, 0x7c2, a1", "Zicsr"),
     I("csrrs",      CSR_TYPE,    _i(0x73, 2),                    "rd, csr, rs1",     "Read a control and status register into rd and set the bits of rs1 in it (x0: no write).", "rs1 csr",            "rd csr",    "csr",       "csr_cycles", "csrrs a0, cycle, zero", "Zicsr"),
-    I("csrrc",      CSR_TYPE,    _i(0x73, 3),                    "rd, csr, rs1",     "Read a control and status register into rd and clear the bits of rs1 in it (x0: no write).", "rs1 csr",          "rd csr",    "csr",       "csr_cycles", "csrrc a0, 0x7c0, a1", "Zicsr"),
+    I("csrrc",      CSR_TYPE,    _i(0x73, 3),                    "rd, csr, rs1",     "Read a control and status register into rd and clear the bits of rs1 in it (x0: no write).", "rs1 csr",          "rd csr",    "csr",       "csr_cycles", "csrrc a0, 0x7c2, a1", "Zicsr"),
     I("csrrwi",     CSRI_TYPE,   _i(0x73, 5),                    "rd, csr, uimm",    "Read a control and status register into rd and write a constant to it.",                  "csr",                 "rd csr",    "csr",       "csr_cycles", "csrrwi a0, 0x7c0, 1", "Zicsr"),
     I("csrrsi",     CSRI_TYPE,   _i(0x73, 6),                    "rd, csr, uimm",    "Read a control and status register into rd and set bits of it (0: no write).",            "csr",                 "rd csr",    "csr",       "csr_cycles", "csrrsi a0, 0x7c0, 1", "Zicsr"),
     I("csrrci",     CSRI_TYPE,   _i(0x73, 7),                    "rd, csr, uimm",    "Read a control and status register into rd and clear bits of it (0: no write).",          "csr",                 "rd csr",    "csr",       "csr_cycles", "csrrci a0, 0x7c0, 1", "Zicsr"),

@@ -15,6 +15,7 @@ from asm.program import Program
 from isa.config import Configuration, load, presets
 from isa.fim_circuit import FORMATS
 from lower.errors import LowerError
+from lower.fim import dynamic as dispatcher
 from lower.fim import explain, options, program
 from lower.fim.graph import Graph
 from lower.fim.plan import BRING, FETCH, Option, Plan, Refusal
@@ -46,13 +47,17 @@ class MeasuredGraph:
 
 @dataclass(frozen=True)
 class GraphLowering:
-    """A graph lowered: its plan, its source and files, why it is as it is."""
+    """A graph lowered: its plan, its source and files, why it is as it is.
+
+    `dynamic`: cp decides at run time; the plan is what it would be if it were decided beforehand.
+    """
 
     name: str
     graph: Graph
     config: Configuration
     plan: Plan
     program: Lowered
+    dynamic: bool = False
 
     @property
     def source(self) -> str:
@@ -140,6 +145,7 @@ def lower_graph(
     number_format: str = "fp16",
     dims: Mapping[str, int] | None = None,
     together: bool = True,
+    dynamic: bool = False,
     name: str | None = None,
 ) -> GraphLowering:
     """Lower a graph of tasks to a program for the fim islands of a device.
@@ -147,7 +153,9 @@ def lower_graph(
     `graph` is an ONNX file or model, or a `lower.fim.graph.Graph` made by hand. Numbers are of
     `number_format`, fp16 or fp32 (a graph made by hand says its own). `dims` gives sizes for
     dimensions that an ONNX model calls by name. `together=False` gives each task a start of its
-    own: no pairs, no functions in the blocks of products. `name` is the stem of the source's files.
+    own: no pairs, no functions in the blocks of products. `dynamic`: cp decides at run time which
+    island does what; the plan is what it would be if it were decided beforehand. `name` is the stem
+    of the source's files.
 
     Raises `InputError` for what cannot be read or lowered, `ConfigError` for the device.
     """
@@ -158,7 +166,8 @@ def lower_graph(
         if not tasks.tasks:
             raise LowerError("the graph has no tasks")
         plan = schedule(tasks, config, _asking(tasks.form), together)
-        return GraphLowering(name, tasks, config, plan, _written(plan, config, name))
+        written = _written(plan, config, name, dynamic)
+        return GraphLowering(name, tasks, config, plan, written, dynamic)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
 
@@ -191,11 +200,12 @@ def _asking(form: int) -> Any:
     return ask
 
 
-def _written(plan: Plan, config: Configuration, name: str) -> Lowered:
+def _written(plan: Plan, config: Configuration, name: str, at_run_time: bool) -> Lowered:
     texts: dict[str, str] = {}
     device = config.name
     if device not in presets() or load(device) != config:
         device = f'"{name}.device.toml"'
         texts[f"{name}.device.toml"] = config.to_toml()
-    made = program.emit(plan, plan.graph, config, device, name)
+    emit = dispatcher.emit if at_run_time else program.emit
+    made = emit(plan, plan.graph, config, device, name)
     return Lowered(made.source, dict(made.files), texts)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from emu.faults import Fault
+from isa import trace
 from isa.scalar import CSR
 
 if TYPE_CHECKING:
@@ -25,8 +26,11 @@ _VALUES: dict[str, Callable[[Hart], int]] = {
 }
 
 
+_TRACE = frozenset(row.address for row in trace.csrs())
+
+
 class Csrs:
-    """The registers that the core's table declares; none can be written yet."""
+    """The registers that the core's table declares; of them those of the trace can be written."""
 
     def __init__(self, hart: Hart) -> None:
         self.hart = hart
@@ -37,12 +41,27 @@ class Csrs:
         row = self._rows.get(address)
         if row is None:
             raise self._refused(address, "does not exist")
+        if address in _TRACE:
+            return self._traced(row.name, address)
         return _VALUES[row.name](self.hart) & _MASK
 
     def write(self, address: int, value: int) -> None:
-        """Raises `Fault` (illegal instruction): there is none that can be written."""
-        reason = "is read-only" if address in self._rows else "does not exist"
-        raise self._refused(address, reason)
+        """Raises `Fault`: illegal instruction, or a value that a parameter cannot have."""
+        row = self._rows.get(address)
+        if row is None or row.access != "rw":
+            raise self._refused(address, "does not exist" if row is None else "is read-only")
+        self.hart.write_trace(row.name, value)
+
+    def _traced(self, name: str, address: int) -> int:
+        """The value of a register of the trace block, in which this instruction has begun."""
+        hart = self.hart
+        if hart.tracing:
+            hart.tally.began(hart.time)
+        hart.flush()
+        try:
+            return hart.trace.read(name)
+        except Fault as fault:
+            raise self._refused(address, f"is of no group: {fault.message}") from None
 
     def _refused(self, address: int, reason: str) -> Fault:
         return Fault(

@@ -381,7 +381,7 @@ class Hart(Core):
 
     def beginning(self, address: int) -> None:
         """An access is tried. One that may have to be tried again begins when it succeeds."""
-        if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT == ONCHIP):
+        if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT in (ONCHIP, MAPPED)):
             self.tally.began(self.time)
 
     def occurred(

@@ -23,7 +23,7 @@ ONLY = {
         *("weights", "rows", "image", "stride", "padding", "layout", "out_layout", "bias"),
         *("activation", "shift", "mapping", "split", "density"),
     ),
-    "fim": ("number_format", "dims"),
+    "fim": ("number_format", "dims", "dynamic"),
 }
 
 
@@ -95,6 +95,9 @@ def _mappings() -> Sequence[str]:
 @click.option(
     "--dim", "dims", multiple=True, metavar="NAME=N", help="A size that a graph calls by name."
 )
+@click.option(
+    "--dynamic", is_flag=True, help="Of a graph: cp decides at run time which island does what."
+)
 @click.option("--explain", is_flag=True, help="Print what the others would cost, and why not.")
 @click.option("--measure", is_flag=True, help="Run it and print measured beside predicted.")
 @click.pass_context
@@ -119,6 +122,7 @@ def command(
     density: float,
     number_format: str,
     dims: tuple[str, ...],
+    dynamic: bool,
     explain: bool,
     measure: bool,
 ) -> int:
@@ -139,6 +143,7 @@ def command(
             device=device,
             number_format=number_format,
             dims=lower_fim.dimensions(dims),
+            dynamic=dynamic,
             explain=explain,
             measure=measure,
         )

@@ -33,6 +33,7 @@ def lower(
     device: str,
     number_format: str,
     dims: Mapping[str, int],
+    dynamic: bool,
     explain: bool,
     measure: bool,
 ) -> int:
@@ -42,7 +43,12 @@ def lower(
 
     target = Path(output or f"{Path(graph).stem}.s")
     found = lower_graph(
-        graph, device=device, number_format=number_format, dims=dims, name=target.stem
+        graph,
+        device=device,
+        number_format=number_format,
+        dims=dims,
+        dynamic=dynamic,
+        name=target.stem,
     )
     beside = [target.parent / name for name in (*found.files, *found.program.texts)]
     files.keep_inputs([target, *beside], [graph])
@@ -55,6 +61,8 @@ def lower(
 
 
 def _told(found: GraphLowering, explain: bool, width: int) -> Iterator[str]:
+    if found.dynamic:
+        yield "cp decides at run time which island does what; decided beforehand it would be:"
     yield from found.steps()
     yield ""
     if explain:

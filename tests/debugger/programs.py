@@ -40,5 +40,5 @@ def of_source(text: str, engine: str = "fast", **more: Any) -> Session:
     """A session of a source's text."""
     from asm.source import Source
 
-    program = api.assemble(Source(text, "test.s"))
+    program = api.assemble(Source(text, "test.s"), device="tiny")
     return Session(program, configuration_of(program), {}, engine, **more)

@@ -204,3 +204,51 @@ def test_a_group_that_is_not_there() -> None:
     assert stop.fault is not None
     assert stop.fault.kind == "bad mask"
     assert "register group 4: the trace block of cp has 4" in stop.fault.message
+
+
+BY_CSRS = """
+        csrrwi  zero, trace_num, 2
+        csrrwi  zero, trace_step, 2
+        csrrwi  zero, trace_loops, 1
+        csrrwi  zero, trace_begin, 8
+        csrrwi  zero, trace_overhead, 9
+        csrrwi  a0, trace_mode, 1         # 5
+        csrrs   a1, trace_begin, zero
+        csrrsi  a2, trace_num, 1          # 7: 3 instructions
+        mul     a3, a1, a1                # 8: group 0, cycles 8 to 11
+        csrrs   a4, t_begin0, zero        # 9
+        csrrs   a5, trace_status, zero    # 10: group 1 begins here too
+        csrrs   a6, t_begin1, zero        # 11
+        csrrs   s2, e_cu0, zero           # 12
+        csrrs   s3, t_end0, zero          # 13
+        addi    a7, zero, 93
+        ecall
+"""
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_control_and_status_registers(engine: str) -> None:
+    """cycle by cycle: csr 1, mul 3; group 0 is instructions 8 to 10, group 1 from 10 on."""
+    device = machine(BY_CSRS, engine=engine)
+    device.run()
+    device.sync()
+    x = device.cores["cp"].state.x
+    assert [int(x[n]) for n in (10, 11, 12)] == [0, 8, 2]
+    assert [int(x[n]) for n in (14, 15, 16, 18, 19)] == [8, 1, 12, 1, 13]
+
+
+CSR_FAULTS = [
+    ("csrrw zero, t_begin0, a0", "illegal instruction", "t_begin0 is read-only"),
+    ("csrrw zero, trace_lost, a0", "illegal instruction", "trace_lost is read-only"),
+    ("csrrs a0, e_xwr3, zero", "illegal instruction", "e_xwr3 is of no group"),
+    ("csrrwi zero, trace_mode, 2", "out-of-range access", "trace_mode of cp is 0 to 1, not 2"),
+    ("csrrwi zero, trace_spill, 6", "misaligned access", "trace_spill of cp is a multiple of 4"),
+]
+
+
+@pytest.mark.parametrize(("line", "kind", "text"), CSR_FAULTS)
+def test_csrs_that_cannot_be(line: str, kind: str, text: str) -> None:
+    stop = machine(line, trace__groups=2).run()
+    assert stop.fault is not None
+    assert stop.fault.kind == kind
+    assert text in stop.fault.message

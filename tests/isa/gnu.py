@@ -22,11 +22,13 @@ from pathlib import Path
 from isa import codec, cp
 from isa.kinds import Immediate, Letters, Named, Register
 from isa.rows import Instruction, Operand
+from isa.trace import csrs
 
 AS = "riscv64-unknown-elf-as"
 OBJDUMP = "riscv64-unknown-elf-objdump"
 MARCH = ("-march=rv32im_zicsr", "-mabi=ilp32")
 VECTORS = Path(__file__).parent / "vectors" / "cp.json"
+OWN = {row.address for row in csrs()}  # registers that have a name here alone
 COMBINATIONS = 12  # random ones a row, beside the ends of each operand
 
 
@@ -44,7 +46,7 @@ def ends(operand: Operand) -> list[int]:
     """Values of an operand that try its ends: both limits, what lies next to them, and 0."""
     kind = operand.kind
     if isinstance(kind, Named):  # registers that objdump has no name of its own for
-        return [0x7C0, 0x8FF, 0xFFF, *dict(kind.names).values()]
+        return [0x7C0, 0x8FF, 0xFFF, *(x for x in dict(kind.names).values() if x not in OWN)]
     if isinstance(kind, Immediate):
         inside = (kind.low, kind.low + kind.step, 0, kind.step, kind.high - kind.step, kind.high)
         return sorted({value for value in inside if kind.low <= value <= kind.high})
@@ -84,6 +86,8 @@ def source(row: Instruction, values: Mapping[str, int]) -> str:
         value = values[operand.name]
         target = f".{value:+d}" if operand.kind.relative else None
         text = codec.format_operand(operand, value, target)
+        if isinstance(operand.kind, Named) and value in OWN:
+            text = hex(value)
         if operand.inside:
             texts[-1] += f"({text})"
         else:

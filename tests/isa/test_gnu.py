@@ -50,6 +50,8 @@ def test_text_is_that_of_objdump(vectors):
         printed = [
             texts[operand.name]
             if operand.kind.relative
+            else hex(vector.values[operand.name])
+            if operand.name == "csr" and vector.values[operand.name] in gnu.OWN
             else operand.kind.format(vector.values[operand.name])
             for operand in row.operands
         ]

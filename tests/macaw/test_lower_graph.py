@@ -20,14 +20,16 @@ RNG = np.random.default_rng(7)
 WEIGHTS = RNG.integers(-3, 4, (16, 8)).astype(np.float32)
 
 
-def saved(path: Path, *nodes: onnx.NodeProto, rows: int | str = 20) -> None:
+def saved(
+    path: Path, *nodes: onnx.NodeProto, rows: int | str = 20, **constants: np.ndarray
+) -> None:
     """A model with an input x (rows, 16), and W (16, 8) where it is read."""
     graph = helper.make_graph(
         list(nodes),
         "test",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 16])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a", "b"])],
-        [numpy_helper.from_array(WEIGHTS, "W")],
+        [numpy_helper.from_array(row, name) for name, row in {"W": WEIGHTS, **constants}.items()],
     )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), path)
 
@@ -136,3 +138,52 @@ def test_errors(
 def test_options_that_do_not_go_together(words: list[str], message: str) -> None:
     with pytest.raises(click.UsageError, match=message):
         command.main(words, standalone_mode=False)
+
+
+def side_by_side() -> Graph:
+    """Six products that do not wait for each other, and a sum."""
+    graph = Graph()
+    a, b = graph.tensor("a", 16, 16), graph.tensor("b", 16, 16)
+    for number in range(5):
+        graph.product(a, b, f"x{number}")
+    graph.pointwise("add", graph.product(b, a, "y"), b, name="sum")
+    return graph
+
+
+def test_a_program_that_decides_at_run_time(tmp_path: Path) -> None:
+    """The same program, on base and with an island that is slower than it was made for."""
+    a, b = (RNG.integers(-2, 3, (16, 16)).astype(np.float16) for _ in "ab")
+    found = api.lower_graph(side_by_side(), dynamic=True)
+    program = found.assemble()
+    base = api.run(program, a=a, b=b)
+    words = [base.counters[f"fim[{island}]"]["instructions"] for island in range(4)]
+    most = words.index(max(words))
+    assert sum(map(bool, words)) > 1
+    slow = api.configuration("base").changed({f"fim.island.{most}.divider": 16})
+    other = api.run(program, a=a, b=b, device=slow)
+    wanted = {"sum": b @ a + b, **{f"x{number}": a @ b for number in range(5)}}
+    program_beforehand = api.lower_graph(side_by_side()).assemble()
+    beforehand = api.run(program_beforehand, a=a, b=b)
+    for run in (base, other, beforehand):
+        for output, array in run.outputs.items():
+            np.testing.assert_array_equal(array, wanted[output])
+    assert other.counters[f"fim[{most}]"]["instructions"] < max(words)
+    assert other.cycles < api.run(program_beforehand, a=a, b=b, device=slow).cycles
+
+
+def test_the_host_and_islands_at_run_time(macaw: Macaw, tmp_path: Path) -> None:
+    """A gather of the host between a product and a sum, from the command line."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "W"], ["p"]),
+        helper.make_node("Gather", ["p", "i"], ["g"], axis=0),
+        helper.make_node("Add", ["g", "p"], ["y"]),
+    ]
+    order = np.arange(20)[::-1].copy()
+    saved(tmp_path / "net.onnx", *nodes, i=order)
+    words = ("--dynamic", "--measure", "-o", "p.s")
+    done = macaw("lower", "--target", "fim", "net.onnx", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("cp decides at run time which island does what")
+    x = RNG.integers(-3, 4, (20, 16)).astype(np.float16)
+    p = x @ WEIGHTS
+    np.testing.assert_array_equal(api.run(tmp_path / "p.s", x=x).outputs["y"], p[order] + p)
