@@ -51,11 +51,26 @@ def landings(session: Session, name: str, wanted: int, now: Position, done: int)
     more (then the begin is the first). The device is somewhere before `now` afterwards. Raises
     `Interrupted`.
     """
+    found: list[Landing] = []
+    while True:
+        # What was edited cannot be run up to: what lies before it is another piece.
+        floor = session.history.floor(now)
+        found = [*_piece(session, name, wanted - len(found), floor, now, done), *found]
+        if len(found) >= wanted or found[0].position == START:
+            return found
+        now, done = found[0].position, found[0].retired
+
+
+def _piece(
+    session: Session, name: str, wanted: int, floor: Checkpoint, now: Position, done: int
+) -> list[Landing]:
+    """The same without edits between, from `floor` on at most."""
     device, runner = session.device, session.runner
     point = session.history.last(
         lambda item: item.position < now and item.retired[name] < done - wanted
-    ) or session.history.before(START)
-    assert point is not None
+    )
+    if point is None or point.position < floor.position:
+        point = floor
     runner.rewind(point.position)
     core = device.cores[name]
     with runner.replaying():
@@ -86,7 +101,7 @@ def last_hit(session: Session) -> Found | None:
     """
     end, last = session.device.position, True
     while True:
-        point = session.history.before(end, strictly=True)
+        point = session.history.earlier(end)
         if point is None:
             return None
         found = _hits(session, point, end, last)

@@ -77,11 +77,19 @@ class History:
             return self.points[place]
         return None
 
-    def before(self, position: Position, strictly: bool = False) -> Checkpoint | None:
-        """The last checkpoint at or (strictly) before a position."""
-        find = bisect_left if strictly else bisect_right
-        place = find(self._positions(), position) - 1
+    def before(self, position: Position) -> Checkpoint:
+        """The last checkpoint at or before a position. There always is the one at the begin."""
+        return self.points[bisect_right(self._positions(), position) - 1]
+
+    def earlier(self, position: Position) -> Checkpoint | None:
+        """The last checkpoint before a position."""
+        place = bisect_left(self._positions(), position) - 1
         return self.points[place] if place >= 0 else None
+
+    def floor(self, position: Position) -> Checkpoint:
+        """The last point before a position from which a run leads to it: an edit, or the begin."""
+        edits = (x for x in self.points if x.edited and x.position < position)
+        return max(edits, key=lambda x: x.position, default=self.points[0])
 
     def last(self, holds: Callable[[Checkpoint], bool]) -> Checkpoint | None:
         """The last checkpoint of which something holds."""
@@ -94,6 +102,13 @@ class History:
     def forget_after(self, position: Position) -> None:
         """The future has changed: what was kept of it is no more."""
         self.points = [point for point in self.points if point.position <= position]
+
+    def forget_edits(self, position: Position) -> None:
+        """A run goes on from here without the edits that came later: another future."""
+        later = (x.position for x in self.points if x.edited and x.position > position)
+        first = min(later, default=None)
+        if first is not None:
+            self.points = [point for point in self.points if point.position < first]
 
     def clear(self) -> None:
         """Another run begins."""

@@ -11,11 +11,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from debugger.history import START, Position
+from debugger.places import counts
 from emu.faults import Stop
 
 if TYPE_CHECKING:
     from debugger.session import Session
     from debugger.watching import Test
+    from emu.core import Core
 
 SLICE = 0.02  # seconds after which a run looks up
 APART = 0.04  # seconds of running between checkpoints at least
@@ -57,6 +59,7 @@ class Runner:
     ) -> Stop:
         """Run something with all points at work; see `Watching.arm`."""
         session = self.session
+        session.history.forget_edits(session.device.position)
         session.choose_engine()
         passing = {place.core for place in session.focus}
         if session.stopped.where is not None:
@@ -72,7 +75,7 @@ class Runner:
         device = self.session.device
         core = device.cores[name]
         goal = core.retired + count
-        each = max(1, _width(core))
+        each = width(core)
         cycle, turn = until or (None, 0)
         while core.retired < goal - BULK:
             # A core does no more than one instruction a cycle and unit.
@@ -91,7 +94,8 @@ class Runner:
     def travel(self, goal: Position) -> Stop | None:
         """Go to a position, by way of a checkpoint if it lies before. None: it was there."""
         session = self.session
-        if goal < session.device.position:
+        point, here = session.history.before(goal), session.device.position
+        if goal < here or point.position > here or (point.edited and point.position == here):
             self.rewind(goal)
         if session.device.position >= goal:
             return None
@@ -112,7 +116,6 @@ class Runner:
         """Back to the last checkpoint at or before a position."""
         session = self.session
         point = session.history.before(max(goal, START))
-        assert point is not None  # the first one stays
         session.device.restore(point.snapshot)
         session.output[:] = [item for item in session.output if item[0] <= point.position]
         self._ran = 0.0
@@ -151,11 +154,7 @@ class Runner:
         return point.name
 
 
-def _width(core: object) -> int:
+def width(core: Core) -> int:
     """How many instructions a core may do in a cycle at most."""
-    from debugger.places import counts
-    from emu.core import Core
-
-    assert isinstance(core, Core)
     units = counts(core)
     return units[0] if units else 1

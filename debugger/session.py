@@ -19,7 +19,7 @@ from debugger.lines import Lines
 from debugger.locations import cores_of, locate
 from debugger.places import Place, places
 from debugger.points import Point, Points
-from debugger.runner import Runner
+from debugger.runner import Runner, width
 from debugger.stops import Hit, Stopped, Wait, Where, reason_of
 from debugger.watching import Noted, Test, Watching, place_of
 from emu.device import Device
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from emu.core import Core
     from emu.faults import Stop
 
-_STEPS_KEPT = 10_000  # positions that steps back may return to
+_STEPS_KEPT = 2000  # positions that steps back may return to
 
 
 class SessionError(ValueError):
@@ -183,7 +183,7 @@ class Session:
             self.watching.extra = None
         return self._finish(raw, None, count - left)
 
-    def _stepped(self, only: bool, every: bool) -> list[Core]:
+    def _stepped(self, only: bool, every: bool) -> Sequence[Core]:
         device = self.device
         if every:
             return [core for core in device.order if core.running]
@@ -191,29 +191,28 @@ class Session:
         cores = [device.cores[name] for name in names]
         return cores[:1] if only else cores
 
-    def _step(self, cores: Iterable[Core], count: int) -> Stopped:
+    def _step(self, cores: Sequence[Core], count: int) -> Stopped:
+        """Step cores until each that runs has come so far; what wide ones do at once is a step."""
         if self.device.stopped is not None:
             return self._finish(self.device.stopped)
-        goals = {core.name: core.retired + count for core in cores}
-        done, raw = 0, None
-        while True:
-            left = {
-                name: goal - self.device.cores[name].retired
-                for name, goal in goals.items()
-                if self.device.cores[name].running
-            }
-            done = count - max(left.values(), default=count if raw is None else 0)
-            first = next((name for name, more in left.items() if more > 0), None)
-            if first is None:
-                if raw is None:
-                    raise SessionError(f"{', '.join(goals)}: nothing runs there to be stepped")
-                break
-            raw = self.runner.live(partial(self.runner.step, first, left[first]))
-            self._landings.append(self.device.position)
-            if raw.reason != "step":
-                break
-        del self._landings[:-_STEPS_KEPT]
-        return self._finish(raw, None, done)
+        # A core that is given its work may wait for it; one with a program has to have one.
+        ready = [core.name for core in cores if core.running or not core.table.executable]
+        if not ready:
+            names = ", ".join(core.name for core in cores)
+            raise SessionError(f"{names}: nothing runs there to be stepped")
+        once = 1 if any(width(self.device.cores[name]) > 1 for name in ready) else count
+        for done in range(0, count, once):
+            goals = {name: self.device.cores[name].retired + once for name in ready}
+            for name, goal in goals.items():
+                core = self.device.cores[name]
+                if core.retired >= goal or (name != ready[0] and not core.running):
+                    continue
+                step = partial(self.runner.step, name, goal - core.retired)
+                raw = self.runner.live(step)
+                if raw.reason != "step":
+                    core = self.device.cores[name]
+                    return self._finish(raw, None, done + once - max(0, goal - core.retired))
+        return self._finish(raw, None, count)
 
     def step(self, count: int = 1, over: bool = False) -> Stopped:
         """Step to other lines of the source of the first focused core; `over` calls (`next`)."""
@@ -221,7 +220,7 @@ class Session:
         self._check_runs()
         for done in range(1, count + 1):
             raw = Lines(self, self.core).step(over)
-            self._landings.append(self.device.position)
+            self._landed()
             if raw.reason != "step" or not self.core.running:
                 return self._finish(raw, None, done - (raw.reason != "step"))
         return self._finish(raw, None, count)
@@ -289,12 +288,14 @@ class Session:
         """Go back so many instructions of the first focused core."""
         self._check_count(count)
         now, name = self.device.position, self.core.name
+        if now == START:
+            return self._went_back(START, 0)
         try:
             found = landings(self, name, count + 1, now, self.core.retired)
         except Interrupted as interrupted:
             return self._finish(interrupted.stop)
         if len(found) < count:
-            return self._went_back(START, max(0, len(found) - 1))
+            return self._went_back(START, len(found))
         ends = [*(item.position for item in found[1:]), now]
         at = len(found) - count
         return self._went_back(self.landing(found[at].position, ends[at]), count)
@@ -367,7 +368,8 @@ class Session:
         position = self.device.position
         self.history.forget_after(position)
         self.runner.checkpoint(edited=True)
-        self._landings = [place for place in self._landings if place <= position]
+        self._landings = [place for place in self._landings if place < position]
+        self._landed()
 
     # Other threads
 
@@ -442,7 +444,15 @@ class Session:
             if point is not None and point.temporary:
                 self.points.delete(hit.number)
 
+    def _landed(self) -> None:
+        """A step back may return to here."""
+        position = self.device.position
+        if position not in self._landings:
+            self._landings.append(position)
+            del self._landings[:-_STEPS_KEPT]
+
     def _stop(self, stopped: Stopped) -> Stopped:
+        self._landed()
         self.stopped = stopped
         return stopped
 

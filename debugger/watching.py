@@ -232,8 +232,10 @@ class Watching:
     def _touched(self, page: int) -> None:
         if self._watched:
             self._dirty = True
-            core = self.session.device.acting
-            if core is not None:
+            device = self.session.device
+            core = device.acting
+            if core is not None and core.asks:
+                device.cycle = core.time  # it may have gone on since its turn began
                 core.ask()
 
     def _hear(self, event: Event) -> None:

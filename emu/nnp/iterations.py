@@ -129,6 +129,9 @@ class Iterations(Queues):
         size = max(chain.taken, chain.given) * self.memories.native
         count = min(count, max(1, _AT_ONCE // size))
         if chain.pushed:
+            bit = 1 << self.number
+            if any(x.waiting is not None and x.waiting.cores & bit for x in self.device.order):
+                return 1  # each of them is told to somebody, who tries again then
             room = self.net_out - len(self.state.net_out)
             count = min(count, max(1, room // chain.pushed))
         return 1 if count > 1 and chain.is_ordered(self.state.iteration, count) else count

@@ -1,0 +1,255 @@
+"""The way back: N steps forth and N back are the same state, on every core and both engines."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from itertools import pairwise
+
+import pytest
+
+from debugger.history import START, History
+from emu.engines import ENGINES
+from tests.debugger.programs import of_source, session
+
+# A program in which the core is at work, and the cycle from which it is.
+AT_WORK = {
+    "cp": ("layer", 3),
+    "dma": ("digits_mlp", 40),
+    "vc": ("vector_dot", 30),
+    "nnp": ("nnp_mlp", 300),
+    "fim[0]": ("fim_dot", 400),
+    "pe[0]": ("layer", 60),
+}
+
+
+def begun(name, engine):
+    """A session in the midst of a core's work."""
+    folder, cycle = AT_WORK[name]
+    debug = session(folder, engine)
+    debug.set_focus(name)
+    debug.goto(cycle)
+    while not debug.core.running:
+        debug.goto(debug.device.cycle + 100)
+        assert debug.device.stopped is None
+    return debug
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", AT_WORK)
+def test_instructions_forth_and_back_and_forth(name, engine):
+    debug = begun(name, engine)
+    chance = random.Random(name)
+    states = [debug.device.hash()]
+    counts = []
+    for _ in range(4):
+        count, here = chance.randint(1, 3), debug.device.position
+        stop = debug.stepi(count)
+        if stop.reason != "step":
+            debug.goto(*here)
+            break
+        counts.append(count)
+        states.append(debug.device.hash())
+    assert len(counts) > 1
+    for count, wanted in zip(counts[::-1], states[-2::-1], strict=True):
+        assert debug.stepi_back(count).reason == "step"
+        assert debug.device.hash() == wanted
+    for count, wanted in zip(counts, states[1:], strict=True):
+        debug.stepi(count)
+        assert debug.device.hash() == wanted
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", AT_WORK)
+def test_cycles_forth_and_back_and_forth(name, engine):
+    debug = begun(name, engine)
+    chance = random.Random(name)
+    states, counts = [debug.device.hash()], []
+    for _ in range(4):
+        counts.append(chance.choice((1, 2, 17)))
+        here = debug.device.position
+        if debug.stepc(counts[-1]).reason != "step":
+            counts.pop()
+            debug.goto(*here)
+            break
+        states.append(debug.device.hash())
+    for count, wanted in zip(counts[::-1], states[-2::-1], strict=True):
+        debug.stepc_back(count)
+        assert debug.device.hash() == wanted
+    for count, wanted in zip(counts, states[1:], strict=True):
+        debug.stepc(count)
+        assert debug.device.hash() == wanted
+
+
+def test_the_engines_have_the_same_way_back():
+    seen = []
+    for engine in ENGINES:
+        debug = session("layer", engine)
+        debug.run()
+        found = []
+        for _ in range(12):
+            stop = debug.stepi_back(7)
+            found.append((stop.cycle, stop.turn, debug.device.hash()))
+        seen.append(found)
+    assert seen[0] == seen[1]
+
+
+def test_back_to_the_begin_instruction_by_instruction():
+    debug = session("layer")
+    first = debug.device.hash()
+    debug.stepi(20)
+    assert debug.stepi_back(19).done == 19
+    assert debug.core.retired == 1
+    stop = debug.stepi_back(5)
+    assert (stop.at_start, stop.done) == (True, 1)
+    assert debug.device.hash() == first
+    assert debug.stepi_back().at_start
+
+
+LOOP = """
+        .core cp
+_start: la   s3, data
+        li   s0, 3000
+loop:   addi s1, s1, 3
+        sw   s1, 0(s3)
+        addi s0, s0, -1
+        bnez s0, loop
+        li   a7, 93
+        ecall
+        .section .data.cp
+data:   .word 0
+"""
+
+
+def back_stops(debug):
+    """What a run back says, to the begin."""
+    found = []
+    while not found or not found[-1].at_start:
+        found.append(debug.proceed_back())
+    return found[:-1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_runs_back_meet_what_runs_forth_have_met(engine):
+    debug = of_source(LOOP, engine)
+    debug.points.add("break", "loop", condition="s0 % 1000 == 0")
+    debug.points.add("watch", "mem[data] / 3 % 900 == 899")
+    forth = []
+    while debug.proceed().reason != "exit":
+        stop = debug.stopped
+        forth.append((stop.cycle, stop.turn, stop.hits[0].number, debug.device.hash()))
+    assert {number for *_, number, _ in forth} == {1, 2}
+    assert len(forth) == 3 + 2 * 3
+    back = []
+    while not debug.proceed_back().at_start:
+        stop = debug.stopped
+        back.append((stop.cycle, stop.turn, stop.hits[0].number, debug.device.hash()))
+    assert back == forth[::-1]
+    # Looking back has counted nothing.
+    assert debug.points.all[1].hits == 3
+
+
+def test_from_checkpoint_to_checkpoint():
+    debug = of_source(LOOP)
+    debug.points.add("break", "loop", condition="s0 == 2990")
+    debug.points.add("watch", "cp.s0 == 5")
+    for cycle in range(100, 9001, 150):
+        debug.goto(cycle)
+        debug.checkpoint()
+    debug.goto(9000)
+    number = 3
+    assert debug.restart(number).cycle == 100 + 150 * (number - 1)
+    assert debug.proceed().reason == "watch"
+    assert debug.proceed_back().hits[0].kind == "break"
+    assert debug.evaluate("s0") == 2990
+
+
+def test_a_run_back_is_interrupted():
+    debug = of_source(LOOP.replace("li   s0, 3000", "li   s0, 3000000"))
+    debug.goto(6_000_000)
+    debug.points.add("break", "loop", condition="s1 == 1")  # never
+    before = len(debug.history.points)
+    assert before > 1
+    timer = threading.Timer(0.1, debug.interrupt)
+    timer.start()
+    stop = debug.proceed_back()
+    timer.join()
+    assert stop.reason in ("interrupt", "start")
+    assert debug.stepc().reason == "step"
+
+
+def test_progress_is_told():
+    told = []
+    debug = of_source(LOOP.replace("3000", "900000"), on_progress=lambda *x: told.append(x))
+    debug.goto(1_500_000)
+    debug.goto(1_499_990)
+    debug.points.add("break", "loop", condition="s1 == 1")
+    debug.proceed_back()
+    assert {what for what, _ in told} >= {"replaying", "going back"}
+
+
+def test_an_edit_is_no_way_around():
+    """Going back behind an edit is the run without it; forward again it is there no more."""
+    debug = of_source(LOOP)
+    debug.goto(100)
+    debug.set("s1", 1000)
+    debug.stepi(7)
+    edited = debug.evaluate("s1")
+    assert edited > 1000
+    debug.stepi_back(7)
+    assert debug.evaluate("s1") == 1000
+    debug.goto(50)
+    assert debug.evaluate("s1") < 1000
+    debug.goto(100)
+    assert debug.evaluate("s1") == 1000
+
+
+def test_output_is_what_has_been_written_by_now():
+    debug = session("hello")
+    heard = []
+    debug.on_output = lambda stream, data: heard.append(data)
+    debug.run()
+    whole = b"".join(data for _, _, data in debug.output)
+    assert whole == b"".join(heard)
+    assert whole
+    debug.goto(debug.output[-1][0][0])
+    assert b"".join(data for _, _, data in debug.output) == b""
+    debug.proceed()
+    assert b"".join(data for _, _, data in debug.output) == whole
+
+
+def test_gaps_grow_with_age_and_numbers_stay_bounded():
+    debug = of_source(LOOP)
+    history = History(most=12)
+    history.take(debug.device)
+    for cycle in range(10, 3000, 10):
+        debug.device.run(until=cycle)
+        history.take(debug.device)
+    cycles = [point.position[0] for point in history.points]
+    assert len(cycles) == 12
+    assert cycles[0] == START[0]
+    assert cycles[-1] == 2990
+    gaps = [b - a for a, b in pairwise(cycles)]
+    assert max(gaps[-3:]) < 100
+    assert gaps[0] > 10 * gaps[-1]
+    assert sum(gaps[:4]) > sum(gaps[-4:])
+
+
+def test_checkpoints_share_what_has_not_changed():
+    debug = session("digits_mlp")
+    debug.run()
+    history = debug.history
+    assert len(history.points) > 1
+    alone = sum(
+        array.nbytes
+        for point in history.points
+        for state in point.snapshot.cores.values()
+        for array in state.values()
+        if hasattr(array, "nbytes")
+    )
+    assert history.bytes < alone
+    begin = time.perf_counter()
+    debug.stepi_back()
+    assert debug.stopped.reason == "step"
+    assert time.perf_counter() > begin
