@@ -106,6 +106,11 @@ class Toy(Core):
     def _work(self, cycles: int) -> None:
         self._finish(self.time + cycles * self.divider)
 
+    def _record(self, address: int) -> None:
+        """What a trace block does when a record ends."""
+        self.device.spill(address, bytes([self.retired & 0xFF]) * 88)
+        self._finish(self.time)
+
     def _mark(self) -> None:
         self._finish(self.time, "mark")
 
