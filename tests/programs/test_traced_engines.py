@@ -1,0 +1,93 @@
+"""Whole programs with all traces recording: both engines have the same registers and records."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import macaw
+from asm.program import Program, Tensor
+from emu.device import Device
+from emu.engines import ENGINES
+from emu.pe.fast import FastRow
+from isa.trace import RECORD
+from macaw import configuration
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+RECORDS = 200  # that the area of a core takes
+EACH = {"mode": 1, "num": 1, "step": 1, "overhead": 4}
+LONG = {"mode": 1, "num": 9, "step": 4, "overhead": 12}  # groups that overlap
+SOURCES = {
+    "digits_mlp/digits_mlp.s": 1800,  # cycles: the reference engine is slow
+    "layer/layer.s": 4000,
+    "lowered/conv2d/conv2d.s": 4000,
+    "lowered/depthwise/depthwise.s": 4000,
+    "lowered/spmm/spmm.s": 4000,
+    "profiled/good.s": 3000,
+    "six_cores/six_cores.s": 3000,
+}
+
+
+def inputs(folder: Path, tensor: Tensor) -> NDArray[Any]:
+    """What the program's folder has for it, or numbers up and down."""
+    path = folder / f"{tensor.name}.npy"
+    if path.exists():
+        found: NDArray[Any] = np.load(path)
+        if found.shape == tensor.shape:
+            return found
+    count = np.arange(tensor.elements) % 13 - 6
+    return count.reshape(tensor.shape).astype(tensor.dtype)
+
+
+def traced(path: Path, program: Program, engine: str, parameters: dict[str, int]) -> Device:
+    """A device that has the program, and records."""
+    own = path.parent / f"{program.device}.toml"
+    device = Device(configuration(own if own.exists() else program.device), engine=engine)
+    device.load(program)
+    for tensor in program.tensors:
+        if tensor.direction == "input":
+            device.write_tensor(tensor.name, inputs(path.parent, tensor))
+    end = 0x8000_0000 + device.config["mem.external_bytes"]
+    for place, core in enumerate(device.order):
+        area = end - (place + 1) * RECORDS * RECORD.size
+        values = {"spill": area, "spill_end": area + RECORDS * RECORD.size, **parameters}
+        for name, value in values.items():
+            core.write_trace(f"trace_{name}", value)
+    return device
+
+
+@pytest.mark.parametrize("parameters", [EACH, LONG], ids=["each", "long"])
+@pytest.mark.parametrize("name", SOURCES)
+def test_both_engines_record_the_same(name: str, parameters: dict[str, int]) -> None:
+    path, cycles = PROGRAMS / name, SOURCES[name]
+    program = macaw.load(path)
+    fast, reference = (traced(path, program, engine, parameters) for engine in ENGINES)
+    for _ in range(2):  # in the middle of records, and later or at the end
+        stops = [device.run(max_cycles=cycles // 2) for device in (fast, reference)]
+        assert str(stops[0]) == str(stops[1])
+        assert not fast.diff(reference.snapshot())
+    rows = [core for core in fast.order if isinstance(core, FastRow) and core.begun]
+    assert rows
+    recorded = [row.trace.read("trace_next") > row.trace.read("trace_spill") for row in rows]
+    assert all(recorded) or parameters is LONG
+
+
+def test_clusters_that_go_on_as_one_record_the_same() -> None:
+    """A lowered product whose weights stay: they tell what they have done when they part."""
+    rng = np.random.default_rng(1)
+    weights = rng.integers(-3, 4, (16, 40)).astype(np.int8)
+    found = macaw.lower("spmm", weights, rows=24, device="tiny", mapping="weight", split="e")
+    program = found.assemble()
+    pair = [traced(PROGRAMS, program, engine, EACH) for engine in ENGINES]
+    stops = [device.run(max_cycles=100_000) for device in pair]
+    assert str(stops[0]) == str(stops[1])
+    assert stops[0].reason == "exit"
+    fast, reference = pair
+    assert not fast.diff(reference.snapshot())
+    rows = [core for core in fast.order if isinstance(core, FastRow)]
+    assert sum(row.gangs for row in rows) > 4
+    assert not any(row.broken for row in rows)
+    spilled = [row.trace.read("trace_next") - row.trace.read("trace_spill") for row in rows]
+    assert all(spilled)
