@@ -1,4 +1,8 @@
-"""The README's picture: the demo, run now, drawn as a terminal. `make picture` calls it."""
+"""The pictures, made now; `make picture` calls it.
+
+The README's is the demo, drawn as a terminal. Those of docs/profile.md are the page of a profile in
+headless Chromium, in light and in dark.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,11 @@ import fcntl
 import os
 import pty
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 from pathlib import Path
 
@@ -18,6 +24,12 @@ from rich.text import Text
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "picture.svg"
 WIDTH = 100  # columns
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+WINDOW = "1200,860"
+PAGES = {
+    ROOT / "docs" / "profile.png": "--blink-settings=preferredColorScheme=1",
+    ROOT / "docs" / "profile-dark.png": "--blink-settings=preferredColorScheme=0",
+}
 SHOWN, COMMAND = "make demo", "python programs/digits_mlp/demo.py"
 
 # As rich's own, less the web fonts that it would fetch, and without a window's frame buttons.
@@ -79,7 +91,8 @@ def screen(command: str) -> str:
     return b"".join(pieces).decode().replace("\r\n", "\n")
 
 
-def main() -> None:
+def terminal() -> None:
+    """The demo as a terminal shows it."""
     with Path(os.devnull).open("w") as nowhere:
         console = Console(record=True, width=WIDTH, file=nowhere, force_terminal=True)
         console.print(Text.assemble(("$ ", "bold green"), (SHOWN, "bold")))
@@ -87,6 +100,40 @@ def main() -> None:
         svg = console.export_svg(title="", code_format=FORMAT, unique_id="macaw")
     PICTURE.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n")
     print(f"wrote {PICTURE.relative_to(ROOT)}")
+
+
+def page() -> None:
+    """The page of the six-core program's profile."""
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is None:
+        sys.exit(f"no browser here: install one of {', '.join(BROWSERS)}")
+    folder = ROOT / "programs" / "six_cores"
+    inputs = [word for name in "xde" for word in ("-i", f"{name}={name}.npy")]
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / "profile.html"
+        command = [sys.executable, "-m", "macaw", "profile", "six_cores.s", *inputs]
+        paths = {**os.environ, "PYTHONPATH": str(ROOT)}
+        quiet = {"stdout": subprocess.DEVNULL, "check": True}
+        subprocess.run([*command, "--html", str(file)], cwd=folder, env=paths, **quiet)
+        for picture, scheme in PAGES.items():
+            shown = Path(place) / picture.name
+            subprocess.run(
+                [
+                    browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                    "--force-color-profile=srgb", "--virtual-time-budget=3000", scheme,
+                    f"--user-data-dir={place}/browser", f"--window-size={WINDOW}",
+                    f"--screenshot={shown}", file.as_uri(),
+                ],
+                stderr=subprocess.DEVNULL,
+                **quiet,
+            )  # fmt: skip
+            shutil.copy(shown, picture)
+            print(f"wrote {picture.relative_to(ROOT)}")
+
+
+def main() -> None:
+    terminal()
+    page()
 
 
 if __name__ == "__main__":

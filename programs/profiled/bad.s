@@ -1,10 +1,10 @@
-# bad.s - 64 images through 32 sparse neurons with a ReLU, four images at a time: right, and slow.
+# bad.s - 32 images through 32 sparse neurons with a ReLU, four images at a time: right, and slow.
 # docs/profile.md mends it step by step; good.s is what it becomes.
         .device tiny
-        .input  x, int8, 64, 128
-        .output y, int8, 64, 32
+        .input  x, int8, 32, 128
+        .output y, int8, 32, 32
 
-        .equ    TILES, 16               # of four images
+        .equ    TILES, 8                # of four images
         .equ    ROW0, 1
         .equ    CORE0, 1 << 16
         .equ    PONG, 1 << 19           # from half 0 of a unit to its half 1

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 HERE = Path(__file__).parent
-IMAGES, INPUTS, NEURONS = 64, 128, 32
+IMAGES, INPUTS, NEURONS = 32, 128, 32
 SHIFT = 6
 
 

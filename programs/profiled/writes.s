@@ -1,9 +1,9 @@
 # writes.s - banks.s, but results lie as they go out, and go out in one piece.
         .device tiny
-        .input  x, int8, 64, 128
-        .output y, int8, 64, 32
+        .input  x, int8, 32, 128
+        .output y, int8, 32, 32
 
-        .equ    TILES, 16               # of four images
+        .equ    TILES, 8                # of four images
         .equ    ROW0, 1
         .equ    CORE0, 1 << 16
         .equ    PONG, 1 << 19           # from half 0 of a unit to its half 1

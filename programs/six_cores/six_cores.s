@@ -261,7 +261,7 @@ behind:                                 # round s0 - 1 in vc; its dot products g
 
 load:                                   # the next round's items come in
         .ifdef  WITHOUT_DMA
-        bnez    s0, 1f                  # of round 1 alone, the second half keeps what it had
+        bnez    s0, loaded              # of round 1 alone, the second half keeps what it had
         .endif
         la      a0, take_x
         li      t0, items
@@ -279,7 +279,7 @@ load:                                   # the next round's items come in
         lw      t0, 4(a0)
         addi    t0, t0, 4 * 32
         sw      t0, 4(a0)
-1:      ret
+loaded: ret
 
 choose:                                 # the best logit of each item of round s0 - 2
         .ifndef WITHOUT_CP

@@ -54,9 +54,9 @@ def test_what_was_bad_and_what_is_mended() -> None:
         for name, found in counters.items()
     }
     assert blocked["units"] > 10 * blocked["banks"] > 0
-    # The array configures itself once instead of sixteen times.
+    # The array configures itself once instead of eight times.
     packets = [counters[name]["pe[0]"]["packets"] for name in ("overlap", "good")]
-    assert packets[0] - packets[1] == 3 * 15
+    assert packets[0] - packets[1] == 3 * 7
     # All versions multiply the same pairs; the bad one with half of the PEs.
     assert len({found["pe[0]"]["macs"] for found in counters.values()}) == 1
 
