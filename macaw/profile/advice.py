@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from macaw.errors import InputError
 from macaw.profile import metrics
@@ -25,13 +26,15 @@ from macaw.profile.timeline import Start
 from macaw.words import did_you_mean, plural
 
 CYCLES = "cycles"
+MATTERS = 0.01  # of the run: a ratio that may have cost less is no next step
+UNHIDDEN = 0.05  # of the run: so much does work of another row cost that should be hidden
 
 
 # Findings --------------------------------------------------------------------------------------
 
 
 def findings(groups: Iterable[Group]) -> list[Finding]:
-    """What thresholds forbid, for each place in the source once, the costliest first."""
+    """What thresholds forbid, for each place in the source once, what costs most first."""
     found: dict[tuple[str, str, str], list[tuple[Slice, Metric]]] = {}
     for group in groups:
         for metric in group.metrics:
@@ -41,10 +44,10 @@ def findings(groups: Iterable[Group]) -> list[Finding]:
     for items in found.values():
         item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
         cycles = sum(slice_.busy for slice_, _ in items)
+        lost = round(sum(metrics.cost(each, slice_) for slice_, each in items))
         core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row
-        found_here = Finding(core, item.where, metric, metric.sentence, cycles, len(items))
-        result.append(found_here)
-    return sorted(result, key=lambda finding: -finding.cycles)
+        result.append(Finding(core, item.where, metric, metric.sentence, cycles, len(items), lost))
+    return sorted(result, key=lambda finding: (-finding.cost, -finding.cycles))
 
 
 def badness(metric: Metric) -> float:
@@ -73,7 +76,6 @@ def lateness(
     """
     by_row: dict[str, Metric] = {}
     found = []
-    slices = {(item.core, item.begin): item for track in tracks for item in track.slices}
     for row in dict.fromkeys(start.row for start in starts):
         here = [start for start in starts if start.row == row]
         late = sum(start.late for start in here)
@@ -93,10 +95,15 @@ def lateness(
             )
         by_row[row] = metric = Metric("late", value, limit, ok, text)
         if not ok:
-            item = slices.get((worst.core, worst.begin))
-            where = item.where if item else f"cycle {worst.begin:,}"
-            found.append(Finding(row, where, metric, text, late, len(here)))
+            found.append(Finding(row, _where(worst, tracks), metric, text, late, len(here), late))
     return by_row, sorted(found, key=lambda finding: -finding.cycles)
+
+
+def _where(start: Start, tracks: Sequence[Track]) -> str:
+    """The instruction that a core began or went on with."""
+    slices = next((track.slices for track in tracks if track.core == start.core), ())
+    place = bisect_right([item.begin for item in slices], start.begin)
+    return slices[place - 1].where if place else f"cycle {start.begin:,}"
 
 
 def of_rows(
@@ -156,90 +163,95 @@ def goals(
 # The loop of Fig. 7 ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Situation:
-    """What the next step depends on."""
-
-    late: Sequence[Finding]
-    groups: Sequence[Group]  # all, the profile holds the longest alone
-    profile: Profile
-
-
-def next_step(now: Situation) -> Step:
-    """The step of Fig. 7 that comes next."""
-    found = now.profile
+def next_step(found: Profile, movers: Container[str] = ()) -> Step:
+    """The step of Fig. 7 that comes next; `movers` are the rows that compute nothing."""
     if found.mode == "mark":
-        return _after_marking(now)
+        return _after_marking(found)
     if found.goals and not found.missed:
         text = "; ".join(goal.sentence for goal in found.goals)
         return Step(728, "Done", f"All goals are met: {text}.")
     if found.bottleneck is None:
         text = "Nothing was recorded: profile a program that does some work."
         return Step(702, "Record the timeline", text)
-    if now.late:
-        first = now.late[0]
-        text = f"At {first.where}: {first.sentence}. Then record again."
+    late = next((item for item in found.findings if item.metric.key == "late"), None)
+    if late is not None:
+        text = f"At {late.where}: {late.sentence}. Then record again."
         return Step(710, "Mend the synchronisation", text)
     total = any(goal.key == CYCLES for goal in found.goals)
     ask = "" if total else " (--goal cycles=N says when the loop ends)"
-    return _bottleneck_step(now, found.bottleneck, ask)
+    return _bottleneck_step(found, found.bottleneck, ask, found.bottleneck.core in movers)
 
 
-def _bottleneck_step(now: Situation, found: Bottleneck, ask: str) -> Step:
+def _bottleneck_step(found: Profile, worst: Bottleneck, ask: str, moves: bool) -> Step:
     """708 to 718: the bottleneck is known; is there headroom in its instructions?"""
-    here = [group for group in now.groups if group.slice.row == found.core]
-    bad = [
-        (metric, group.slice) for group in here for metric in group.metrics if metric.ok is False
-    ]
-    if bad:
-        spent: dict[tuple[str, str, str], int] = {}
-        for metric, item in bad:
-            key = (*spot(item), metric.key)
-            spent[key] = spent.get(key, 0) + item.busy
-        metric, item = max(
-            bad, key=lambda pair: (spent[(*spot(pair[1]), pair[0].key)], badness(pair[0]))
-        )
+    rows = {item.core: item.row for item in found.tracks}
+    here = [item for item in found.findings if rows.get(item.core) == worst.core]
+    known = f"Starts are as expected, {worst.core} is the bottleneck"
+    costs = Counter[str]()
+    for item in here:
+        costs[item.metric.key] += item.cost
+    key, cost = next(iter(costs.most_common(1)), ("", 0))
+    if cost >= max(MATTERS * found.cycles, 1):
+        same = [item for item in here if item.metric.key == key]
+        best = max(same, key=lambda item: item.cost)
+        more = len({item.where for item in same}) - 1
+        which = f"With {plural(more, 'place')} more that" if more else "That"
         text = (
-            f"Starts are as expected, {found.core} is the bottleneck, and {item.where} has"
-            f" headroom: {metric.key} {metric.value:.3g}: {metric.sentence}. Then bracket what you"
-            " changed with trace_begin and trace_end, and run `macaw profile --mode mark --guide"
-            f" --against` with this profile's --json file (steps 720, 722){ask}."
+            f"{known}, and {best.where} has headroom:"
+            f" {key} {best.metric.value:.3g}: {best.sentence}."
+            f" {which} may cost about {plural(cost, 'cycle')}."
+            " Then bracket what you changed with trace_begin and trace_end, and run `macaw profile"
+            f" --mode mark --guide --against` with this profile's --json file (720, 722){ask}."
         )
         return Step(718, "Trace back and edit the instruction", text)
-    idle = [item for item in now.profile.rows if item.core != found.core]
-    least = min(idle, key=lambda item: item.busy_cycles, default=None)
-    where = found.slice.where if found.slice else found.core
+    where = worst.slice.where if worst.slice else worst.core
     text = (
-        f"Starts are as expected, {found.core} is the bottleneck, and its instruction {where} has"
-        " no headroom: no ratio misses its threshold. Change the mapping: let other cores do some"
-        " of its work"
+        f"{known}, and its instruction {where} has no headroom: what misses a threshold costs less"
+        f" than {MATTERS:.0%} of the run. Change the mapping:"
     )
-    if least is not None:
-        text += f" ({least.core} is at work for only {plural(least.busy_cycles, 'cycle')})"
+    second = max(
+        (row for row in worst.saved if row != worst.core),
+        key=lambda row: worst.saved[row],
+        default="",
+    )
+    unhidden = worst.saved.get(second, 0)
+    if unhidden >= UNHIDDEN * found.cycles:
+        text += (
+            f" the work of {second} is not hidden behind that of {worst.core}, and costs about"
+            f" {plural(unhidden, 'cycle')}: let them work at the same time, each on its half"
+        )
+    elif moves:
+        text += " move less (keep on chip what is used again), or more of it while others compute"
+    else:
+        text += " let other cores do some of its work"
+        least = min(
+            (item for item in found.rows if item.core != worst.core and item.busy),
+            key=lambda item: item.busy_cycles,
+            default=None,
+        )
+        if least is not None:
+            text += f" ({least.core} is at work for only {plural(least.busy_cycles, 'cycle')})"
     return Step(716, "Change the mapping", f"{text}; then record again and look at the total{ask}.")
 
 
-def _after_marking(now: Situation) -> Step:
+def _after_marking(found: Profile) -> Step:
     """720 to 724: an edited instruction was recorded by itself."""
-    if not now.groups:
+    if not found.groups:
         text = "Nothing was marked: bracket what you changed with trace_begin and trace_end."
         return Step(720, "Mark what was edited", text)
-    ours = [item for item in now.profile.differences if item.better is not None]
-    if not now.profile.differences:
+    if not found.differences:
         text = (
             "Give --against the JSON of the profile from before the edit: it shows what is better."
         )
         return Step(722, "Compare with before", text)
+    ours = [item for item in found.differences if item.better is not None]
     better, worse = (sum(item.better is value for item in ours) for value in (True, False))
     said = "; ".join(item.sentence for item in ours[:4]) or "nothing differs"
     if better > worse:
         text = f"It got better: {said}. Run in auto mode and look at the total (step 726)."
         return Step(724, "Run the whole program again", text)
-    return Step(
-        718,
-        "Trace back again",
-        f"It got no better: {said}. Look at the other ratios and edit again.",
-    )
+    text = f"It got no better: {said}. Look at the other ratios and edit again."
+    return Step(718, "Trace back again", text)
 
 
 # Against an earlier profile --------------------------------------------------------------------

@@ -13,7 +13,7 @@ from isa.trace import GROUP
 from macaw.errors import InputError
 from macaw.profile.model import Group, Metric, Slice
 from macaw.profile.timeline import Member
-from macaw.words import did_you_mean
+from macaw.words import did_you_mean, plural
 
 Counters = Mapping[str, int]
 _TAKES = {row.name: row.takes for row in GROUP}
@@ -93,10 +93,22 @@ def metrics(
         _plain("computes", computes, "{:.3g} bytes a cycle are computed on"),
         _match(reads, computes, limits["match"]),
         _partial(counters, machine, limits["partial"]),
-        _blocked(counters, machine, limits["blocked"]),
+        _blocked(counters, machine, member, limits["blocked"]),
         _utilisation(core, counters, member, limits["utilisation"]),
     ]
     return tuple(item for item in found if item.value is not None)
+
+
+def cost(metric: Metric, item: Slice) -> float:
+    """Cycles of a slice that a ratio which is not right may have cost, by rough estimate."""
+    counters, value = item.counters, metric.value or 0.0
+    if metric.key == "blocked":
+        return min(counters["e_rd_blocked"] + counters["e_wr_blocked"], item.busy)
+    if metric.key == "partial":
+        return min(counters["e_xwr_partial"], item.busy)
+    if metric.key == "match":
+        return item.busy * (1 - value if value < 1 else abs(value - round(value)))
+    return item.busy * (1 - value / (metric.threshold or 1))
 
 
 def total(slices: Iterable[Slice]) -> dict[str, int]:
@@ -167,14 +179,20 @@ def _partial(counters: Counters, machine: Machine, most: float) -> Metric:
     return Metric("partial", value, most, value <= most, text)
 
 
-def _blocked(counters: Counters, machine: Machine, most: float) -> Metric:
+def _blocked(counters: Counters, machine: Machine, member: Member, most: float) -> Metric:
     lost = counters["e_rd_blocked"] + counters["e_wr_blocked"]
     whole = counters["e_rd"] + counters["e_wr"]
     if not whole:
         return Metric("blocked", None)
     value = lost / whole
-    text = f"{whole:,} accesses of on-chip memory lost a bank in {lost:,} cycles"
-    if value > most:
+    accesses = f"{whole:,} access{'' if whole == 1 else 'es'}"
+    if member.apart:
+        text = f"{accesses} of its own memory waited {plural(lost, 'cycle')}"
+    else:
+        text = f"{accesses} of on-chip memory lost a bank in {plural(lost, 'cycle')}"
+    if value > most and member.apart:
+        text += ": do something else between accesses of the same bank or file, or spread data over more of them"
+    elif value > most:
         span = machine.banks * machine.bank_width
         text += (
             f": put what is accessed in the same cycle into different banks (a bank is"

@@ -101,7 +101,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to mend, the costliest first: all slices of one place in the source together."""
+    """Something to mend, what costs most first: all slices of one place in the source together."""
 
     core: str
     where: str  # `Slice.where`
@@ -109,6 +109,7 @@ class Finding:
     sentence: str
     cycles: int = 0  # that these slices took
     slices: int = 1
+    cost: int = 0  # cycles of them that it may have cost, by rough estimate
 
 
 @dataclass(frozen=True)

@@ -314,7 +314,7 @@ class _Profiler:
         worst = None
         if options.mode == "auto":
             commander = next(member.row for member in self.cores.values() if member.commands)
-            found = timeline.starts(tracks, commander)
+            found = timeline.starts(tracks, commander, waits)
             limit = self.limits["late"]
             by_row, late = advice.lateness(found, tracks, cycles, limit, commander)
             for row, metric in by_row.items():
@@ -339,8 +339,8 @@ class _Profiler:
             differences = advice.differences(options.against, made)
             made = replace(made, differences=differences, against=options.against_name)
         if options.guide:
-            now = advice.Situation(late, groups, made)
-            made = replace(made, step=advice.next_step(now))
+            movers = {member.row for member in self.cores.values() if not member.units}
+            made = replace(made, step=advice.next_step(made, movers))
         return made
 
     def _names(

@@ -25,13 +25,21 @@ class Member:
     units: int  # c: compute units of its array
     width: int  # p: bytes of data that a unit takes in a use at most
     commands: bool  # it commands the others
+    apart: bool = False  # the memory that it works on is its own, not the banks of on-chip memory
 
 
 def members(device: Device) -> dict[str, Member]:
     """The cores by name, in the order of the timeline."""
     cores = sorted(device.order, key=lambda core: (core.table.row, core.number))
     return {
-        core.name: Member(core.name, core.table.name, core.number, *core.units(), core.number == 0)
+        core.name: Member(
+            core.name,
+            core.table.name,
+            core.number,
+            *core.units(),
+            core.number == 0,
+            bool(core.table.memories),
+        )
         for core in cores
     }
 
@@ -149,22 +157,27 @@ class Start:
         return self.begin - self.could
 
 
-def starts(found: Sequence[Track], commander: str) -> list[Start]:
+def starts(
+    found: Sequence[Track], commander: str, waits: Mapping[str, Sequence[Wait]]
+) -> list[Start]:
     """When cores began to work, and when they could have.
 
     What a core could have waited for is its own work before and that of any other core but the
     one that commands them: what ended last of all this before it began. From then on nobody
     but the commander, whose row is `commander`, kept it waiting. What was at work from before
-    that until after the start was nothing to wait for.
+    that until after the start was nothing to wait for. A core that waited by itself, for
+    bytes of another one, could not begin before its wait was over.
     """
     others = [item for item in singles(found) if item.row != commander]
     ends = sorted(end for item in others for _, end in item.busy)
     result = []
     for item in others:
+        over = sorted(end for _, end, _ in waits.get(item.core, ()))
         before = [(0, 0), *item.busy]
         for (_, own), (begin, _) in pairwise(before):
             place = bisect_right(ends, begin)
-            could = max(own, ends[place - 1] if place else 0)
+            waited = bisect_right(over, begin)
+            could = max(own, ends[place - 1] if place else 0, over[waited - 1] if waited else 0)
             result.append(Start(item.core, item.row, begin, could))
     return sorted(result, key=lambda start: (start.begin, start.core))
 

@@ -76,6 +76,36 @@ def test_blocked_accesses_of_both_kinds() -> None:
     assert "a bank is 8 bytes wide, 128 bytes apart is the same one" in made.sentence
 
 
+def test_blocked_accesses_of_a_memory_of_its_own() -> None:
+    cores = {"fim[0]": Member("fim[0]", "fim", 8, 16, 2, False, apart=True)}
+    counters = record(0, 0, 1000, e_rd=1, e_rd_blocked=5).counters
+    (made,) = metrics.metrics("fim[0]", counters, Machine(32, 16, 8, cores), metrics.thresholds({}))
+    assert made.value == 5
+    assert made.sentence.startswith(
+        "1 access of its own memory waited 5 cycles: do something else between"
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "counters", "cost"),
+    [
+        ("blocked", 0.5, {"e_rd_blocked": 30, "e_wr_blocked": 4}, 34),
+        ("blocked", 9.0, {"e_rd_blocked": 3000}, 100),
+        ("partial", 0.5, {"e_xwr_partial": 12}, 12),
+        ("match", 0.25, {}, 75),
+        ("match", 2.5, {}, 50),
+        ("utilisation", 0.2, {}, 60),
+    ],
+)
+def test_what_it_may_have_cost(
+    key: str, value: float, counters: dict[str, int], cost: float
+) -> None:
+    """Of a slice of 100 cycles."""
+    values = record(0, 0, 100, **counters).counters
+    item = Slice("vc", "vc", 0, 100, 0, 1, counters=values)
+    assert metrics.cost(Metric(key, value, 0.5), item) == pytest.approx(cost)
+
+
 def test_utilisation() -> None:
     made = found(e_cu=4000, e_array=1000)["utilisation"]
     assert (made.value, made.ok) == (0.25, False)

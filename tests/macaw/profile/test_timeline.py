@@ -78,10 +78,19 @@ def test_what_starts_late() -> None:
     vc = Track("vc", "vc", (), ((130, 160), (170, 200)))
     cp = Track("cp", "cp", (), ((0, 10), (100, 130), (160, 170)))
     slices = tuple(track(CP, [record(0, 0, 1)], [], 0).slices)
-    found = starts([Track(x.core, x.row, slices, x.busy) for x in (cp, dma, vc)], "cp")
+    found = starts([Track(x.core, x.row, slices, x.busy) for x in (cp, dma, vc)], "cp", {})
     assert [(x.core, x.begin, x.could, x.late) for x in found] == [
         ("dma", 10, 0, 10),
         ("vc", 130, 100, 30),
         ("dma", 150, 100, 50),
         ("vc", 170, 160, 10),
     ]
+
+
+def test_a_core_that_waited_by_itself_is_not_late() -> None:
+    """The dma waits from 100 to 140 for bytes of vc, which computes all the while."""
+    dma = Track("dma", "dma", (), ((10, 100), (140, 200)))
+    vc = Track("vc", "vc", (), ((10, 400),))
+    found = starts([dma, vc], "cp", {"dma": [(100, 140, 4)]})
+    assert [(x.core, x.begin, x.could) for x in found if x.begin > 10] == [("dma", 140, 140)]
+    assert next(x.could for x in starts([dma, vc], "cp", {}) if x.begin == 140) == 100
