@@ -86,6 +86,19 @@ class Banks:
             self.written[bank] = self._data_end
         return at
 
+    def columns_of(
+        self, bank: int, row: int, time: int, count: int, writes: bool
+    ) -> tuple[int, int]:
+        """Columns over the channel of which one is asked for in each cycle: the first, the last."""
+        first = last = self.access(bank, row, time, writes)
+        if count > 1:
+            last += (count - 1) * max(self.t_ccdl, self.burst)
+            self.columns[bank] = self._on_channel[self._groups[bank]] = last
+            self._data_end = self.data(last, writes)
+            if writes:
+                self.written[bank] = self._data_end
+        return first, last
+
     def data(self, at: int, writes: bool) -> int:
         """The cycle behind the data of a column on the channel."""
         return at + (self.wl if writes else self.rl) + self.burst

@@ -79,6 +79,8 @@ class Carrier:
         """The first cycle behind a copy."""
         begin = -(-begin // self._step) * self._step
         if ISLAND in (copy.src.memory, copy.dst.memory):
+            if self._plain(copy):
+                return self._by_rows(copy, begin)
             return self._followed(copy, begin)
         width = max(self._width, self._line)
         key = (
@@ -88,6 +90,60 @@ class Carrier:
         if key not in self._alike:
             self._alike[key] = self._followed(copy, 0)
         return begin + self._alike[key]
+
+    def _plain(self, copy: Copy) -> bool:
+        """Whether each beat is a column, and no beat waits but for its column."""
+        sides = (copy.src, copy.src_stride), (copy.dst, copy.dst_stride)
+        if copy.src.memory == copy.dst.memory or (self._step, self._width) != (1, COLUMN_BYTES):
+            return False
+        if self._line % COLUMN_BYTES:
+            return False
+        banks = next(self._banks[x.island] for x, _ in sides if x.memory == ISLAND)
+        if self._depth < max(self._latency + 1, self._onchip, banks.rl + banks.burst):
+            return False
+        return not any(x.offset % COLUMN_BYTES or stride % COLUMN_BYTES for x, stride in sides)
+
+    def _by_rows(self, copy: Copy, begin: int) -> int:
+        """A plain copy: the columns of a row of memory at once."""
+        writes = copy.dst.memory == ISLAND
+        place, stride = (copy.dst, copy.dst_stride) if writes else (copy.src, copy.src_stride)
+        other = copy.src if writes else copy.dst
+        external = other.memory == EXTERNAL
+        banks = self._banks[place.island]
+        pitch = max(banks.t_ccdl, banks.burst)
+        after = self._latency + 1 if external else self._onchip
+        read, latest, number = begin + self._setup, begin, 0
+        moved: list[tuple[int, int]] = []  # reads of banks: number of a beat, when it is written
+        for row in range(copy.rows):
+            offset, left = place.offset + row * stride, copy.row_bytes
+            while left > 0:
+                size = min(left, banks.geometry.row_bytes - offset % banks.geometry.row_bytes)
+                count = -(-size // COLUMN_BYTES)
+                where = banks.geometry.place(offset)
+                if writes:
+                    _, last = banks.columns_of(where.bank, where.row, read + after, count, True)
+                    read += count
+                    latest = max(latest, banks.data(last, True))
+                else:
+                    read = max(read, self._room(moved, number, pitch))
+                    first, last = banks.columns_of(where.bank, where.row, read, count, False)
+                    moved.append((number, banks.data(first, False)))
+                    number += count
+                    room = self._room(moved, number - 1, pitch)
+                    read = max(read + count - 1, room) + 1
+                    written = banks.data(last, False)
+                    latest = written + (self._latency + 1 if external else 1)
+                offset, left = offset + size, left - size
+        last = read + after - 1 if writes else written
+        return max(last, latest - 1) + 1
+
+    def _room(self, moved: list[tuple[int, int]], number: int, pitch: int) -> int:
+        """The cycle in which a beat may be read, since one was written."""
+        wanted = number - self._depth
+        if wanted < 0:
+            return 0
+        first, time = next(run for run in reversed(moved) if run[0] <= wanted)
+        return time + (wanted - first) * pitch
 
     def _followed(self, copy: Copy, begin: int) -> int:
         step, depth = self._step, self._depth

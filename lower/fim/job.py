@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from isa.config import Configuration
 from lower.fim.banks import Banks
-from lower.fim.carry import Carrier, Copy
+from lower.fim.carry import LOCAL, Carrier, Copy
 from lower.fim.copies import Route, Router, operand
 from lower.fim.graph import Task, Tensor
 from lower.fim.stream import Stream
@@ -170,6 +170,7 @@ def predicted(job: Job, config: Configuration) -> Cycles:
         there = carrier.copies(several, time)
         if not number:
             bring = begin = there
+            reorder = carrier.copies([x for x in several if x.dst.memory == LOCAL], 0)
         done = ended(blocks, config, job.island, banks, there)
         several = copies(phase.fetch)
         if number == len(phases) - 1:
@@ -177,4 +178,4 @@ def predicted(job: Job, config: Configuration) -> Cycles:
             compute, during = done - begin, there - begin
         time = carrier.copies(several, done + 1)
         fetch = time - done
-    return Cycles(bring, compute, fetch, 0, held[0], held[1], during)
+    return Cycles(bring, compute, fetch, reorder, held[0], held[1], during)

@@ -7,6 +7,8 @@ Ways of a pair are ranked by a rough count; the first few are followed cycle by 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from heapq import nsmallest
 
 from isa.config import Configuration
@@ -14,17 +16,17 @@ from isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OU
 from isa.fim_islands import abilities
 from lower.fim.carry import Carrier
 from lower.fim.graph import GATHER, POINTWISE, SCATTER, Task
-from lower.fim.job import Job, ProductJob, copies, held_up, predicted
+from lower.fim.job import Cycles, Job, ProductJob, copies, held_up, predicted
 from lower.fim.pair import pair
 from lower.fim.plan import ROWS, Home, Option, Refusal
 from lower.fim.pointwise import HostJob, pointwise
 from lower.fim.stream import Stream
-from lower.fim.tiling import Shape
-from lower.fim.unit import CannotError, Part, check, parted
+from lower.fim.unit import CannotError, Part, Traits, check, parted
 from lower.fim.ways import streams
 from lower.fim.words import Mode, latency
 
-FOLLOWED = 3  # ways of a pair that are followed cycle by cycle
+FOLLOWED = 3  # ways of a pair that are followed cycle by cycle, if by the rough count they
+NEAR = 1.05  # take no more than so many times the first one's
 
 
 def options(
@@ -66,14 +68,13 @@ def _pointwise(
     job = pointwise(tasks[0], config, island, form)
     if isinstance(job, str):
         return Refusal(tasks, island, ELEMENTWISE, job)
-    return option_of(tasks, ELEMENTWISE, job, config)
+    return option_of(tasks, ELEMENTWISE, job, predicted(job, config))
 
 
 def option_of(
-    tasks: tuple[Task, ...], layout: int, job: Job, config: Configuration, buffer: int = 0
+    tasks: tuple[Task, ...], layout: int, job: Job, cycles: Cycles, buffer: int = 0
 ) -> Option:
-    """The option of a job, with its cycles."""
-    cycles = predicted(job, config)
+    """The option of a job that takes so many cycles."""
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
         job.mask, buffer, cycles.held_bring, cycles.held_fetch, job,
@@ -88,8 +89,8 @@ def _option(
     try:
         parts = parted(tasks)
         if len(parts) > 1:
-            job, buffer = pair(parts, config, island, layout, form)
-            return option_of(tasks, layout, job, config, buffer)
+            job, cycles = pair(parts, config, island, layout, form)
+            return option_of(tasks, layout, job, cycles, job.columns)
         return _product(tasks, parts[0], config, layout, island, form)
     except CannotError as error:
         return Refusal(tasks, island, layout, str(error))
@@ -99,22 +100,45 @@ def _product(
     tasks: tuple[Task, ...], part: Part, config: Configuration, layout: int, island: int, form: int
 ) -> Option:
     check(part, config, island, layout, form)
-    a, b = part.product.inputs
-    shape = Shape(a.rows, a.columns, b.columns, form)
-    known = a.data is not None, b.data is not None
-    ways = nsmallest(
-        FOLLOWED,
-        streams(shape, config, island, layout, part.after),
-        key=lambda stream: rough(stream, config, *known),
-    )
-    if not ways:
+    found = _least(_Asked(part.traits(form), config, island, layout, tasks, part))
+    if found is None:
         raise CannotError(
             "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
         )
-    return min(
-        (option_of(tasks, layout, ProductJob(tasks, way, part.rows), config) for way in ways),
-        key=lambda option: option.total,
+    stream, cycles = found
+    return option_of(tasks, layout, ProductJob(tasks, stream, part.rows), cycles)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A product and functions on an island; tasks of the same traits take the same."""
+
+    traits: Traits
+    config: Configuration
+    island: int
+    layout: int
+    tasks: tuple[Task, ...] = field(compare=False)
+    part: Part = field(compare=False)
+
+
+@lru_cache(maxsize=4096)
+def _least(asked: _Asked) -> tuple[Stream, Cycles] | None:
+    """The best way, and what it takes."""
+    traits, config = asked.traits, asked.config
+    ranked = nsmallest(
+        FOLLOWED,
+        (
+            (rough(stream, config, *traits.known), number, stream)
+            for number, stream in enumerate(
+                streams(traits.shape, config, asked.island, asked.layout, traits.after)
+            )
+        ),
     )
+    ways = [stream for cycles, _, stream in ranked if cycles <= ranked[0][0] * NEAR]
+    found = (
+        (way, predicted(ProductJob(asked.tasks, way, asked.part.rows), config)) for way in ways
+    )
+    return min(found, key=lambda pair: pair[1].total, default=None)
 
 
 def rough(stream: Stream, config: Configuration, known_a: bool, known_b: bool) -> int:

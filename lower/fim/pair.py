@@ -7,8 +7,9 @@ whose results are such tiles: dot, a part of a row, and tensor, a block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from heapq import nsmallest
 from typing import Any
 
@@ -19,10 +20,9 @@ from isa.config import Configuration
 from isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, COLUMNS, DOT, TENSOR
 from isa.fim_islands import geometry
 from lower.fim.copies import Router, operand
-from lower.fim.job import Phase, placed, predicted
+from lower.fim.job import Cycles, Phase, placed, predicted
 from lower.fim.stream import Link, Stream
-from lower.fim.tiling import Shape
-from lower.fim.unit import CannotError, Part, check
+from lower.fim.unit import CannotError, Part, Traits, check
 from lower.fim.ways import streams
 from lower.fim.words import POINT, PUSH, Block, Word
 
@@ -117,10 +117,21 @@ class PairJob:
         return found
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """Two parts on an island; parts of the same traits take the same."""
+
+    traits: tuple[Traits, ...]
+    config: Configuration
+    island: int
+    layout: int
+    parts: tuple[Part, Part] = field(compare=False)
+
+
 def pair(
-    parts: list[Part], config: Configuration, island: int, layout: int, form: int
-) -> tuple[PairJob, int]:
-    """The least pair of an island and a layout, and the columns of its buffer.
+    parts: Sequence[Part], config: Configuration, island: int, layout: int, form: int
+) -> tuple[PairJob, Cycles]:
+    """The least pair of an island and a layout, and what it takes.
 
     Raises `CannotError`.
     """
@@ -130,42 +141,42 @@ def pair(
     if layout not in (DOT, TENSOR):
         name = ARRANGEMENT_NAMES[layout]
         raise CannotError(f"what {name} yields are no tiles that {name} takes")
-    rows, words = geometry(config).rows, config["fim.instructions"]
-    jobs = [
-        job
-        for job in _jobs((first, second), config, island, layout, form)
-        if job.rows <= rows and job.words <= words
-    ]
-    if not jobs:
+    traits = tuple(part.traits(form) for part in parts)
+    found = _least(_Asked(traits, config, island, layout, (first, second)))
+    if found is None:
         raise CannotError("two products and their buffers take more banks, rows or words")
-    found = min(
-        nsmallest(_FOLLOWED, jobs, key=_rough), key=lambda job: predicted(job, config).total
-    )
-    return found, found.columns
+    job, cycles = found
+    return replace(job, parts=(first, second)), cycles
 
 
-def _jobs(
-    parts: tuple[Part, Part], config: Configuration, island: int, layout: int, form: int
-) -> Iterator[PairJob]:
-    a, b = parts[0].product.inputs
-    c = parts[1].product.inputs[1]
+@lru_cache(maxsize=1024)
+def _least(asked: _Asked) -> tuple[PairJob, Cycles] | None:
+    config = asked.config
+    rows, words = geometry(config).rows, config["fim.instructions"]
+    jobs = (job for job in _jobs(asked) if job.rows <= rows and job.words <= words)
+    found = ((job, predicted(job, config)) for job in nsmallest(_FOLLOWED, jobs, key=_rough))
+    return min(found, key=lambda pair: pair[1].total, default=None)
+
+
+def _jobs(asked: _Asked) -> Iterator[PairJob]:
+    (first, second), config = asked.traits, asked.config
+    island, layout = asked.island, asked.layout
     banks = geometry(config).banks
-    ways = streams(Shape(a.rows, a.columns, b.columns, form), config, island, layout)
-    for way in ways:
-        lanes = way.shape.numbers.lanes
+    for way in streams(first.shape, config, island, layout):
         if way.high > 1 or way.blocks > 1 or way.rounds > 1 or way.starts > 1:
             continue
-        if layout == DOT and way.wide != lanes:
+        if layout == DOT and way.wide != first.shape.numbers.lanes:
             continue
-        producer = replace(way, after=parts[0].after, link=Link(pushes=_BETWEEN))
+        producer = replace(way, after=first.after, link=Link(pushes=_BETWEEN))
         left = banks - producer.banks - 2
         steps = producer.banks * producer.slices
-        shape = Shape(a.rows, steps * way.tile[1], c.columns, form)
+        shape = replace(second.shape, k=steps * way.tile[1])
         for other in streams(shape, config, island, layout):
             if other.high > 1 or other.blocks > 1 or other.starts > 1 or other.banks > left:
                 continue
             link = Link(producer.buffer(0) + 2, _BETWEEN, fed=True)
-            yield PairJob(parts, producer, replace(other, after=parts[1].after, link=link))
+            consumer = replace(other, after=second.after, link=link)
+            yield PairJob(asked.parts, producer, consumer)
 
 
 def _rough(job: PairJob) -> tuple[int, int]:

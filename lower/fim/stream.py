@@ -33,7 +33,7 @@ from isa.fim_circuit import (
     tile_shape,
 )
 from isa.fim_islands import Geometry, island_address
-from lower.fim.tiling import Shape
+from lower.fim.shape import Shape
 from lower.fim.words import (
     ACT,
     ALONE,

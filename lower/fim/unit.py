@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,13 +16,22 @@ from isa.config import Configuration
 from isa.fim_circuit import ELEMENTWISE, FUNCTION_NAMES, FUNCTIONS
 from isa.fim_islands import abilities
 from lower.fim.graph import POINTWISE, PRODUCT, Task, Tensor
-from lower.fim.tiling import Shape, lacks
+from lower.fim.shape import Shape, lacks
 
 _EITHER = ("add", "mul")  # whose operands may change places
 
 
 class CannotError(Exception):
     """Tasks cannot be done so; the message says why."""
+
+
+class Traits(NamedTuple):
+    """What the cycles of a part depend on."""
+
+    shape: Shape
+    after: tuple[int, ...]
+    known: tuple[bool, bool]  # A and B
+    offsets: tuple[int, int]  # where they begin in their memory, in numbers
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,13 @@ class Part:
     after: tuple[int, ...]
     rows: tuple[Tensor, ...]
     output: Tensor
+
+    def traits(self, form: int) -> Traits:
+        """What its cycles depend on, in a number format."""
+        a, b = self.product.inputs
+        shape = Shape(a.rows, a.columns, b.columns, form)
+        known = a.data is not None, b.data is not None
+        return Traits(shape, self.after, known, (a.offset, b.offset))
 
 
 def parted(tasks: Sequence[Task]) -> list[Part]:
@@ -73,8 +90,7 @@ def _further(part: Part, task: Task) -> Part:
 
 def check(part: Part, config: Configuration, island: int, layout: int, form: int) -> None:
     """Raise `CannotError` if an island lacks something for a part."""
-    a, b = part.product.inputs
-    why = lacks(Shape(a.rows, a.columns, b.columns, form), config, island, layout)
+    why = lacks(part.traits(form).shape, config, island, layout)
     able = abilities(config, island)
     whys = (why, *(able.lacks(function, ELEMENTWISE, form) for function in part.after))
     for why in whys:

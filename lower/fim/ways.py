@@ -8,8 +8,8 @@ from dataclasses import replace
 from isa.config import Configuration
 from isa.fim_circuit import BUFFERS, COLUMNS, DOT, OUTER, SLOTS
 from isa.fim_islands import abilities, geometry
+from lower.fim.shape import Shape, lacks
 from lower.fim.stream import Stream, part
-from lower.fim.tiling import Shape, lacks
 
 _POWERS = tuple(1 << n for n in range(SLOTS.bit_length()))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from isa.config import Configuration
 from isa.fim_circuit import (
     ARRANGEMENTS,
-    COLUMN_BYTES,
+    COLUMNS,
     FORMATS,
     FUNCTION_NAMES,
     GIO,
@@ -144,6 +144,13 @@ class _Running:
         self.alu = self.rz = 0
         self.pulled = {ROP: 0, GIO: 0}
         self.ended = False
+
+    def go(self, limit: int) -> None:
+        """Do a word, and those behind it that come before `limit`; others see what is pushed."""
+        while True:
+            self.step()
+            if self.ended or self.time >= limit or self.words[self.place - 1].kind == PUSH:
+                return
 
     def step(self) -> None:
         """Do a word."""
@@ -284,8 +291,8 @@ class _Island:
 
     def access(self, column: int, time: int, writes: bool) -> int:
         """A column of the island over the channel; when its command comes."""
-        place = self.banks.geometry.place(column * COLUMN_BYTES)
-        return self.banks.access(place.bank, place.row, time, writes, self.step)
+        bank, rest = divmod(column, self.banks.geometry.rows * COLUMNS)
+        return self.banks.access(bank, rest // COLUMNS, time, writes, self.step)
 
 
 def ended(
@@ -297,10 +304,11 @@ def ended(
     there.running = [_Running(there, block, there.aligned(begin)) for block in blocks]
     left = list(there.running)
     while left:
-        now = left[0] if len(left) == 1 else min(left, key=lambda block: block.time)
+        now = min(left, key=lambda block: block.time)
         if now.time >= _NEVER:
             raise ValueError("blocks wait for one another")
-        now.step()
+        limit = min((block.time for block in left if block is not now), default=_NEVER)
+        now.go(limit)
         if now.ended:
             left.remove(now)
     return max(block.time for block in there.running)

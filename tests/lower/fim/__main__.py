@@ -16,7 +16,7 @@ import numpy as np
 
 from lower.fim.options import options
 from lower.fim.plan import Option
-from lower.fim.tiling import Shape
+from lower.fim.shape import Shape
 from tests.lower.fim.running import BASE, alone, operands, product, rounded, run
 
 

@@ -58,9 +58,10 @@ def alone(graph, option):
 
 
 def run(plan, graph, device, name, **inputs):
-    """What the plan's program did."""
-    program = emit(plan, graph, device, name)
+    """What the plan's program did; without a name the device stands in a file beside it."""
+    program = emit(plan, graph, device, name or '"p.device.toml"')
     with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "p.device.toml").write_text(device.to_toml())
         for file, array in program.files.items():
             np.save(Path(folder) / file, array)
         (Path(folder) / "p.s").write_text(program.source)

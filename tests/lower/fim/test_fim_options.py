@@ -11,7 +11,7 @@ from isa.fim_circuit import OUTER
 from lower.fim.job import ProductJob, predicted
 from lower.fim.options import options
 from lower.fim.plan import Option, Refusal
-from lower.fim.tiling import Shape
+from lower.fim.shape import Shape
 from lower.fim.ways import streams
 from lower.fim.words import size
 from tests.lower.fim.running import BASE, TINY, alone, operands, product, rounded, run
@@ -24,7 +24,10 @@ def check(option, graph, a, b, device, name):
     given = {side: x for side, x in (("a", a), ("b", b)) if graph.tensors[side].data is None}
     done = run(alone(graph, option), graph, device, name, **given)
     np.testing.assert_array_equal(done.outputs["c"], rounded(a, b, option.layout))
-    assert abs(done.cycles - option.total) <= FEW * option.how.stream.starts
+    few = FEW * option.how.stream.starts
+    if option.how.stream.blocks > 1:  # what a block leaves is fetched while another one goes on
+        few += option.total // 100
+    assert abs(done.cycles - option.total) <= few
 
 
 def option_of(stream, graph):
@@ -93,6 +96,33 @@ def test_what_fits(values):
             sum(size(block.items) + 2 for block in option.how.blocks()) < device["fim.instructions"]
         )
         assert option.how.rows <= device["fim.rows"]
+
+
+TIMES = ("t_ccdl", "t_ccds", "t_rcdrd", "t_rcdwr", "t_rp", "t_ras", "t_rc", "rl", "wl", "t_wr")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_pair_of_any_timing(seed):
+    """Whatever waits longest, islands of other clocks and lanes, another dma and channel."""
+    random = np.random.default_rng(seed)
+    values = {f"fim.{name}": int(random.choice([1, 5, 16, 70])) for name in TIMES}
+    values["fim.t_ccdl"] = max(values["fim.t_ccdl"], values["fim.t_ccds"])
+    for name in ("add", "mul", "tree"):
+        values[f"fim.alu.{name}"] = int(random.choice([1, 4, 30]))
+    for name, some in {"divider": [1, 3, 7], "lanes": [1, 7, 100]}.items():
+        values[f"fim.island.0.{name}"] = int(random.choice(some))
+    values["dma.divider"] = int(random.choice([1, 2]))
+    values["dma.setup"] = int(random.choice([0, 9]))
+    values["dma.buffer"] = int(random.choice([1, 5, 64]))
+    values["mem.external_latency"] = int(random.choice([1, 50]))
+    device = TINY.changed(values)
+    shape = Shape(*random.integers(1, 25, 3).tolist(), form=seed % 2)
+    a, b = operands(shape)
+    graph = product(a, b)
+    found = [x for x in options(graph.tasks, device, form=shape.form) if isinstance(x, Option)]
+    assert found
+    for option in found:
+        check(option, graph, a, b, device, None)
 
 
 def test_why_a_pair_cannot():
