@@ -21,6 +21,7 @@ from emu.fim import operations, tracing, words
 from emu.fim.arithmetic import Mode
 from emu.fim.dram import Dram
 from emu.fim.state import NOBODY, OWN_COUNTS, OWNER, PRODUCER, Block, fields
+from emu.tallies import Tally
 from emu.windows import Later
 from isa import memory_map
 from isa.codec import Decoded, DecodeError, decode
@@ -58,6 +59,9 @@ class Island(Core):
         self.able_modes: set[Mode] = set()  # that were asked for, and the circuits can do
         self.journal: list[tuple[int, bytes]] | None = None  # what written bytes were
         self.run: operations.Run | None = None  # the repeats that were done last
+        self.tally = Tally()  # what the trace will have
+        self.untold = tracing.UNKNOWN  # the number of the word behind those in the tally
+        self.tallied: Block | None = None  # whose fim in the tally is not done
 
     # Memory
 
@@ -272,6 +276,7 @@ class Island(Core):
 
     def sync(self) -> None:
         tracing.catch_up(self, self.device.frontier(self))
+        tracing.absorb(self)
         super().sync()
         self.state.blocks = [block.plain() for block in self.blocks]
         self.state.buffers = [list(buffer) for buffer in self.buffers]
@@ -280,6 +285,8 @@ class Island(Core):
 
     def reload(self) -> None:
         super().reload()
+        self.tally.clear()
+        self.untold, self.tallied = tracing.UNKNOWN, None
         self.blocks = [Block.of(plain) for plain in self.state.blocks]
         self.buffers = [list(buffer) for buffer in self.state.buffers]
         self.dram.take(self.state.dram)
@@ -318,6 +325,7 @@ class FastIsland(Island):
 
     def _saved(self) -> dict[str, Any]:
         """The state but for the memory; written bytes come into the journal."""
+        tracing.absorb(self)
         self.trace.sync()
         arrays = (row for row in self.state.fields if row.shape)
         return {

@@ -78,11 +78,12 @@ class Block:
 
     def plain(self) -> list[Any]:
         """The block as lists and numbers."""
+        known = self.repeat > 0 or self.ahead is not None
         return [
             self.index, list(self.banks), self.pc, self.time, self.running, self.row,
             [list(loop) for loop in self.loops], list(self.registers), self.rz_ready,
             self.alu_free, self.rop_ready, self.gio_ready, self.repeat, self.waiting, self.key, self.since,
-            self.number, None if self.ahead is None else self.ahead.plain(),
+            self.number if known else UNKNOWN, None if self.ahead is None else self.ahead.plain(),
         ]  # fmt: skip
 
     @classmethod

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from emu.tallies import ARRAY, INDEX, UNIT
 from isa.fim_circuit import IOSA, OPERATIONS, Operation
 
 if TYPE_CHECKING:
@@ -21,7 +22,18 @@ if TYPE_CHECKING:
 
     Act = Callable[[Island, Block, Mapping[str, int], int], bool]
 
-UNKNOWN = -1  # the number of a word that began when nobody listened
+UNKNOWN = -1  # the number of a word that the trace does not know
+_READS, _WRITES, _READS_HELD, _WRITES_HELD, _PULLED, _PUSHED = (
+    INDEX[name]
+    for name in (
+        "reads",
+        "writes",
+        "reads_blocked",
+        "writes_blocked",
+        "external_reads",
+        "external_writes",
+    )
+)
 
 
 class Use(NamedTuple):
@@ -100,11 +112,18 @@ class Ahead:
 def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> bool:
     """Do a word of a block, or repeats of a fim, by `act`, and tell of it; as `act` does."""
     marks = item.row.writes == "trace"
+    fresh = not block.repeat
+    alone = len(island.blocks) == 1 or sum(other.running for other in island.blocks) == 1
+    if alone and not marks and not island.listeners and (fresh or island.tallied is block):
+        if block.ahead is not None:
+            catch_up(island, block.time, block.index)
+            if not island.tracing:
+                return act(island, block, item.values, limit)
+        return _alone(island, block, item.values, act, limit)
+    absorb(island)
     time, index, address = block.time, block.index, block.pc
     catch_up(island, time, index, marks)
-    begins = not block.repeat
-    if begins:
-        block.number = island.begun
+    number = island.begun
     counts, dram = island.counts, island.dram
     held, pushed, pulled = dram.held, counts["pushed"], counts["pulled"]
     island.run = None
@@ -115,8 +134,8 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
         if island.listeners:
             island.announce("done", address=address, block=index, until=block.time)
         return ended
-    if begins and island.tracing:
-        island.trace.begin(time, block.number)
+    if fresh and island.tracing:
+        block.number = island.trace.begin(time, number)
     held = dram.held - held
     if island.run is not None:
         ahead = _repeats(island, block, OPERATIONS[item.values["n"]], time, held)
@@ -134,6 +153,67 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
     until = block.time if block.running else time + island.divider
     _tell(island, block, uses, until, address)
     return ended
+
+
+# --- an island with one block left: one word after the other ---
+
+
+def _alone(island: Island, block: Block, values: Mapping[str, int], act: Act, limit: int) -> bool:
+    """As `step`, into the tally of what the trace will have at its next border."""
+    trace, tally, counts, dram = island.trace, island.tally, island.counts, island.dram
+    time, fresh = block.time, not block.repeat
+    held, pushed, pulled = dram.held, counts["pushed"], counts["pulled"]
+    island.run = None
+    number = island.retired if fresh else block.number
+    ended = act(island, block, values, limit)
+    if block.waiting:
+        return ended
+    if fresh:
+        if number >= trace.open_at:
+            absorb(island)
+            trace.open(number)
+        if island.untold == UNKNOWN:
+            trace.executed = number
+        block.number, island.tallied = number, block
+        tally.began(time)
+    island.untold = number + 1
+    held = dram.held - held
+    run = island.run
+    if run is not None:
+        operation, banks = OPERATIONS[values["n"]], len(block.banks)
+        writes = operation.to == IOSA
+        if operation.has_column:
+            tally.occurred(_WRITES if writes else _READS, run.at, run.at, run.times * banks)
+        if operation.computes:
+            latency, each = island.latencies.of(block.mode), run.times * banks
+            until = run.at + (run.times - 1) * run.period + latency.result * island.divider
+            tally.occurred(UNIT, run.at, until, each * latency.products)
+            tally.occurred(ARRAY, run.at, until, each * latency.passes)
+    else:
+        writes = counts["pushed"] > pushed
+        if writes:
+            tally.occurred(_PUSHED, time, dram.data_end, counts["pushed"] - pushed)
+        elif counts["pulled"] > pulled:
+            tally.occurred(_PULLED, time, dram.data_end, counts["pulled"] - pulled)
+    if held:
+        tally.occurred(_WRITES_HELD if writes else _READS_HELD, time, time, held)
+    if not block.repeat:
+        island.tallied, block.number = None, UNKNOWN
+        tally.ended(block.time if block.running else time + island.divider)
+        if number + 1 >= trace.close_at:
+            absorb(island)
+            trace.close(number + 1)
+    return ended
+
+
+def absorb(island: Island) -> None:
+    """Let the trace have the tally."""
+    if island.untold != UNKNOWN:
+        executed, island.untold = island.untold, UNKNOWN
+        island.trace.absorb(island.tally, executed, int(island.tallied is not None))
+
+
+# --- several blocks ---
 
 
 def _repeats(island: Island, block: Block, operation: Operation, time: int, held: int) -> Ahead:
@@ -195,3 +275,5 @@ def _tell(island: Island, block: Block, uses: Iterable[Use], until: int, address
                 island.announce("used", address=address, block=block.index, **use._asdict())
         if until:
             island.announce("done", address=address, block=block.index, until=until)
+    if until:
+        block.number = UNKNOWN
