@@ -26,7 +26,7 @@ from macaw.profile.timeline import Start
 from macaw.words import did_you_mean, plural
 
 CYCLES = "cycles"
-MATTERS = 0.01  # of the run: a ratio that may have cost less is no next step
+MATTERS = 0.005  # of the run: a ratio that may have cost less is no next step
 UNHIDDEN = 0.05  # of the run: so much does work of another row cost that should be hidden
 
 
@@ -207,7 +207,7 @@ def _bottleneck_step(found: Profile, worst: Bottleneck, ask: str, moves: bool) -
     where = worst.slice.where if worst.slice else worst.core
     text = (
         f"{known}, and its instruction {where} has no headroom: what misses a threshold costs less"
-        f" than {MATTERS:.0%} of the run. Change the mapping:"
+        f" than {MATTERS:.1%} of the run. Change the mapping:"
     )
     second = max(
         (row for row in worst.saved if row != worst.core),
