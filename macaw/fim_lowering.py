@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,12 @@ from lower.errors import LowerError
 from lower.fim import dynamic as dispatcher
 from lower.fim import explain, options, program
 from lower.fim.graph import Graph
-from lower.fim.plan import BRING, FETCH, Option, Plan, Refusal
+from lower.fim.plan import BRING, FETCH, Option, Plan, Refusal, Step
 from lower.fim.schedule import schedule
 from lower.product import Lowered
 from macaw import api, lowering, running
 from macaw.errors import InputError
+from macaw.fim_watching import Watch, Watched
 
 if TYPE_CHECKING:
     import onnx
@@ -36,12 +37,13 @@ class MeasuredGraph:
 
     `dma`: cycles in which it was at work, waiting for banks included. `error` is the largest
     difference of an output from float64 without roundings, as a share of that output's largest
-    number.
+    number. `steps`: which island was at which step, and when.
     """
 
     cycles: int
     dma: int
     error: float
+    steps: Sequence[Watched]
     outputs: Mapping[str, NDArray[Any]] = field(repr=False)
 
 
@@ -83,6 +85,17 @@ class GraphLowering:
         """The steps of the plan, a table in lines."""
         return explain.steps(self.plan)
 
+    def ways(self) -> dict[int, Step]:
+        """What each number of a step in the source stands for; of a dynamic program each way."""
+        if not self.dynamic:
+            return {step.number: step for step in self.plan.steps}
+        units = dispatcher.choices(self.plan)
+        return {
+            way.number: Step(number, way.option)
+            for number, unit in enumerate(units)
+            for way in unit.steps
+        }
+
     def reasons(self) -> list[str]:
         """Why each step is where it is, in lines."""
         return explain.reasons(self.plan)
@@ -113,11 +126,14 @@ class GraphLowering:
             for tensor in self.graph.inputs
         }
         given |= {name: np.asarray(array, dtype) for name, array in (inputs or {}).items()}
-        run = running.run(self.assemble(), given)
+        assembled = self.assemble()
+        watch = Watch(assembled)
+        run = running.run(assembled, given, on_start=watch.begin)
         return MeasuredGraph(
             cycles=run.cycles,
             dma=run.counters["dma"]["cycles_busy"],
             error=self._error(given, run.outputs),
+            steps=watch.steps,
             outputs=run.outputs,
         )
 

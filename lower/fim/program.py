@@ -26,6 +26,7 @@ from lower.fim.plan import BRING, FETCH, HOST, START, Plan, Step
 from lower.fim.words import Block
 from lower.listing import Listing
 
+BLOCKS = "blocks"  # and the number of a step: the label of its blocks
 _FEW = 2  # copies that need no loop
 _CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
@@ -161,7 +162,7 @@ class Writer:
         self.wait_for_inputs(step)
         self.code += [
             f"li a0, {CORE.number + island} # island {island}",
-            f"la a1, blocks{step.number}",
+            f"la a1, {BLOCKS}{step.number}",
             "core.start a0, a1",
         ]
 
@@ -241,7 +242,7 @@ class Writer:
             for place, step in enumerate(steps):
                 if place:
                     out.put("endall")
-                label = f"blocks{step.number}"
+                label = f"{BLOCKS}{step.number}"
                 for block in self.blocks(step):
                     out.block("\n".join(block.lines(label)))
                     label = ""

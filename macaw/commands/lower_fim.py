@@ -12,6 +12,7 @@ import click
 from macaw.errors import DONE
 
 if TYPE_CHECKING:
+    from lower.fim.plan import Plan
     from macaw.fim_lowering import GraphLowering, MeasuredGraph
 
 
@@ -73,8 +74,29 @@ def _told(found: GraphLowering, explain: bool, width: int) -> Iterator[str]:
 
 
 def _measured(found: GraphLowering, measured: MeasuredGraph) -> str:
-    rows = [("cycles", found.cycles, measured.cycles), ("dma at work", found.dma, measured.dma)]
-    lines = [f"{'':<12} {'predicted':>12} {'emulated':>12}"]
-    lines += [f"{name:<12} {guess:>12,} {real:>12,}" for name, guess, real in rows]
+    """Predicted beside emulated: each step's blocks, and all of it."""
+    from lower.fim import explain
+    from lower.fim.plan import START
+
+    ways, plan = found.ways(), found.plan
+    rows = [["", "", "predicted", "emulated"]]
+    for row in measured.steps:
+        step = ways[row.number]
+        guess = plan.action(START, step.number) if _is_island(plan, step.number) else None
+        predicted = f"{guess.begin:,} to {guess.end:,}" if guess else "the host"
+        emulated = f"{row.begin:,} to {row.end:,}"
+        rows.append([explain.mark(step), f"island {row.island}", predicted, emulated])
+    rows.append(["", "dma at work", f"{found.dma:,}", f"{measured.dma:,}"])
+    rows.append(["", "cycles", f"{found.cycles:,}", f"{measured.cycles:,}"])
+    widths = [max(len(row[place]) for row in rows) for place in range(4)]
+    lines = [
+        f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}"
+        f"  {row[3]:>{widths[3]}}"
+        for row in rows
+    ]
     lines.append(f"outputs differ from float64 by at most {measured.error:.2g} of the largest")
     return "\n".join(lines)
+
+
+def _is_island(plan: Plan, number: int) -> bool:
+    return plan.steps[number].option.island is not None

@@ -46,8 +46,9 @@ def test_a_source_that_runs(macaw: Macaw, tmp_path: Path) -> None:
     assert "y = x · W (20 x 16 x 8)" in lines[1]
     assert any("cycles; it would end the plan" in line for line in lines)
     assert any(line.startswith("dma in ") and len(line) <= 80 for line in lines)
-    guess, emulated = (int(word.replace(",", "")) for word in lines[-3].split()[-2:])
-    assert lines[-3].startswith("cycles ")
+    name, guess, emulated = lines[-2].replace(",", "").split()
+    guess, emulated = int(guess), int(emulated)
+    assert name == "cycles"
     assert abs(guess / emulated - 1) < 0.1
     assert macaw("fmt", "--check", "p.s").returncode == 0
     x = RNG.integers(-3, 4, (20, 16)).astype(np.float16)
@@ -68,6 +69,11 @@ def test_a_graph_by_hand(tmp_path: Path) -> None:
     assert measured.error == 0
     assert abs(found.cycles / measured.cycles - 1) < 0.1
     assert abs(found.dma / measured.dma - 1) < 0.1
+    (step,) = measured.steps
+    start = found.plan.action("start", 0)
+    assert step.island == found.plan.steps[0].option.island
+    assert abs(step.begin - start.begin) < 50
+    assert abs((step.end - step.begin) / (start.end - start.begin) - 1) < 0.1
     found.write(tmp_path / "by_hand.s")
     x = np.arange(128, dtype=np.float32).reshape(8, 16)
     run = api.run(tmp_path / "by_hand.s", x=x)
