@@ -81,8 +81,8 @@ class Row(Core):
 
     def current(self) -> tuple[str, int | None]:
         """The exe that began last: the packet on the bus may be the one before it or behind it."""
-        latest = self.tracer.latest
-        return "", None if latest is None else self.address(latest)
+        latest = self.state.latest
+        return "", None if latest < 0 else self.address(latest)
 
     def dispatch(self, offset: int, time: int) -> None:
         """Begin the packet list at `offset` of the feeding half."""

@@ -317,6 +317,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("reached", "int", meaning="first cycle of the row that is not simulated yet"),
         StateField("counted_to", "int", meaning="cycles of the row before this one are counted"),
         StateField("begun", "int", meaning="601: exes that have begun"),
+        StateField("latest", "int", meaning="601: offset of the one that began last in the half, -1: none", initial=-1),
         StateField("next_packet", "int", meaning="601: offset in the half of the packet after this one, -1: the list is done", initial=-1),
         StateField("packet", "object", meaning="601: the packet on the bus, or None"),
         StateField("beat", "object", meaning="601: the beat that memory was asked for, or None"),

@@ -25,7 +25,6 @@ class Tracing:
     def __init__(self, row: Row) -> None:
         self.row, self.state = row, row.state
         self.ended: list[int] = []  # exes that are over in this cycle
-        self.latest: int | None = None  # where the exe that began last lies, since a reset
 
     # Exes
 
@@ -33,7 +32,7 @@ class Tracing:
         """The first beat of an exe goes in cycle `now`."""
         row = self.row
         packet["number"] = self.state.begun
-        self.latest = packet["address"]
+        self.state.latest = packet["address"]
         self.state.begun += 1
         if row.tracing:
             row.trace.begin(now * row.divider, packet["number"])

@@ -34,7 +34,7 @@ WORK = set(
     "mac_left mac_next mac_base mac_limit mac_sum mac_reached q1 q1_head q1_count q2 q2_head q2_count"
     " balancing given handing helpers sfu_fifo sfu_tokens"
     " segment_entries buffer sfu_jobs sfu_pipe computing doing doing_since parsers units runs due reached counted_to"
-    " begun macs_before"
+    " begun latest macs_before"
     " next_packet packet beat bus_free return_turn returning returned"
     " time stopped retired running waiting waited cycle arbiter traffic feeding free local external".split()
 ) | {row.name for row in (*PE_COUNTERS, *ROW_COUNTERS, *trace.fields({"trace.groups": 1}))}

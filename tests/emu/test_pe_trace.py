@@ -31,7 +31,7 @@ from tests.emu.test_pe_random import build as build_layer
 from tests.emu.toys import HALF, UNIT, toy
 from tests.emu.trace_witness import Done, by_window, configure, expected, spilled
 
-EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**32 - 1)
 PAUSES = st.lists(st.integers(1, 80), max_size=4)
 PARAMETERS = st.fixed_dictionaries(
