@@ -11,6 +11,7 @@ from isa.trace import OCCURRENCES
 INDEX = {row.name: place for place, row in enumerate(OCCURRENCES)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]
 NEVER = -1  # a time that has not come
+_NOTHING = (0,) * len(OCCURRENCES)
 
 
 class Tally:
@@ -30,7 +31,7 @@ class Tally:
     def clear(self) -> None:
         """Nothing has happened."""
         self.begin = self.until = NEVER
-        self.counts[:] = self.last[:] = [0] * len(OCCURRENCES)
+        self.counts[:] = self.last[:] = _NOTHING
 
     def began(self, time: int) -> None:
         """An instruction has begun, after those that were told before."""

@@ -167,32 +167,37 @@ class TraceBlock:
         """Whether anything may be recorded before the next marker or write of a register."""
         return self.open_at < ENDLESS or any(self.recordings)
 
-    def _next_start(self, number: int) -> int:
-        """The first instruction from this one on with which a group would open in auto mode."""
+    def _starts_from(self, number: int) -> list[int]:
+        """By group: the first instruction from this one on with which it opens in auto mode."""
         state = self.state
+        groups = len(self.recordings)
         if not self.recording or not state.trace_counting:
-            return ENDLESS
+            return [ENDLESS] * groups
         if state.trace_mode != AUTO or not state.trace_num:
-            return ENDLESS
+            return [ENDLESS] * groups
         overhead, loops = state.trace_overhead, state.trace_loops
-        found = ENDLESS
-        start = state.trace_begin
-        for _ in self.recordings:
-            loop = max(0, -(-(number - start) // overhead)) if overhead else 0
-            begin = start + loop * overhead
-            if number <= begin < found and (loop < loops or not loops):
-                found = begin
-            start += state.trace_step
+        found = []
+        for group in range(groups):
+            first = state.trace_begin + group * state.trace_step
+            loop = max(0, -(-(number - first) // overhead)) if overhead else 0
+            start = first + loop * overhead
+            found.append(start if number <= start and (loop < loops or not loops) else ENDLESS)
         return found
 
-    def _update(self, number: int | None = None) -> None:
-        """Groups or parameters have changed: so may what comes next, from this number on."""
-        self.open_at = self._next_start(self.executed if number is None else number)
-        self.close_at = ENDLESS
+    def _update(self) -> None:
+        """Parameters have changed, or the timer: so may all that comes next."""
+        self._starts = self._starts_from(self.executed)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Find the next borders, and whether there are any."""
+        self.open_at, self.close_at = min(self._starts), ENDLESS
+        on = self.open_at < ENDLESS
         for recording in self.recordings:
-            if recording is not None and recording.stop is not None:
-                self.close_at = min(self.close_at, recording.stop)
-        on = self.wanted
+            if recording is not None:
+                on = True
+                if recording.stop is not None and recording.stop < self.close_at:
+                    self.close_at = recording.stop
         if on != self.on:
             self.on = on
             self._changed()
@@ -325,7 +330,7 @@ class TraceBlock:
         self.executed += int(numbered)
         if begins and self.recording and self.state.trace_counting:
             self._open(group, Recording(0, self.executed, None))
-            self._update()
+            self._settle()
 
     def check(self, group: int) -> None:
         """Raise `Fault` (bad mask) unless there is such a group."""
@@ -421,15 +426,18 @@ class TraceBlock:
         """Open every group of which a run begins with this instruction (auto mode)."""
         state = self.state
         overhead, loops = state.trace_overhead, state.trace_loops
-        past = number - state.trace_begin
-        for group, recording in enumerate(self.recordings):
-            since = past - group * state.trace_step
-            if recording is not None or since < 0:
+        if self.open_at < number:
+            self._starts = self._starts_from(number)
+        for group, start in enumerate(self._starts):
+            if start != number:
                 continue
-            loop, rest = divmod(since, overhead) if overhead else (0, since)
-            if not rest and (not loops or loop < loops):
+            first = state.trace_begin + group * state.trace_step
+            loop = (number - first) // overhead if overhead else 0
+            if self.recordings[group] is None:
                 self._open(group, Recording(loop, number, number + state.trace_num))
-        self._update(number + 1)
+            goes_on = overhead and (loop + 1 < loops or not loops)
+            self._starts[group] = number + overhead if goes_on else ENDLESS
+        self._settle()
 
     def _open(self, group: int, recording: Recording) -> None:
         """Clear a group; it records from now on."""
@@ -463,7 +471,7 @@ class TraceBlock:
     def _finish(self, group: int, recording: Recording) -> None:
         """The record of a group is whole: spill it. Raises `Fault`: no record can go there."""
         self.recordings[group] = None
-        self._update()
+        self._settle()
         state = self.state
         if state.trace_spill >= state.trace_spill_end:
             return  # there is no area: the record stays in its registers until the next one

@@ -16,13 +16,14 @@ from emu.faults import Fault
 from emu.pages import PAGE, SHIFT, Pages
 from emu.scalar import semantics
 from emu.scalar.semantics import SINK, Act, Decision, Exit, Leave
-from emu.scalar.translation import HOT, MOST, Block
+from emu.scalar.translation import COUNTING, HOT, MOST, PART, PLAIN, Block
 from isa.codec import Decoded, DecodeError, decode
 
 if TYPE_CHECKING:
     from emu.scalar.hart import Hart
 
 LONGEST = 64  # instructions of a run at most
+PART_HOT = 6  # times that a border of the trace cuts a block until its parts are translated
 FEW = 8  # instructions for which entering a block is not worth it
 ACTS = frozenset(("register", "immediate", "upper", "multiply", "divide", "load", "store"))
 ENDS = frozenset(("branch", "jump"))
@@ -62,6 +63,8 @@ class Code:
         self._stale_blocks: dict[int, Block] = {}
         self._left: dict[int, int] = {}  # how often each block got nowhere, one time after another
         self._heat: dict[int, int] = {}  # jumps to each address
+        self._parts: dict[int, Block] = {}  # of blocks, by address
+        self._part_heat: dict[int, int] = {}  # how often each was asked for
         self._watched: dict[int, set[int]] = {}  # addresses of what lies in a page, by page address
         self._sources: set[int] = set()
 
@@ -141,13 +144,36 @@ class Code:
                 return
             code = pages.read(offset, 4 * len(found))
             try:
-                block = self.hart.translator(self.hart, address, found, self.counts).block(code)
+                edition = COUNTING if self.counts else PLAIN
+                block = self.hart.translator(self.hart, address, found, edition).block(code)
             except OSError:  # an installation without sources
                 return
         if len(self.blocks) + len(self._stale_blocks) >= MOST:
             self._drop()
         self._watch(address, pages, offset, len(block.code))
         self.blocks[address] = block
+
+    def part(self, address: int) -> Block | None:
+        """The block at `address` in the edition of which some instructions run alone.
+
+        It is made when a border of the trace has cut the block some times.
+        """
+        part = self._parts.get(address)
+        if part is not None:
+            return part
+        heat = self._part_heat.get(address, 0) + 1
+        self._part_heat[address] = heat
+        if heat != PART_HOT:
+            return None
+        pages, offset = self.hart.device.memory.locate(address, 4)
+        code = self.blocks[address].code
+        if pages.sleeper is not None:
+            self._part_heat[address] -= 1
+            return None
+        found = self._collected(address, pages, offset)[: len(code) >> 2]
+        part = self.hart.translator(self.hart, address, found, PART).block(code)
+        self._parts[address] = part
+        return part
 
     def left(self, address: int, done: int) -> None:
         """The block at `address` was left for the plain way after so many instructions.
@@ -163,6 +189,8 @@ class Code:
         """Forget all blocks; those that are hot come back."""
         self.blocks.clear()
         self._stale_blocks.clear()
+        self._parts.clear()
+        self._part_heat.clear()
         self._heat.clear()
         self._left.clear()
 
@@ -172,6 +200,8 @@ class Code:
             for runs in (self.runs, self.steps):
                 _drop_at(runs, at)
             _drop_at(self.blocks, at)
+            self._parts.clear()
+            self._part_heat.clear()
             _drop_at(self._stale_blocks, at)
             self._stale = {
                 key: run for key, run in self._stale.items() if not _holds(key[1], run.code, at)
@@ -231,6 +261,8 @@ class Code:
                 self._stale_blocks[address] = block
             self._heat.pop(address, None)
             self._left.pop(address, None)
+            self._parts.pop(address, None)
+            self._part_heat.pop(address, None)
 
     def _bind(self, address: int, pages: Pages, offset: int, longest: int) -> Run:
         """Make the run from `address` to what ends it, to the end of the page, or `longest` long.

@@ -66,6 +66,7 @@ class Hart(Core):
         self.traced = Code(self, True)  # of which the tally is kept while it runs
         self.tally = Tally()
         self._marks = False  # the instruction is a marker, and not recorded
+        self.inside = (-1, -1)  # an address in a block, and where that begins
         self.fast = device.engine == ENGINES[0]
         self.x = [0] * (SINK + 1)
         self.pc = 0
@@ -401,7 +402,8 @@ class Hart(Core):
 
     def open_groups(self) -> None:
         """Groups that begin with the next instruction record from now on."""
-        self.flush()
+        if self.tally.begin >= 0:
+            self.flush()
         self.trace.open(self.retired)
 
     def close_groups(self) -> None:

@@ -15,6 +15,7 @@ from emu.tallies import ARRAY, UNIT
 if TYPE_CHECKING:
     from emu.scalar.code import Run
     from emu.scalar.hart import Hart
+    from emu.scalar.translation import Block
 
 
 def advance(hart: Hart, limit: int) -> Stop | None:
@@ -27,7 +28,16 @@ def advance(hart: Hart, limit: int) -> Stop | None:
         border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
         pc, room = hart.pc, border - before
         block = blocks.get(pc)
-        if block is None or room < block.length or hart.time + block.lead >= limit:
+        part = None
+        if block is None or room < block.length:
+            part, start = in_part(hart, block, pc, room)
+            if part is not None and part.function(hart, limit, 0, start, start + room):
+                part = None
+        if part is not None:
+            is_plain = False
+        elif hart.pc != pc:
+            is_plain = True
+        elif block is None or room < block.length or hart.time + block.lead >= limit:
             is_plain = _run(hart, pc, room, limit)
             if hart._shared:
                 return None
@@ -44,6 +54,24 @@ def advance(hart: Hart, limit: int) -> Stop | None:
             if stop is not None or hart._shared:
                 return stop
     return None
+
+
+def in_part(hart: Hart, block: Block | None, pc: int, room: int) -> tuple[Block | None, int]:
+    """A block that can run up to the border, or on from it, and the place in it to start from."""
+    if block is not None:
+        if room >= block.length:
+            return None, 0
+        head = pc
+    elif hart.inside[0] == pc:
+        head = hart.inside[1]
+    else:
+        return None, 0
+    whole = hart.traced.blocks.get(head)
+    part = None if whole is None else hart.traced.part(head)
+    if part is None or pc - head >= 4 * part.length:
+        return None, 0
+    hart.inside = pc + 4 * room, head  # where it goes on if it comes to the border
+    return part, pc - head >> 2
 
 
 def _run(hart: Hart, pc: int, room: int, limit: int) -> bool:

@@ -6,7 +6,8 @@ instruction does is the text of its act (`emu.scalar.inlining`); where the act w
 leave, the function ends at that instruction, which then goes the plain way.
 
 While the core's trace records an edition is used that counts: it keeps the core's tally
-(`emu.tallies`), and may go on for `room` instructions more than once through the block.
+(`emu.tallies`), and may go on for `room` instructions more than once through the block. Another one
+runs a part of it, once: the instructions from place `start` to before place `stop`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 HOT = 24  # jumps to an address after which its block is translated
 MOST = 512  # blocks that are kept
+PLAIN, COUNTING, PART = range(3)  # editions of a block
 
 
 class Block(NamedTuple):
@@ -44,10 +46,13 @@ class Translator:
     """Writes the function of some instructions that begin at `start`."""
 
     def __init__(
-        self, hart: Hart, start: int, instructions: Sequence[Decoded], counting: bool = False
+        self, hart: Hart, start: int, instructions: Sequence[Decoded], edition: int = PLAIN
     ) -> None:
         self.hart = hart
-        self.counting = counting
+        self.counting = edition != PLAIN
+        self.partial = edition == PART
+        self.before: list[dict[str, int]] = []  # by place: what `counts` were before it
+        self.use_begins: list[int] = []  # by place: of the instruction, if it uses a unit, or -1
         self.start = start
         self.instructions = instructions
         self.names: dict[str, Any] = {}
@@ -100,7 +105,7 @@ class Translator:
 
     def tally_enter(self) -> Iterable[str]:
         """Lines at the begin of a function that counts."""
-        return ("begun = entry = t", "used = 0")
+        return (f"begun = {'now' if self.partial else 't'}", "entry = t", "used = 0")
 
     def tally(self) -> Iterable[str]:
         """Lines that add to the tally, at the end of the function if it has done something.
@@ -110,10 +115,17 @@ class Translator:
         """
         yield "if tally.begin < 0: tally.begin = begun"
         yield "tally.until = t"
+        first = str(self.first_use)
+        if self.partial:  # of the first instruction from `start` on that uses a unit
+            begins = [
+                next((x for x in self.use_begins[place:] if x >= 0), 0)
+                for place in range(len(self.use_begins))
+            ]
+            first = f"{(*begins, 0)}[start]"
         yield "if uses:"
         yield f"    if not tally.counts[{UNIT}]:"
         for place in (UNIT, ARRAY):
-            yield f"        tally.first[{place}] = entry + {self.first_use}"
+            yield f"        tally.first[{place}] = entry + {first}"
         for place in (UNIT, ARRAY):
             yield f"    tally.counts[{place}] += uses"
             yield f"    tally.last[{place}] = used"
@@ -129,14 +141,24 @@ class Translator:
         """The function, compiled. Raises `OSError` if meanings have no source."""
         short = " or done > room" if self.counting else ""
         body = [f"if t + {self.rest[0]} >= limit{short}:", *_indented(self.leave())]
+        if self.partial:
+            body = []
         ended = False
         for place, found in enumerate(self.instructions):
             self.place, self.offset = place, self.begins[place]
             self.counts["done"] = place
+            self.before.append(dict(self.counts))
+            stop = self.exit(f"{self.address:#x}") if self.partial and place else []
             self.lines = [f"# {self.address:08x} {found.row.mnemonic}", *self._broken()]
             self.lines += self.wait(found)
             ended = self._instruction(found)
-            body += self.lines
+            self.use_begins.append(self.offset if self.hart.uses(found.row) else -1)
+            if self.partial:
+                if stop:
+                    body += [f"if stop == {place}:", *_indented(stop)]
+                body += [f"if start <= {place}:", *_indented(self.lines)]
+            else:
+                body += self.lines
         if not ended:
             self.place, self.offset = len(self.instructions), self.begins[-1]
             self.counts["done"] = self.place
@@ -156,9 +178,11 @@ class Translator:
             "x = core.x",
             *(f"x{number} = x[{number}]" for number in used),
             "t = core.time",
+            *(self._placed() if self.partial else ()),
             *self.enter(),
             *(self.tally_enter() if self.counting else ()),
             f"{' = '.join(zeros)} = 0",
+            *(self._counted_before() if self.partial else ()),
             "plain = False",
             "while True:",
             *_indented(body),
@@ -172,7 +196,22 @@ class Translator:
             lines += ["if done:", "    tally = core.tally", *_indented(self.tally())]
         lines.append("return plain")
         room = ", room" if self.counting else ""
+        room += ", start, stop" if self.partial else ""
         return "\n".join([f"def block(core, limit{room}):", *_indented(lines), ""])
+
+    def _placed(self) -> Iterable[str]:
+        """Lines of a part: `t` is when the block would have begun."""
+        yield "now = t"
+        yield f"t -= {tuple(self.begins)}[start]"
+        yield f"if t + {self.rest[0]} >= limit:"
+        yield "    return True"
+
+    def _counted_before(self) -> Iterable[str]:
+        """Lines of a part: what text counts as a whole, less what was before its place."""
+        for name in self.counts:
+            values = tuple(counts[name] for counts in self.before)
+            if any(values):
+                yield f"{name} = -{(*values, 0)}[start]"
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
         """Lines that end the function; `following` is the next address, as text."""
@@ -266,7 +305,7 @@ class Translator:
     def _gone(self, target: int, cost: int) -> list[str]:
         """Lines for a branch that is taken."""
         lines = [*self.branched(cost)]
-        if target == self.start:
+        if target == self.start and not self.partial:
             lines += self._counted(cost)
             if self.counting and not self.counts.get("uses", 1):
                 lines.append("if not uses: entry = t")

@@ -13,6 +13,7 @@ import numpy as np
 
 from emu.core import NEVER, Units
 from emu.faults import Stop
+from emu.scalar import tracing
 from emu.scalar.code import ENDS
 from emu.scalar.hart import Hart, extended
 from emu.scalar.semantics import SINK, Act, Decision, Leave
@@ -134,6 +135,16 @@ class Processor(Hart):
                 self.open_groups()
             room = min(trace.open_at, trace.close_at) - before
             block = blocks.get(start)
+            if blocks and (block is None or room < block.length):
+                part, place = tracing.in_part(self, block, start, room)
+                if part is not None:
+                    is_plain = part.function(self, limit, 0, place, place + room)
+                    if self.retired >= trace.close_at:
+                        self.close_groups()
+                    if not is_plain or self.time >= limit:
+                        continue
+                    if self.pc != start:
+                        block = None
             if block is not None and room >= block.length and self.time + block.lead < limit:
                 is_plain = block.function(self, limit, room - block.length)
                 done = self.retired - before

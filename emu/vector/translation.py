@@ -16,7 +16,7 @@ from emu.pages import SHARED, SHIFT, WRITTEN
 from emu.scalar.code import ENDS
 from emu.scalar.inlining import named
 from emu.scalar.semantics import LOADS, MASK, SIGN, STORES
-from emu.scalar.translation import Translator
+from emu.scalar.translation import PLAIN, Translator
 from emu.tallies import ARRAY, INDEX, UNIT
 from emu.vector.binding import bind
 from emu.vector.scoreboard import waits, writes
@@ -65,9 +65,9 @@ class VectorTranslator(Translator):
     variables = (*_CYCLES, _TRAFFIC[3])
 
     def __init__(
-        self, hart: Hart, start: int, instructions: Sequence[Decoded], counting: bool = False
+        self, hart: Hart, start: int, instructions: Sequence[Decoded], edition: int = PLAIN
     ) -> None:
-        super().__init__(hart, start, instructions, counting)
+        super().__init__(hart, start, instructions, edition)
         self.core = cast("Processor", hart)
         self.sizes = [size_of(found) for found in instructions]
         self.has_access = any(self.sizes)
@@ -86,6 +86,7 @@ class VectorTranslator(Translator):
         self.leaving = False  # before the instruction, not behind it
         latencies = [self._latency(found) for found in instructions if hart.uses(found.row)]
         self.longest_use = max(latencies, default=0)
+        self.longest = max(self._latency(found) for found in instructions)
 
     def cost(self, found: Decoded) -> int:
         if found.row.family in ENDS:
@@ -106,14 +107,15 @@ class VectorTranslator(Translator):
         for place in self.late:
             yield f"r{place} = ready[{place}]"
         if self.demanded:
-            yield f"if {' or '.join(f'ready[{place}] > t' for place in self.demanded)}:"
+            now = "now" if self.partial else "t"
+            yield f"if {' or '.join(f'ready[{place}] > {now}' for place in self.demanded)}:"
             yield "    return True"
         if self.has_access:
             yield "free = channel.free"
 
     def tally_enter(self) -> Iterable[str]:
-        yield "begun = t"
-        for place in waits(self.instructions[0]):
+        yield "begun = -1" if self.partial else "begun = t"
+        for place in () if self.partial else waits(self.instructions[0]):
             if place in self.late:
                 yield f"if r{place} > begun: begun = r{place}"
         yield "first = first_read = first_write = -1"
@@ -121,10 +123,13 @@ class VectorTranslator(Translator):
 
     def wait(self, found: Decoded) -> Iterable[str]:
         self.moved = "t"
+        if self.partial:  # what came before in the block may not have waited
+            self.ready = set(self.demanded)
+        begun = [f"if begun < 0: begun = t + {self.offset}"] if self.partial else []
         if not self.counting or self.ready.issuperset(waits(found)):
-            return self._waiting(found)
+            return [*self._waiting(found), *begun]
         self.moved = "unmoved"
-        return ["unmoved = t", *self._waiting(found)]
+        return ["unmoved = t", *self._waiting(found), *begun]
 
     def leave(self) -> list[str]:
         self.leaving = True
@@ -168,9 +173,10 @@ class VectorTranslator(Translator):
         lanes, until = self.hart.uses(found.row), f"t + {self.offset + latency}"
         if not lanes:
             if latency > self.cost(found) and (writes(found) or found.row.family not in ENDS):
-                yield f"if {until} > late: late = {until}"
+                is_longest = latency == self.longest
+                yield f"late = {until}" if is_longest else f"late = max(late, {until})"
             return
-        if not self.counts["arrays"]:
+        if self.partial or not self.counts["arrays"]:
             yield f"if first < 0: first = t + {self.offset}"
         self.counts["lanes"] += lanes
         self.counts["arrays"] += 1
@@ -276,7 +282,8 @@ class VectorTranslator(Translator):
         """Take the channel for a beat, and wait until it is free."""
         latency = self.core.device.memory.channel.latency + 1
         yield f"begin = t + {self.offset}"
-        if self.counting and not self.counts["external_reads" if is_load else "external_writes"]:
+        of = "external_reads" if is_load else "external_writes"
+        if self.partial or (self.counting and not self.counts[of]):
             first = "first_read" if is_load else "first_write"
             yield f"if {first} < 0: {first} = begin"
         yield "if free > begin:"
