@@ -16,8 +16,8 @@ class Spans:
     """A set of cycles, as stretches that do not touch each other."""
 
     def __init__(self, spans: Sequence[Span] = ()) -> None:
-        self.begins = [begin for begin, _ in spans]
-        self.ends = [end for _, end in spans]
+        self.begins = [begin for begin, _ in spans] if spans else []
+        self.ends = [end for _, end in spans] if spans else []
 
     def plain(self) -> list[Span]:
         """As a plain value, the argument of a copy."""

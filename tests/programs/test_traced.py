@@ -15,7 +15,7 @@ AUTO = {"mode": 1, "num": 3, "step": 3, "overhead": 12}
 # The protected digits differ in the order of weights alone: one of the five is enough.
 SOURCES = sorted(
     path
-    for path in PROGRAMS.glob("*/*.s")
+    for path in (*PROGRAMS.glob("*/*.s"), *PROGRAMS.glob("lowered/*/*.s"))
     if path.parent.name != "digits_protected" or path.stem == "net"
 )
 
