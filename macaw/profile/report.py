@@ -194,9 +194,9 @@ class _Report:
             self._paragraph(f"cycles less without the work of: {saved}")
 
     def _groups(self) -> None:
-        """The groups that took longest, and their metrics."""
+        """The instructions that took longest, each by its longest record, and their metrics."""
         groups = self.profile.groups
-        shown = longest(groups, GROUPS)
+        shown = longest(groups, GROUPS, each=True)
         names = keys(shown)
         held = _thresholds(shown)
         titles = ["core", "instructions", "begin", "cycles"]
@@ -213,7 +213,7 @@ class _Report:
             rows.append([self._text("threshold", "dim"), *[Text()] * 3, *limits])
         self._table([*titles, *(key.replace("_", "\n") for key in names)], rows, names=2)
         if len(groups) > len(shown):
-            self._more(len(groups) - len(shown), "group")
+            self._more(len(groups) - len(shown), "record")
 
     def _value(self, metric: Metric | None) -> Text:
         """A metric's value, with a mark if it is not as it should be."""

@@ -55,10 +55,15 @@ def where(group: Group) -> str:
     return item.where + more
 
 
-def longest(groups: tuple[Group, ...], most: int) -> list[Group]:
-    """Those groups that took longest, as they began."""
-    shown = sorted(groups, key=lambda group: -group.slice.busy)[:most]
-    return sorted(shown, key=lambda group: (group.slice.begin, group.slice.core))
+def longest(groups: tuple[Group, ...], most: int, *, each: bool = False) -> list[Group]:
+    """Those groups that took longest, as they began; with `each` one of each instruction."""
+    shown = sorted(groups, key=lambda group: -group.slice.busy)
+    if each:
+        first: dict[tuple[str, str], Group] = {}
+        for group in shown:
+            first.setdefault((group.slice.row, where(group)), group)
+        shown = list(first.values())
+    return sorted(shown[:most], key=lambda group: (group.slice.begin, group.slice.core))
 
 
 def keys(groups: list[Group]) -> list[str]:

@@ -253,6 +253,22 @@
     return { row, names, canvas };
   }
 
+  // Few series stand below the six rows; of many those of a row stand beneath it.
+  const beneath = (series) => data.series.length > 8 && kinds.has(series.row);
+
+  function addSeries(series) {
+    const made = addRow("series", series.name, series.unit, SERIES, drawSeries(series), `${series.name}, ${series.unit}`);
+    made.canvas.addEventListener("pointermove", (event) => {
+      const box = made.canvas.getBoundingClientRect();
+      const cycle = view[0] + (event.clientX - box.left) / box.width * (view[1] - view[0]);
+      const point = series.points[firstPoint(series.points, cycle)];
+      tell(series.name, [`${number(point ? point[1] : 0)} ${series.unit} at cycle ${number(Math.floor(cycle))}` +
+        (series.most === null ? "" : `, at most ${number(series.most)}`)], [], event.clientX, event.clientY);
+    });
+    made.canvas.addEventListener("pointerleave", hush);
+    return made.row;
+  }
+
   const DEEP = 2; // lanes that a row has room for
 
   /** The row of a track; with `below` the one in which a core shows its slices. */
@@ -270,6 +286,7 @@
     made.row.dataset.row = track.row;
     if (data.bottleneck && data.bottleneck.core === track.row) made.row.classList.add("slowest");
     const rows = members.map((core) => addTrack(core, true));
+    for (const series of data.series) if (series.row === track.row && beneath(series)) rows.push(addSeries(series));
     for (const row of rows) row.hidden = true;
     if (rows.length) made.names.querySelector("i").replaceWith(opener(track, rows));
     return made.row;
@@ -413,8 +430,8 @@
           make("td", "", "", go), make("td", "", number(group.cycles)),
           ...group.values.map(([value, ok]) => make("td", ok === false ? "bad" : "", value === null ? "" : number(value) + (ok === false ? " !" : ""))));
       });
-      const more = data.hidden ? [make("p", "", `${plural(data.hidden, "more group")} not shown; they are in the timeline.`)] : [];
-      section("Groups", table(["core", "instructions", "begin", "cycles", ...data.keys.map((key) => key.replaceAll("_", " "))], rows, 2), ...more);
+      const more = data.hidden ? [make("p", "", `${plural(data.hidden, "more record")} not shown; they are in the timeline.`)] : [];
+      section("Records", table(["core", "instructions", "begin", "cycles", ...data.keys.map((key) => key.replaceAll("_", " "))], rows, 2), ...more);
     }
     section("Cores", table(["core", "busy cycles", "share", "records"], data.tracks.map((track) =>
       make("tr", "", "", make("td", "name", track.core), make("td", "", number(track.cycles)),
@@ -430,17 +447,7 @@
   document.getElementById("about").textContent = data.about;
   addRow("axis", "", "", AXIS, drawAxis, "");
   for (const track of data.tracks.filter((one) => one.core === one.row)) addTrack(track);
-  for (const series of data.series) {
-    const made = addRow("series", series.name, series.unit, SERIES, drawSeries(series), `${series.name}, ${series.unit}`);
-    made.canvas.addEventListener("pointermove", (event) => {
-      const box = made.canvas.getBoundingClientRect();
-      const cycle = view[0] + (event.clientX - box.left) / box.width * (view[1] - view[0]);
-      const point = series.points[firstPoint(series.points, cycle)];
-      tell(series.name, [`${number(point ? point[1] : 0)} ${series.unit} at cycle ${number(Math.floor(cycle))}` +
-        (series.most === null ? "" : `, at most ${number(series.most)}`)], [], event.clientX, event.clientY);
-    });
-    made.canvas.addEventListener("pointerleave", hush);
-  }
+  for (const series of data.series) if (!beneath(series)) addSeries(series);
   parts();
   show(0, total);
   new ResizeObserver(later).observe(timeline);

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from macaw.profile import html
-from macaw.profile.model import Profile, Slice, Track
+from macaw.profile.model import Profile, Series, Slice, Track
 from tests.macaw.profile import browser as browsers
 from tests.macaw.profile.browser import Browser, Page
 from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
@@ -222,6 +222,20 @@ def test_the_cores_of_a_row_are_shown_when_asked_for(opened: Opened) -> None:
         "[...document.querySelectorAll('[data-row] canvas')].map(c => c.clientHeight)"
     )
     assert len(set(heights)) == 1
+
+
+@needs_browser
+def test_many_series_stand_beneath_their_rows(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "profile.html"
+    queues = tuple(Series(f"queue {n}", "held", ((0, n), (500, 0)), "pe") for n in range(9))
+    path.write_text(html.page(replace(by_hand(), series=(*by_hand().series, *queues))), "utf-8")
+    page = browser.open(path)
+    shown = "[...document.querySelectorAll('.series')].filter(r => r.clientHeight).map(r => r.querySelector('b').textContent)"
+    assert page.run(shown) == ["external reads"]
+    left, top, width, height = page.box("[data-row='pe'] button")
+    page.click(left + width / 2, top + height / 2)
+    assert page.run(shown) == [*(series.name for series in queues), "external reads"]
+    assert page.troubles() == []
 
 
 @needs_browser
