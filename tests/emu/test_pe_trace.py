@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -282,3 +283,21 @@ def test_units() -> None:
     """p: a weight and an activation of int16."""
     row = Unit({"pe.element": "int16"}).machine().row
     assert row.units() == (2 * 4, 4)
+
+
+def test_a_record_under_way_is_saved(tmp_path: Path) -> None:
+    """Its stretches too: on from a file as if nothing had been."""
+    unit = Maker(5, "turns").loop().unit
+    first, second = unit.machine(), unit.machine()
+    configure(first.device, "pe[0]", WHOLE)
+    while not first.row.read_trace("e_array0"):
+        first.device.run(max_cycles=20)
+    (record, *_) = first.row.trace.recordings
+    assert record is not None
+    assert record.worked.begins
+    first.device.save(tmp_path / "state.npz")
+    second.device.load_state(tmp_path / "state.npz")
+    for machine in (first, second):
+        machine.device.run()
+    assert not differences(first.device, second.device)
+    assert spilled(second.device, "pe[0]") == spilled(first.device, "pe[0]")
