@@ -96,11 +96,13 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     island.counts["cycles_pull"] += there - block.time
     island.counts["cycles_alu"] += begin - there
     latency = island.latencies.of(mode)
-    run = Run(at, 0, 1, 0)
+    count, period, waits = 1, 0, 0
     if island.at_once > 1 and left > 1 and not island.listeners and not _shared(island, block):
-        run = _together(island, block, operation, latency.busy, at, min(len(slots), left), limit)
-    island.run = run
-    count, last = run.times, at + (run.times - 1) * run.period
+        most = min(len(slots), left)
+        count, period, waits = _together(island, block, operation, latency.busy, at, most, limit)
+    last = at + (count - 1) * period
+    if island.tracing or island.listeners:
+        island.run = Run(at, period, count, waits)
     first = values["col"] + values["inc"] * block.repeat
     columns = first + values["inc"] * np.arange(count)
     _move(island, block, operation, mode, columns, slots[:count])
@@ -209,8 +211,11 @@ def _shared(island: Island, block: Block) -> bool:
 
 def _together(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
-) -> Run:
-    """Repeats that are asked for before `limit` with the one at `at`."""
+) -> tuple[int, int, int]:
+    """Repeats that are asked for before `limit` with the one at `at`: how many, and their period.
+
+    The last number is the cycles of these for which each but the first waits for the memory.
+    """
     dram, step = island.dram, island.divider
     alu = step * busy if operation.computes else step
     period = alu
@@ -225,7 +230,7 @@ def _together(
         dram.waits["t_ccd"] += (count - 1) * (period - alu)
         dram.held += (count - 1) * (period - alu) * len(block.banks)
         dram.columns_at(WRITE if operation.to == IOSA else READ, block.banks, last)
-    return Run(at, period, count, period - alu)
+    return count, period, period - alu
 
 
 # --- what moves ---
