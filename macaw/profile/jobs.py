@@ -37,17 +37,27 @@ def run_all(
 
 
 def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recorded]:
+    import multiprocessing
+    import signal
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
 
-    # A forked process may inherit a lock that a thread of ours holds.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        try:
-            yield from pool.map(run, jobs)
-        except BrokenProcessPool:
-            text = "a process that ran the program was killed"
-            raise InputError(text, "fewer --jobs need less memory") from None
+    # A forked process may inherit a lock that a thread of ours holds. Ctrl-C is ours to hear.
+    spawn = multiprocessing.get_context("spawn")
+    ignored = (signal.SIGINT, signal.SIG_IGN)
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, spawn, initializer=signal.signal, initargs=ignored)
+    try:
+        yield from pool.map(run, jobs)
+    except BrokenProcessPool:
+        text = "a process that ran the program was killed"
+        raise InputError(text, "fewer --jobs need less memory") from None
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _by_dask(jobs: Sequence[Job], scheduler: str) -> Iterator[Recorded]:

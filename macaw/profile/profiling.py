@@ -249,7 +249,8 @@ class _Profiler:
         for result in found:
             if result.failure:
                 raise ProfileError(
-                    f"the program does not end by itself: {result.failure}", "`macaw run` says more"
+                    f"the program does not end by itself: {result.failure}",
+                    "`macaw run` shows where",
                 )
         return found
 

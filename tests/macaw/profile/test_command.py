@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,6 +13,29 @@ import pytest
 from macaw.cli import run_command
 from macaw.profile.model import from_json
 from tests.macaw.conftest import Macaw
+
+
+class Done(NamedTuple):
+    """What a command did, named as `subprocess` names it."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Tool = Callable[..., Done]
+
+
+@pytest.fixture
+def tool(layer: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tool:
+    """`macaw profile layer.s` with arguments, in the layer's folder and in this process."""
+    monkeypatch.chdir(layer.parent)
+
+    def run(*arguments: str) -> Done:
+        status = run_command(["profile", "layer.s", *arguments])
+        return Done(status, *capsys.readouterr())
+
+    return run
 
 
 def test_a_report(macaw: Macaw, layer: Path) -> None:
@@ -22,21 +47,19 @@ def test_a_report(macaw: Macaw, layer: Path) -> None:
     assert "bottleneck: cp" in done.stdout
 
 
-def test_json_is_the_profile(macaw: Macaw, layer: Path) -> None:
-    printed = macaw("profile", layer, "-i", "x=x.npy", "--json", "-")
+def test_json_is_the_profile(tool: Tool, layer: Path) -> None:
+    printed = tool("-i", "x=x.npy", "--json", "-")
     assert (printed.returncode, printed.stderr) == (0, "")
     found = from_json(json.loads(printed.stdout))
-    assert (found.program, found.device, found.cycles) == (str(layer), "tiny", 237)
-    done = macaw("profile", layer, "-i", "x=x.npy", "--json", "p.json")
+    assert (found.program, found.device, found.cycles) == ("layer.s", "tiny", 237)
+    done = tool("-i", "x=x.npy", "--json", "p.json")
     assert "bottleneck: cp" in done.stdout
     assert from_json(json.loads((layer.parent / "p.json").read_text())) == found
 
 
-def test_all_files_of_a_run(macaw: Macaw, layer: Path) -> None:
+def test_all_files_of_a_run(tool: Tool, layer: Path) -> None:
     pytest.importorskip("perfetto")
-    done = macaw(
-        "profile",
-        layer,
+    done = tool(
         "-i",
         "x=x.npy",
         "--json",
@@ -60,22 +83,20 @@ def test_all_files_of_a_run(macaw: Macaw, layer: Path) -> None:
     ],
 )
 def test_goals_give_the_exit_status(
-    macaw: Macaw, layer: Path, goal: str, status: int, text: str
+    tool: Tool, layer: Path, goal: str, status: int, text: str
 ) -> None:
-    done = macaw("profile", layer, "-i", "x=x.npy", "--goal", goal)
+    done = tool("-i", "x=x.npy", "--goal", goal)
     assert done.returncode == status
     assert text in done.stdout
 
 
-def test_a_guide_and_what_improved(macaw: Macaw, layer: Path) -> None:
+def test_a_guide_and_what_improved(tool: Tool, layer: Path) -> None:
     """The loop, once around: a mapping to change, another one, what got better, done."""
-    first = macaw("profile", layer, "-i", "x=x.npy", "--json", "old.json", "--guide")
+    first = tool("-i", "x=x.npy", "--json", "old.json", "--guide")
     assert first.returncode == 0
     assert "710" in first.stdout
     layer.write_text(layer.read_text().replace(".device tiny", ".device base"))
-    done = macaw(
-        "profile",
-        "layer.s",
+    done = tool(
         "-i",
         "x=x.npy",
         "--against",
@@ -89,13 +110,11 @@ def test_a_guide_and_what_improved(macaw: Macaw, layer: Path) -> None:
     assert "728" in done.stdout
 
 
-def test_a_threshold_judges(macaw: Macaw, layer: Path) -> None:
+def test_a_threshold_judges(tool: Tool, layer: Path) -> None:
     strict, mild = (
         from_json(
             json.loads(
-                macaw(
-                    "profile",
-                    layer,
+                tool(
                     "-i",
                     "x=x.npy",
                     "--json",
@@ -111,10 +130,10 @@ def test_a_threshold_judges(macaw: Macaw, layer: Path) -> None:
     assert not any(finding.metric.key == "utilisation" for finding in mild.findings)
 
 
-def test_jobs_and_jitter(macaw: Macaw, layer: Path) -> None:
+def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
     options = ["-i", "x=x.npy", "--json", "-", "--segments", "3", "--jitter", "2", "--repeat", "2"]
-    one = macaw("profile", layer, *options)
-    two = macaw("profile", layer, *options, "--jobs", "2")
+    one = tool(*options)
+    two = tool(*options, "--jobs", "2")
     assert one.stderr == two.stderr == ""
     assert json.loads(one.stdout) == json.loads(two.stdout)
     found = from_json(json.loads(one.stdout))
@@ -154,35 +173,25 @@ def test_jobs_and_jitter(macaw: Macaw, layer: Path) -> None:
         (["--device", "tinny"], "no device is called 'tinny'"),
     ],
 )
-def test_errors(
-    layer: Path,
-    options: list[str],
-    text: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(layer.parent)
-    Path("other.json").write_text("{}")
-    status = run_command(["profile", "layer.s", "-i", "x=x.npy", *options])
-    done = capsys.readouterr()
-    assert (status, done.out) == (2, "")
-    assert text in done.err
-    assert "Traceback" not in done.err
+def test_errors(tool: Tool, layer: Path, options: list[str], text: str) -> None:
+    (layer.parent / "other.json").write_text("{}")
+    done = tool("-i", "x=x.npy", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
 
 
-def test_a_program_that_does_not_end(macaw: Macaw, layer: Path) -> None:
-    done = macaw("profile", layer, "-i", "x=x.npy", "--max-cycles", "20")
+def test_a_program_that_does_not_end(tool: Tool, layer: Path) -> None:
+    done = tool("-i", "x=x.npy", "--max-cycles", "20")
     assert (done.returncode, done.stdout) == (1, "")
     assert "the program does not end by itself: cycle limit: 20 cycles are over" in done.stderr
 
 
-def test_a_batch_has_items(macaw: Macaw, layer: Path) -> None:
+def test_a_batch_has_items(tool: Tool, layer: Path) -> None:
     x = np.load(layer.parent / "x.npy")
     np.save(layer.parent / "xs.npy", np.stack([x, x * 0]))
     one, two = (
-        json.loads(
-            macaw("profile", layer, "-i", "x=xs.npy", "--item", str(item), "--json", "-").stdout
-        )
+        json.loads(tool("-i", "x=xs.npy", "--item", str(item), "--json", "-").stdout)
         for item in (0, 1)
     )
     assert one["cycles"] == 237 != two["cycles"]

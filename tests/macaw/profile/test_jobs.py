@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import signal
 import sys
 from dataclasses import replace
@@ -104,3 +105,17 @@ def test_a_program_that_does_not_end() -> None:
         profiling.ProfileError, match="the program does not end by itself: cycle limit: 50 cycles"
     ):
         made(Options(max_cycles=50))
+
+
+def test_an_interrupt_ends_the_processes() -> None:
+    before = set(multiprocessing.active_children())
+
+    def interrupt(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        jobs.run_all([a_job()] * 4, workers=2, watch=interrupt)
+    gc.collect()
+    for process in set(multiprocessing.active_children()) - before:
+        process.join(10)
+        assert not process.is_alive()
