@@ -21,14 +21,15 @@ class Operand:
     """A side of a product: a tensor row by row, or what was laid out as tiles (`tiles`)."""
 
     place: Place
+    rows: int
     tiles: bool = False
 
 
 def operand(tensor: Tensor, size: int, side: str) -> Operand:
     """The operand that a tensor of numbers of `size` bytes is; one that is known is laid out."""
     if tensor.data is not None:
-        return Operand(Place(EXTERNAL, f"{side}.tiles"), True)
-    return Operand(Place(EXTERNAL, tensor.memory.name, tensor.offset * size))
+        return Operand(Place(EXTERNAL, f"{side}.tiles"), tensor.rows, True)
+    return Operand(Place(EXTERNAL, tensor.memory.name, tensor.offset * size), tensor.rows)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Router:
         if b.tiles:
             return Route(tuple(self._spread(b.place)), {})
         place = Place(LOCAL, f"{b.place.symbol}.b")
-        copies = (*self._pieces_of_b(b.place, place), *self._spread(place))
+        copies = (*self._pieces_of_b(b, place), *self._spread(place))
         return Route(copies, {place.symbol: stream.banks * stream.result_row * ROW_BYTES})
 
     def _spread(self, image: Place) -> Iterator[Copy]:
@@ -84,22 +85,22 @@ class Router:
                 dst = self._bank(stream.bank(block), row)
                 yield Copy(dst, src, used, stream.banks, pitch, rows * ROW_BYTES)
 
-    def _pieces_of_b(self, src: Place, dst: Place) -> Iterator[Copy]:
+    def _pieces_of_b(self, b: Operand, dst: Place) -> Iterator[Copy]:
         """B row by row to tiles: for each column of tiles, the rows of a tile one by one."""
         stream, shape, size = self.stream, self.stream.shape, self.size
         _, deep, wide = stream.tile
+        rows = min(shape.k, b.rows)  # a consumer's k goes on to the end of what is pushed
         for column in range(stream.across):
-            number, place = divmod(column, stream.wide)
-            turn, bank = divmod(number, stream.banks)
+            turn, bank, place = stream.tile_of_b(column)
             row = bank * stream.result_row + turn * stream.depth
             tile = dst.at(row * ROW_BYTES + place * COLUMN_BYTES)
             length = min(wide, shape.n - column * wide) * size
-            for line in range(min(deep, shape.k)):
+            for line in range(min(deep, rows)):
                 yield Copy(
                     tile.at(line * wide * size),
-                    src.at((line * shape.n + column * wide) * size),
+                    b.place.at((line * shape.n + column * wide) * size),
                     length,
-                    _count(line, deep, shape.k),
+                    _count(line, deep, rows),
                     stream.wide * COLUMN_BYTES,
                     deep * shape.n * size,
                 )

@@ -97,8 +97,12 @@ class _Dispatcher(Writer):
         )
 
     def scratch_label(self, step: Step, symbol: str) -> str:
-        """Copies come one after the other: all steps share one place for each use."""
-        return super().scratch_label(self.plan.steps[0], symbol.rpartition(".")[2])
+        """Copies come one after the other: steps share the place of results that are tiles.
+
+        Other places have zeros where no copy goes, and each step has its own.
+        """
+        shared = symbol.endswith(".tiles")
+        return "results" if shared else super().scratch_label(step, symbol)
 
     # --- cp ---
 

@@ -210,9 +210,18 @@ class Stream:
         return bank * self.memory.bank_bytes + row * ROW_BYTES + column * COLUMN_BYTES
 
     @property
-    def _dealt(self) -> bool:
+    def dealt(self) -> bool:
         """Whether columns of tiles go to the banks in turn: slices are pushed bank by bank."""
         return self.link.pushes is not None and self.layout == TENSOR
+
+    def tile_of_b(self, column: int) -> tuple[int, int, int]:
+        """Round, bank and place of a column of B's tiles."""
+        turn, rest = divmod(column, self.banks * self.wide)
+        if self.dealt:
+            place, bank = divmod(rest, self.banks)
+        else:
+            bank, place = divmod(rest, self.wide)
+        return turn, bank, place
 
     # --- numbers ---
 
@@ -223,7 +232,7 @@ class Stream:
         whole = np.zeros((steps * k, self.rounds * self.banks * self.wide * n), b.dtype)
         whole[: b.shape[0], : b.shape[1]] = b
         across = (self.banks, self.wide)
-        if self._dealt:
+        if self.dealt:
             tiles = whole.reshape(self.depth, self.deep, k, self.rounds, *across[::-1], n)
             tiles = tiles.transpose(5, 3, 0, 1, 4, 2, 6)
         else:
@@ -239,7 +248,7 @@ class Stream:
         for place, (function, row) in enumerate(zip(binary, rows, strict=True)):
             whole = np.full(self.rounds * self.banks * self.wide * n, function == DIV, row.dtype)
             whole[: len(row)] = row
-            if self._dealt:
+            if self.dealt:
                 parts = whole.reshape(self.rounds, self.wide, self.banks, n).transpose(2, 0, 1, 3)
             else:
                 parts = whole.reshape(self.rounds, self.banks, self.wide, n).swapaxes(0, 1)

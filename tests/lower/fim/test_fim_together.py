@@ -91,6 +91,23 @@ def test_pairs_of_larger_products(functions):
         check(option, graph, BASE, "base", x=numbers((40, 50), 1))
 
 
+@pytest.mark.parametrize("sides", [(32, 32, 32, 32), (20, 18, 30, 21), (9, 40, 50, 33)])
+def test_pairs_of_tensors_that_are_not_known_beforehand(sides):
+    """What follows the last one in memory takes no part, even if it is no number."""
+    m, k, n, last = sides
+    graph = Graph()
+    a, b, c = graph.tensor("a", m, k), graph.tensor("b", k, n), graph.tensor("c", n, last)
+    graph.tensor("d", n, last)
+    graph.chain(a, b, c)
+    given = {"a": numbers((m, k), 1), "b": numbers((k, n), 2) / 4, "c": numbers((n, last), 3)}
+    given["d"] = np.full((n, last), np.nan, np.float16)
+    rows = sorted(found(graph, BASE), key=lambda row: row.total)
+    kinds = {row.layout: row for row in reversed(rows)}
+    assert set(kinds) == {DOT, TENSOR}
+    for option in kinds.values():
+        check(option, graph, BASE, "base", **given)
+
+
 def refusal(graph, layout=DOT):
     rows = options(graph.tasks, TINY)
     return next(row.why for row in rows if isinstance(row, Refusal) and row.layout == layout)
