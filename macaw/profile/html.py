@@ -16,6 +16,7 @@ from macaw.profile.model import Group, Metric, Profile, Slice, Track
 from macaw.profile.words import about, cost, keys, longest, merged, where
 
 GROUPS = 200  # that the page's table shows at most; the timeline has all
+SCRIPTS = ("timeline", "parts", "page")  # one module
 _ESCAPES = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -31,7 +32,7 @@ def page(profile: Profile) -> str:
     parts = {
         "title": html.escape(f"{profile.program}: profile"),
         "style": _part("page.css"),
-        "script": _part("page.js"),
+        "script": "\n".join(_part(f"{name}.js") for name in SCRIPTS),
         "data": data,
     }
     before, *rest = _part("page.html").split("{")
