@@ -66,6 +66,7 @@ they use, `occurred`, if `core.tracing`: at other times nothing that it could be
 instructions are not counted by it either, so `begun` says how many there were. Ports tell of the
 accesses that they see: those of the instruction that began last, or of number `port.instruction`.
 A fast engine may tell it all later, up to its `sync`. A marker is told by `core.mark` at any time.
+The profiler asks `current` what the core is at, and is told of waits that end (`on_wait`).
 
 **Breaks.** `breaks` holds the addresses before whose instruction the core stops
 (`set_breaks`; `halts` says whether it can, without listeners): where an instruction

@@ -164,6 +164,23 @@ def test_reports_show_it(tree: Tree):
     assert "count into, n" in tree.macaw("isa", "count")
 
 
+def test_the_profile_shows_it(tree: Tree):
+    """A row behind those of the others, a slice an instruction, named and placed; segments of it, too."""
+    found = json.loads(tree.macaw("profile", "tally.s", "--json", "-"))
+    row = [track for track in found["tracks"] if track["core"] == track["row"]][-1]
+    assert row["core"] == "tally"
+    places = [f"{slice_['place']} {slice_['name']}" for slice_ in row["slices"]]
+    lines = tree.read("tally.s").splitlines()
+    assert len(places) == 4
+    for place in places:
+        number, name = re.fullmatch(r"tally\.s:(\d+) (.*)", place).groups()
+        assert " ".join(lines[int(number) - 1].split()).startswith(name)
+    assert "tally" in found["bottleneck"]["saved"]
+    merged = json.loads(tree.macaw("profile", "tally.s", "--json", "-", "--segments", "2"))
+    assert merged["merge"]["error"] == 0
+    assert merged["cycles"] == found["cycles"]
+
+
 def test_its_faults_and_mistakes_name_it(tree: Tree):
     tree.write("bad.s", "\t.core tally\n\t.word 0x05000000\n")
     done = tree.run("-m", "macaw", "run", "bad.s")
