@@ -264,10 +264,19 @@ class TraceBlock:
 
     def end(self, time: int, number: int) -> None:
         """The instruction of that number is done, `time` is the first cycle after it."""
+        self.did(number, (), time)
+
+    def did(self, number: int, uses: Sequence[tuple[str, int, int, int]], until: int = 0) -> None:
+        """What an instruction uses, as `occurred` has it; it ends at `until` (0: not yet)."""
         for group, recording in enumerate(self.recordings):
-            if recording is not None and recording.holds(number):
-                counters = self.counters[group]
-                counters[_END] = max(counters[_END], time - self.state.trace_origin)
+            if recording is None or not recording.holds(number):
+                continue
+            counters = self.counters[group]
+            for what, begin, end, count in uses:
+                if count:
+                    self._count(counters, _TAKEN[what], begin, end, count)
+            if until:
+                counters[_END] = max(counters[_END], until - self.state.trace_origin)
                 recording.ended += 1
                 self._close(group, recording)
 

@@ -62,6 +62,7 @@ class Island(Core):
         self.tally = Tally()  # what the trace will have
         self.untold = tracing.UNKNOWN  # the number of the word behind those in the tally
         self.tallied: Block | None = None  # whose fim in the tally is not done
+        self.alone = False  # one block runs
 
     # Memory
 
@@ -195,6 +196,7 @@ class Island(Core):
                 found.append(([x for x in range(self.geometry.banks) if mask >> x & 1], address))
 
     def advance(self, limit: int) -> Stop | None:
+        self.alone = sum(block.running for block in self.blocks) == 1
         while True:
             block = self._next()
             if block is None or block.time >= limit:
@@ -253,7 +255,11 @@ class Island(Core):
 
     @property
     def begun(self) -> int:
-        return self.retired + sum(block.repeat > 0 for block in self.blocks)
+        found = self.retired
+        for block in self.blocks:
+            if block.repeat:
+                found += 1
+        return found
 
     def units(self) -> Units:
         """The lanes of a circuit's ALU; one takes a number in a cycle."""

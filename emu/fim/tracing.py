@@ -8,9 +8,9 @@ have yet to be done; these repeats are told when it is their turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from emu.tallies import ARRAY, INDEX, UNIT
 from isa.fim_circuit import IOSA, OPERATIONS, Operation
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from isa.codec import Decoded
 
     Act = Callable[[Island, Block, Mapping[str, int], int], bool]
+
+# So many occurrences (`isa.trace.OCCURRENCES`) between two cycles: of, begin, until, times.
+Uses = tuple[str, int, int, int]
 
 UNKNOWN = -1  # the number of a word that the trace does not know
 _READS, _WRITES, _READS_HELD, _WRITES_HELD, _PULLED, _PUSHED = (
@@ -34,15 +37,6 @@ _READS, _WRITES, _READS_HELD, _WRITES_HELD, _PULLED, _PUSHED = (
         "external_writes",
     )
 )
-
-
-class Use(NamedTuple):
-    """So many occurrences, by the name of `isa.trace.OCCURRENCES`, between two cycles."""
-
-    of: str
-    begin: int
-    until: int
-    times: int
 
 
 @dataclass
@@ -95,26 +89,26 @@ class Ahead:
         rest = replace(self, asked=asked, at=at, count=self.count - count, first_waits=self.waits)
         return first, rest
 
-    def uses(self) -> tuple[Use, ...]:
+    def uses(self) -> list[Uses]:
         """What they use, all together."""
         count, last = self.count, self.at + (self.count - 1) * self.period
-        until = last + self.result
-        kind = "writes_blocked" if self.writes else "reads_blocked"
-        return (
-            Use("unit", self.at, until, count * self.products),
-            Use("array", self.at, until, count * self.passes),
-            Use("reads", self.at, last, count * self.reads),
-            Use("writes", self.at, last, count * self.writes),
-            Use(kind, self.asked, last, self.first_waits + (count - 1) * self.waits),
-        )
+        kind = "writes" if self.writes else "reads"
+        found = [(kind, self.at, last, count * (self.reads + self.writes))]
+        if self.products:
+            until = last + self.result
+            found.append(("unit", self.at, until, count * self.products))
+            found.append(("array", self.at, until, count * self.passes))
+        waits = self.first_waits + (count - 1) * self.waits
+        if waits:
+            found.append((f"{kind}_blocked", self.asked, last, waits))
+        return found
 
 
 def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> bool:
     """Do a word of a block, or repeats of a fim, by `act`, and tell of it; as `act` does."""
     marks = item.row.writes == "trace"
     fresh = not block.repeat
-    alone = len(island.blocks) == 1 or sum(other.running for other in island.blocks) == 1
-    if alone and not marks and not island.listeners and (fresh or island.tallied is block):
+    if island.alone and not marks and not island.listeners and (fresh or island.tallied is block):
         if block.ahead is not None:
             catch_up(island, block.time, block.index)
             if not island.tracing:
@@ -123,7 +117,7 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
     absorb(island)
     time, index, address = block.time, block.index, block.pc
     catch_up(island, time, index, marks)
-    number = island.begun
+    number = island.begun if fresh else UNKNOWN
     counts, dram = island.counts, island.dram
     held, pushed, pulled = dram.held, counts["pushed"], counts["pulled"]
     island.run = None
@@ -139,17 +133,19 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
     held = dram.held - held
     if island.run is not None:
         ahead = _repeats(island, block, OPERATIONS[item.values["n"]], time, held)
-        if ahead.count > 1 and sum(other.running for other in island.blocks) > 1:
+        if ahead.count > 1 and not island.alone:
             block.ahead = ahead
         else:
             _tell(island, block, ahead.uses(), ahead.until, address)
         return ended
     pushed, pulled = counts["pushed"] - pushed, counts["pulled"] - pulled
-    uses = (
-        Use("external_reads", time, dram.data_end, pulled),
-        Use("external_writes", time, dram.data_end, pushed),
-        Use("writes_blocked" if pushed else "reads_blocked", time, block.time, held),
-    )
+    uses: Sequence[Uses] = ()
+    if pushed or pulled or held:
+        uses = (
+            ("external_reads", time, dram.data_end, pulled),
+            ("external_writes", time, dram.data_end, pushed),
+            ("writes_blocked" if pushed else "reads_blocked", time, block.time, held),
+        )
     until = block.time if block.running else time + island.divider
     _tell(island, block, uses, until, address)
     return ended
@@ -246,6 +242,8 @@ def catch_up(island: Island, time: int, index: int = 0, exactly: bool = True) ->
     Unless `exactly`, only what is complete then.
     """
     late = [block for block in island.blocks if block.ahead is not None]
+    if not late:
+        return
     if len(late) > 1:
         late.sort(key=lambda block: (block.ahead.last_asked if block.ahead else 0, block.index))
     for block in late:
@@ -260,19 +258,17 @@ def catch_up(island: Island, time: int, index: int = 0, exactly: bool = True) ->
             _tell(island, block, first.uses(), 0)
 
 
-def _tell(island: Island, block: Block, uses: Iterable[Use], until: int, address: int = 0) -> None:
+def _tell(island: Island, block: Block, uses: Sequence[Uses], until: int, address: int = 0) -> None:
     """Tell what the present word of a block uses, and that it is done (`until` is 0: it is not)."""
     number = block.number
-    if island.tracing and island.trace.records(number):
-        for use in uses:
-            if use.times:
-                island.trace.occurred(*use, number)
-        if until:
-            island.trace.end(until, number)
+    if island.tracing:
+        island.trace.did(number, uses, until)
     if island.listeners:
-        for use in uses:
-            if use.times:
-                island.announce("used", address=address, block=block.index, **use._asdict())
+        for of, begin, end, times in uses:
+            if times:
+                own: dict[str, int | str]
+                own = {"address": address, "block": block.index, "of": of}
+                island.announce("used", **own, begin=begin, until=end, times=times)
         if until:
             island.announce("done", address=address, block=block.index, until=until)
     if until:
