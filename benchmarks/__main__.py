@@ -19,6 +19,7 @@ ALL = (
     "nnp",
     "deepbench",
     "fim",
+    "tracing",
     "protection",
     "editing",
     "startup",

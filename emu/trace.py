@@ -424,6 +424,8 @@ class TraceBlock:
 
     def _shown(self, group: int) -> list[int]:
         """The counters of a group as its registers show them."""
+        if max(self.counters[group]) <= ALL:
+            return self.counters[group]
         return [
             value if value <= ALL else ALL if clipped else value & ALL
             for clipped, value in zip(_CLIPPED, self.counters[group], strict=True)

@@ -89,6 +89,12 @@ def trace_file(cores: Sequence[Core]) -> str:
         "Every core has a block of register groups, parameters and a timer (seed 001; addresses and"
         f" the record are ours). {_reached(cores)}"
     )
+    sheet.blocks.append(
+        "An instruction begins with the try that succeeds: what it waits for before, a transfer,"
+        " another core or a window, is not part of it. It ends when its result is there, an access"
+        " when the memory has it. In mark mode markers are not recorded themselves; in auto mode"
+        " they are instructions as any other. Recording costs no cycle."
+    )
     chapters = ("Registers of a group", "Parameters", "Compute units", "Structures")
     sheet.blocks.append("\n".join(f"- [{name}](#{slug(name)})" for name in chapters))
     sheet.heading(2, chapters[0])

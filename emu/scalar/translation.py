@@ -42,6 +42,14 @@ class Block(NamedTuple):
     length: int  # instructions
 
 
+class Round(NamedTuple):
+    """A pass through a block that branches back to its begin at one place alone."""
+
+    length: int  # instructions
+    uses: int  # of compute units
+    last: int  # the end of the last use, device cycles from the begin of the next pass
+
+
 class Translator:
     """Writes the function of some instructions that begin at `start`."""
 
@@ -64,6 +72,7 @@ class Translator:
         self.rest = [sum(costs[place:-1]) for place in range(len(costs))]
         self.begins = [0, *accumulate(costs)]
         self.first_use = self.last_use = 0  # of compute units, device cycles from `t`
+        self.round = self._round() if self.counting and not self.partial else None
 
     # What another core has in other ways
 
@@ -232,16 +241,41 @@ class Translator:
         lines = [f"if {text}:", *_indented(self.leave())]
         return [f"core.device.cycle = t + {self.offset}", *lines] if held.names else lines
 
-    def _counted(self, cost: int = 0) -> list[str]:
+    def _counted(self, cost: int = 0, again: bool = False) -> list[str]:
+        """Lines where a pass ends, `cost` after the begin of this instruction; or goes `again`."""
+        skipped = "uses" if self.round is not None else ""  # of all passes together, at the end
         return [
-            *self.ends(cost),
-            *(f"{name} += {value}" for name, value in self.counts.items() if value),
+            *(() if again and skipped else self.ends()),
+            *(f"{x} += {value}" for x, value in self.counts.items() if value and x != skipped),
             *((f"t += {self.offset + cost}",) if self.offset + cost else ()),
         ]
 
-    def ends(self, cost: int) -> Iterable[str]:
-        """Lines for the tally where a pass ends, `cost` after the begin of this instruction."""
-        return (f"used = t + {self.last_use}",) if self.counts.get("uses") else ()
+    def ends(self) -> Iterable[str]:
+        """Lines for the tally where a pass ends."""
+        used = self.counts.get("uses", 0)
+        if self.round is None:
+            return (f"used = t + {self.last_use}",) if used else ()
+        last = self.last_use if used else self.round.last
+        whole = f"done // {self.round.length} * {self.round.uses}"
+        return (f"uses = {whole} + {used}", f"used = t + {last}")
+
+    def _round(self) -> Round | None:
+        """The passes through the block, if they are all alike and use a unit."""
+        if "uses" not in self.tallied:
+            return None
+        backs = [
+            place
+            for place, found in enumerate(self.instructions)
+            if found.row.family in ("branch", "jump") and found.values.get("target") == -4 * place
+        ]
+        if len(backs) != 1:
+            return None
+        used = [self.hart.uses(found.row) for found in self.instructions[: backs[0]]]
+        if not any(used):
+            return None
+        last = max(place for place, units in enumerate(used) if units)
+        cost = self.begins[backs[0]] + self.hart.timing.taken
+        return Round(len(used) + 1, sum(used), self.begins[last + 1] - cost)
 
     def use(self, found: Decoded) -> None:
         """Note for the tally the compute units that an instruction uses."""
@@ -306,7 +340,7 @@ class Translator:
         """Lines for a branch that is taken."""
         lines = [*self.branched(cost)]
         if target == self.start and not self.partial:
-            lines += self._counted(cost)
+            lines += self._counted(cost, again=True)
             if self.counting and not self.counts.get("uses", 1):
                 lines.append("if not uses: entry = t")
             return [*lines, "continue"]

@@ -1,0 +1,112 @@
+"""What recording costs the emulation: the same runs with the trace off, in one window, in groups of 1,000.
+
+Cycles and results are the same (tests); this is about the host's time. `off` is
+`trace.recording = false`; `at rest` the default, blocks that nobody has asked for anything; `one
+window` records the whole main part in one group of every core; `groups` all of it in
+groups of 1,000 instructions over four register groups, each record spilled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+
+import macaw
+from asm.program import Program
+from asm.source import Source
+from benchmarks import scalar
+from benchmarks.measure import ROUNDS, table, target, timed
+from emu.device import Device
+from isa.config import Configuration
+from isa.memory_map import EXTERNAL
+from isa.trace import RECORD
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+GROUP = 1000
+RECORDS = 5000  # room for each core
+REPEATS = 8  # of the loops: their code is hot most of the time
+
+# What is written into the parameters of every core's block.
+RECORDINGS: dict[str, dict[str, int] | None] = {
+    "off": None,
+    "at rest": {},
+    "one window": {"num": 0xFFFF_FFFF, "mode": 1},
+    "groups": {"num": GROUP, "step": GROUP, "overhead": 4 * GROUP, "mode": 1},
+}
+LOOPS = {
+    "cp, a loop over bytes": scalar.CP.replace(
+        f"li      s0, {scalar.PASSES}", f"li      s0, {REPEATS * scalar.PASSES}"
+    ),
+    "vc, the same loop": scalar.VC.replace(
+        f"li      s0, {scalar.PASSES}", f"li      s0, {2 * scalar.PASSES}"
+    ),
+    "vc, registers alone": scalar.VC_REGISTERS.replace("100000", str(REPEATS * 100_000)),
+    "vc, pmac": scalar.PMAC.format(name="s8", passes=2 * scalar.PMAC_PASSES),
+}
+# The markers of the loop of cp, around its passes.
+MARKED = LOOPS["cp, a loop over bytes"].replace("pass:", "        trace_begin 0\npass:", 1)
+MARKED = MARKED.replace("        mv      a0, a2", "        trace_end 0\n        mv      a0, a2")
+SAMPLES = ("six_cores/six_cores.s", "digits_cnn/digits_cnn.s", "nnp_mlp/nnp_mlp.s", "fim_gru/gru.s")
+
+
+def seconds(program: Program, config: Configuration, recording: dict[str, int] | None) -> float:
+    """A run, with the parameters of all cores set; None: they cannot record."""
+    device = Device(config.changed({"trace.recording": recording is not None}))
+    device.load(program)
+    end, size = EXTERNAL + config["mem.external_bytes"], RECORDS * RECORD.size
+    for place, core in enumerate(device.order if recording else ()):
+        area = {"spill": end - (place + 1) * size, "spill_end": end - place * size}
+        for name, value in (area | (recording or {})).items():
+            core.write_trace(f"trace_{name}", value)
+    return timed(device.run)
+
+
+def measured(
+    program: Program, config: Configuration, recordings: Mapping[str, dict[str, int] | None]
+) -> dict[str, float]:
+    """Median CPU seconds with each recording, one run of each after another."""
+    found: dict[str, list[float]] = {name: [] for name in recordings}
+    for _ in range(ROUNDS):
+        for name, values in recordings.items():
+            found[name].append(seconds(program, config, values))
+    return {name: median(times) for name, times in found.items()}
+
+
+def row(name: str, times: dict[str, float]) -> list[str]:
+    """Seconds off, and the others as multiples of it."""
+    off = times["off"]
+    rest = [f"{times[other] / off:.2f}" for other in RECORDINGS if other != "off"]
+    return [name, f"{off:.3f}", *rest]
+
+
+def main() -> None:
+    """Measure and print."""
+    print("### Recording\n")
+    print("CPU seconds of a run that cannot record, and how many times as long others take.\n")
+    base = macaw.configuration("base")
+    found = {
+        name: measured(macaw.assemble(Source(text, "bench.s"), device="base"), base, RECORDINGS)
+        for name, text in LOOPS.items()
+    }
+    for path in SAMPLES:
+        program = macaw.load(PROGRAMS / path)
+        assert program.device is not None
+        own = (PROGRAMS / path).parent / f"{program.device}.toml"
+        config = macaw.configuration(own if own.exists() else program.device)
+        found[f"programs/{path}, all cores"] = measured(program, config, RECORDINGS)
+    head = ["", "off, s", *(name for name in RECORDINGS if name != "off")]
+    print(table(head, [row(*item) for item in found.items()]))
+    marked = macaw.assemble(Source(MARKED, "bench.s"), device="base")
+    times = measured(marked, base, {"off": None, "marked": {"mode": 0}})
+    ratio = times["marked"] / times["off"]
+    print(target(f"cp between trace_begin and trace_end: {ratio:.2f} times as long", ratio <= 1.3))
+    for name, bound in (("at rest", 1.02), ("one window", 1.3), ("groups", 1.3)):
+        ratios = {case: times[name] / times["off"] for case, times in found.items()}
+        worst = max(ratios, key=lambda case: ratios[case])
+        said = f"{name}: {ratios[worst]:.2f} times as long at most ({worst}), at most {bound}"
+        print(target(said, ratios[worst] <= bound))
+
+
+if __name__ == "__main__":
+    main()
