@@ -113,10 +113,12 @@ def record(core: str, group: int, loop: int, first: int, done: list[Heard]) -> d
     }
 
 
-def automatic(core: str, log: list[Heard], p: dict[str, int]) -> list[dict[str, int]]:
-    """The whole records of auto mode, by (group, loop): each asked for by itself."""
+def automatic(
+    core: str, log: list[Heard], p: dict[str, int], groups: int = 4
+) -> list[dict[str, int]]:
+    """The records of auto mode, by (group, loop): each asked for by itself."""
     found = []
-    for group in range(4):
+    for group in range(groups):
         busy = -1
         for loop in range(p["loops"] or len(log) + 1):
             if loop and not p["overhead"]:
@@ -163,6 +165,7 @@ def devices_of(core: str, seed: int, has_markers: bool = False):
     program = random_loops(chance, text, base, has_vectors=core == "vc", has_markers=has_markers)
     changes = {f"{core}__divider": chance.choice((1, 1, 3))}
     changes["mem__external_width"] = chance.choice((32, 16, 4))
+    changes["trace__groups"] = 4 if has_markers else chance.choice((1, 2, 4, 4, 7))
     for name in ("alu_cycles", "branch_taken_cycles", "mul_cycles"):
         if chance.random() < 0.3:
             changes[f"{core}__{name}"] = chance.randint(1, 5)
@@ -235,7 +238,7 @@ def test_auto_mode(core: str, seed: int) -> None:
     assert said(end) == said(stop)
     found = spilled(devices[1], core)
     lost = devices[1].cores[core].trace.read("trace_lost")
-    expected = automatic(core, log, p)
+    expected = automatic(core, log, p, devices[1].cores[core].trace.groups)
     assert len(found) + lost == len(expected)
     if stop.reason == "exit":
         behind = {key(x): x for x in expected}
