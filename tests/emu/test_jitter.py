@@ -29,9 +29,9 @@ SAMPLES = {
 }  # and a seed that shows
 NUMBERS = st.fixed_dictionaries(
     {
-        "jitter.refresh_interval": st.integers(20, 300),
-        "jitter.refresh": st.integers(0, 19),
-        "jitter.others_interval": st.integers(8, 100),
+        "jitter.refresh_interval": st.integers(60, 300),
+        "jitter.refresh": st.integers(0, 12),
+        "jitter.others_interval": st.integers(16, 100),
         "jitter.others": st.integers(0, 7),
     }
 )
@@ -74,6 +74,20 @@ def test_how_much_is_taken(seed: int, numbers: dict[str, int]) -> None:
         assert edges in (0, 2)  # one stretch
     if most > 3:
         assert len({sum(others[begin : begin + slot]) for begin in range(0, 40 * slot, slot)}) > 1
+
+
+def test_every_divider_finds_a_free_cycle() -> None:
+    """Also with the least intervals and the longest times that a device may have: no request waits for ever."""
+    rows = {row.name: row for row in config.COMMON if row.name.startswith("jitter.")}
+    worst = {name: row.low if name.endswith("interval") else row.high for name, row in rows.items()}
+    for seed in range(200):
+        jitter = Jitter(seed, 0, worst)
+        for step in (1, 2, 3, 63, 64):
+            assert (
+                0
+                <= jitter.free(step * seed, step) - step * seed
+                < 2 * worst["jitter.refresh_interval"]
+            )
 
 
 def test_seeds_and_places_differ() -> None:
