@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -84,6 +85,8 @@ class Browser:
 
     def _message(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
+            ready, _, _ = select.select([self._answers], [], [], SECONDS)
+            assert ready, f"the browser says nothing for {SECONDS} seconds"
             piece = self._answers.read(1 << 16)
             assert piece, "the browser has gone"
             self._rest += piece
