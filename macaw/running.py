@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asm.program import Program
+from emu.core import NEVER
 from emu.device import Device
 from emu.engines import ENGINES
 from macaw import api
@@ -209,3 +210,15 @@ def _add(total: Counters, device: Device) -> None:
         sums = total.setdefault(core, {})
         for name, value in values.items():
             sums[name] = gather(rows.get(name), (sums.get(name, 0), value))
+
+
+def left_over(device: Device) -> list[tuple[str, str, int]]:
+    """The bytes that nobody has taken from windows: core, window, how many there are."""
+    found = []
+    for core in device.order:
+        for window in core.table.windows:
+            if window.direction == "out":
+                left, _ = core.window_room(window.name, NEVER, 1)
+                if left:
+                    found.append((core.name, window.name, left))
+    return found

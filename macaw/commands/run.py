@@ -142,6 +142,10 @@ def command(
         report.print_outputs(run)
     if stats and not as_json:
         report.print_stats(run)
+    if not as_json:
+        for core, window, left in running.left_over(run.device):
+            text = f"{left:,} bytes that {core} gave are still in {window}"
+            console.warning(f"{text}: no output or transfer took them")
     return _status(run, quiet=as_json)
 
 

@@ -292,3 +292,22 @@ def test_save_and_load(layer: Path, tmp_path: Path) -> None:
     api.save(program, tmp_path / "saved.elf")
     assert api.load(tmp_path / "saved.elf") == program
     assert api.disassemble(tmp_path / "saved.elf") == api.disassemble(program)
+
+
+LEFT = """
+        .device tiny
+        .output y, float16, {count}, 4, at=netout
+        .core   nnp
+        SetIterations(3)
+        v_rd    MulVrf, 0
+        v_wr    NetOutQ
+        end_chain
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_what_no_output_takes_is_said(macaw: Macaw, source: Source, count: int) -> None:
+    done = macaw("run", source(LEFT.format(count=count)))
+    assert done.returncode == 0
+    left = f"{8 * (3 - count)} bytes that nnp gave are still in netout: no output or transfer took them"
+    assert done.stderr == (f"macaw: warning: {left}\n" if count < 3 else "")
