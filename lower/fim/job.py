@@ -144,6 +144,9 @@ def copies(routes: tuple[Route, ...]) -> list[Copy]:
     return [copy for route in routes for copy in route.copies if copy.rows and copy.row_bytes]
 
 
+_MANY = 4  # starts of a program that are followed one by one
+
+
 def held_up(
     several: Sequence[Copy], config: Configuration, banks: dict[int, Banks], begin: int = 0
 ) -> int:
@@ -161,8 +164,11 @@ def predicted(job: Job, config: Configuration) -> Cycles:
     carrier = Carrier(config, islands)
     time = bring = compute = fetch = begin = 0
     blocks = job.blocks()
-    phases = list(job.phases())
+    phases, left_out = list(job.phases()), 0
+    if len(phases) > _MANY:  # those between take what the second one takes
+        phases, left_out = [*phases[:2], phases[-1]], len(phases) - 3
     held = [0, 0]
+    ends = []
     for number, phase in enumerate(phases):
         several = copies(phase.bring)
         if not number:
@@ -178,4 +184,8 @@ def predicted(job: Job, config: Configuration) -> Cycles:
             compute, during = done - begin, there - begin
         time = carrier.copies(several, done + 1)
         fetch = time - done
+        ends.append(time)
+    if left_out:
+        more = left_out * (ends[1] - ends[0])
+        compute, during = compute + more, during + more
     return Cycles(bring, compute, fetch, reorder, held[0], held[1], during)

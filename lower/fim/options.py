@@ -27,6 +27,7 @@ from lower.fim.words import Mode, latency
 
 FOLLOWED = 3  # ways of a pair that are followed cycle by cycle, if by the rough count they
 NEAR = 1.05  # take no more than so many times the first one's
+FAR, LARGE = 5, 500_000  # a pair of more cycles, and so many times the best one's, is not followed
 
 
 def options(
@@ -47,9 +48,10 @@ def options(
         return [_host(tasks, config, form)]
     alone = len(tasks) == 1 and tasks[0].kind == POINTWISE
     layouts = (ELEMENTWISE,) if alone else range(len(ARRANGEMENTS))
+    least = _least_rough(tasks, config, form)
     for island in range(config["fim.islands"]):
         for layout in layouts:
-            found.append(_option(tasks, config, island, layout, form))
+            found.append(_option(tasks, config, island, layout, form, least))
     return found
 
 
@@ -82,7 +84,12 @@ def option_of(
 
 
 def _option(
-    tasks: tuple[Task, ...], config: Configuration, island: int, layout: int, form: int
+    tasks: tuple[Task, ...],
+    config: Configuration,
+    island: int,
+    layout: int,
+    form: int,
+    least: int,
 ) -> Option | Refusal:
     if tasks[0].kind == POINTWISE and len(tasks) == 1:
         return _pointwise(tasks, config, island, form)
@@ -91,16 +98,25 @@ def _option(
         if len(parts) > 1:
             job, cycles = pair(parts, config, island, layout, form)
             return option_of(tasks, layout, job, cycles, job.columns)
-        return _product(tasks, parts[0], config, layout, island, form)
+        return _product(tasks, parts[0], config, layout, island, form, least)
     except CannotError as error:
         return Refusal(tasks, island, layout, str(error))
 
 
 def _product(
-    tasks: tuple[Task, ...], part: Part, config: Configuration, layout: int, island: int, form: int
+    tasks: tuple[Task, ...],
+    part: Part,
+    config: Configuration,
+    layout: int,
+    island: int,
+    form: int,
+    least: int,
 ) -> Option:
     check(part, config, island, layout, form)
-    found = _least(_Asked(part.traits(form), config, island, layout, tasks, part))
+    asked = _Asked(part.traits(form), config, island, layout, tasks, part)
+    found = _least(
+        asked, all(cycles < max(LARGE, FAR * least) for cycles, _, _ in _ranked(asked)[:1])
+    )
     if found is None:
         raise CannotError(
             "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
@@ -122,31 +138,59 @@ class _Asked:
 
 
 @lru_cache(maxsize=4096)
-def _least(asked: _Asked) -> tuple[Stream, Cycles] | None:
-    """The best way, and what it takes."""
+def _ranked(asked: _Asked) -> list[tuple[int, int, Stream]]:
+    """The first ways by the rough count: cycles, a number and the way."""
     traits, config = asked.traits, asked.config
-    ranked = nsmallest(
+    ways = streams(traits.shape, config, asked.island, asked.layout, traits.after)
+    return nsmallest(
         FOLLOWED,
-        (
-            (rough(stream, config, *traits.known), number, stream)
-            for number, stream in enumerate(
-                streams(traits.shape, config, asked.island, asked.layout, traits.after)
-            )
-        ),
+        ((sum(rough(way, config, *traits.known)), number, way) for number, way in enumerate(ways)),
     )
-    ways = [stream for cycles, _, stream in ranked if cycles <= ranked[0][0] * NEAR]
+
+
+@lru_cache(maxsize=4096)
+def _least(asked: _Asked, follow: bool) -> tuple[Stream, Cycles] | None:
+    """The best way, and what it takes; by the rough count if it is not followed."""
+    ranked = _ranked(asked)
+    if not ranked:
+        return None
+    if not follow:
+        cycles = rough(ranked[0][-1], asked.config, *asked.traits.known)
+        return ranked[0][-1], Cycles(*cycles, held_bring=cycles[0], held_fetch=cycles[2])
+    ways = [way for cycles, _, way in ranked if cycles <= ranked[0][0] * NEAR]
     found = (
-        (way, predicted(ProductJob(asked.tasks, way, asked.part.rows), config)) for way in ways
+        (way, predicted(ProductJob(asked.tasks, way, asked.part.rows), asked.config))
+        for way in ways
     )
-    return min(found, key=lambda pair: pair[1].total, default=None)
+    return min(found, key=lambda pair: pair[1].total)
 
 
-def rough(stream: Stream, config: Configuration, known_a: bool, known_b: bool) -> int:
-    """About the cycles of a stream."""
+def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> int:
+    """The least rough count of all islands and layouts for a product and functions."""
+    try:
+        (part,) = parted(tasks)
+    except (CannotError, ValueError):
+        return 0
+    found = []
+    for island in range(config["fim.islands"]):
+        for layout in range(len(ARRANGEMENTS)):
+            try:
+                check(part, config, island, layout, form)
+            except CannotError:
+                continue
+            asked = _Asked(part.traits(form), config, island, layout, tasks, part)
+            found += [cycles for cycles, _, _ in _ranked(asked)[:1]]
+    return min(found, default=0)
+
+
+def rough(
+    stream: Stream, config: Configuration, known_a: bool, known_b: bool
+) -> tuple[int, int, int]:
+    """About what a stream takes: bring, compute, fetch."""
     return (
-        _rough_bring(stream, config, known_a, known_b)
-        + stream.starts * _rough_compute(stream, config)
-        + _rough_fetch(stream, config)
+        _rough_bring(stream, config, known_a, known_b),
+        stream.starts * _rough_compute(stream, config),
+        _rough_fetch(stream, config),
     )
 
 

@@ -8,7 +8,8 @@ pulled columns do, for their rows open and close.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 
 from isa.config import Configuration
 from isa.fim_circuit import (
@@ -295,10 +296,45 @@ class _Island:
         return self.banks.access(bank, rest // COLUMNS, time, writes, self.step)
 
 
+LONG = 8 * COLUMNS  # repetitions that are followed one by one
+
+
 def ended(
     blocks: Sequence[Block], config: Configuration, island: int, banks: Banks, begin: int
 ) -> int:
-    """The cycle in which the last of an island's blocks ends; they begin at once at `begin`."""
+    """The cycle in which the last of an island's blocks ends; they begin at once at `begin`.
+
+    Of many repetitions a few are followed: behind as many as a row has columns, what is pushed and
+    pulled lies in its rows as before.
+    """
+    counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
+    if len(counts) != 1 or max(counts) <= LONG:
+        return _followed(blocks, config, island, banks, begin)
+    (count,) = counts
+    few = COLUMNS + count % COLUMNS
+    fewer, more = (_repeated(blocks, number) for number in (few, few + COLUMNS))
+    first = _followed(fewer, config, island, deepcopy(banks), begin)
+    turn = _followed(more, config, island, deepcopy(banks), begin) - first
+    return _followed(fewer, config, island, banks, begin + turn * ((count - few) // COLUMNS))
+
+
+def _repeated(blocks: Sequence[Block], count: int) -> list[Block]:
+    """Blocks whose repetitions are so many."""
+    return [
+        replace(
+            block,
+            items=tuple(
+                replace(item, count=count) if isinstance(item, Repeat) else item
+                for item in block.items
+            ),
+        )
+        for block in blocks
+    ]
+
+
+def _followed(
+    blocks: Sequence[Block], config: Configuration, island: int, banks: Banks, begin: int
+) -> int:
     there = _Island(config, island, banks)
     there.buffers = [_Buffer() for _ in range(8)]
     there.running = [_Running(there, block, there.aligned(begin)) for block in blocks]

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from isa.fim_circuit import OUTER
+from isa.fim_circuit import DOT, OUTER
+from lower.fim import words
 from lower.fim.job import ProductJob, predicted
 from lower.fim.options import options
 from lower.fim.plan import Option, Refusal
@@ -96,6 +97,20 @@ def test_what_fits(values):
             sum(size(block.items) + 2 for block in option.how.blocks()) < device["fim.instructions"]
         )
         assert option.how.rows <= device["fim.rows"]
+
+
+def test_many_items_and_starts(monkeypatch):
+    """What is left out of the following takes what it would have taken."""
+    graph = product(*operands(Shape(300, 20, 16)))
+    ways = [x for x in streams(Shape(300, 20, 16), TINY, 0, DOT) if x.wide == 16]
+    jobs = [ProductJob(tuple(graph.tasks), way) for way in ways]
+    jobs.append(ProductJob(tuple(graph.tasks), replace(ways[0], starts=30)))
+    assert max(way.items for way in ways) > words.LONG
+    short = [predicted(job, TINY) for job in jobs]
+    monkeypatch.setattr(words, "LONG", 1 << 30)
+    monkeypatch.setattr("lower.fim.job._MANY", 1 << 30)
+    for found, job in zip(short, jobs, strict=True):
+        assert found.total == pytest.approx(predicted(job, TINY).total, rel=0.001)
 
 
 TIMES = ("t_ccdl", "t_ccds", "t_rcdrd", "t_rcdwr", "t_rp", "t_ras", "t_rc", "rl", "wl", "t_wr")
