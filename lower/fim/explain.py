@@ -32,31 +32,29 @@ def said(task: Task) -> str:
 
 
 def steps(plan: Plan) -> list[str]:
-    """A table: where each step is done, and when."""
-    rows = [["", "where", "in", "computes", "out", "begin", "end", "what"]]
+    """A table: where each step is done, and when; below each what it does."""
+    rows = [["", "where", "in", "computes", "out", "begin", "end"]]
     for step in plan.steps:
         option = step.option
         times = [row for row in plan.actions if row.step == step.number]
         begin, end = min(row.begin for row in times), max(row.end for row in times)
         numbers = [option.bring, option.compute, option.fetch, begin, end]
-        cells = [f"{number:,}" for number in numbers]
-        rows.append([mark(step), option.name, *cells, _tasks(option)])
-    widths = [max(len(row[place]) for row in rows) for place in range(7)]
-    return [
+        rows.append([mark(step), option.name, *(f"{number:,}" for number in numbers)])
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = [
         f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  "
-        + "  ".join(f"{row[n]:>{widths[n]}}" for n in range(2, 7))
-        + f"  {row[7]}"
+        + "  ".join(f"{row[place]:>{widths[place]}}" for place in range(2, len(row)))
         for row in rows
     ]
+    found = lines[:1]
+    for line, step in zip(lines[1:], plan.steps, strict=True):
+        found += [line, *(f"   {said(task)}" for task in step.tasks)]
+    return found
 
 
 def mark(step: Step) -> str:
     """The step in the timeline: a character."""
     return MARKS[step.number % len(MARKS)]
-
-
-def _tasks(option: Option) -> str:
-    return "; ".join(said(task) for task in option.tasks)
 
 
 # --- why ---
@@ -66,8 +64,11 @@ def reasons(plan: Plan) -> list[str]:
     """Why each step is done where it is, in lines."""
     lines = []
     for step in plan.steps:
-        lines.append(f"{mark(step)}  {_tasks(step.option)}")
-        lines += [f"   {line}" for line in _why(plan, step)]
+        lines += [
+            f"{'' if place else mark(step):<2} {said(task)}"
+            for place, task in enumerate(step.tasks)
+        ]
+        lines += [f"     {line}" for line in _why(plan, step)]
     return lines
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from isa.config import Configuration
 from lower.errors import LowerError
+from lower.fim.explain import said
 from lower.fim.graph import Graph, Task
 from lower.fim.plan import Home, Option, Refusal
 
@@ -100,7 +101,7 @@ def _levels(
         name = task.output.name
         if not ends[name]:
             whys = dict.fromkeys(row.why for row in refused.get((task,), ()))
-            raise LowerError(f"nothing can make {name}, a {task.kind}", "; ".join(whys))
+            raise LowerError(f"nothing can do {said(task)}", "; ".join(whys))
         levels[name] = min(
             cycles + max((levels[x.output.name] for x in readers[unit[-1].output.name]), default=0)
             for unit, cycles in ends[name]

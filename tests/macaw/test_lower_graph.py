@@ -43,7 +43,7 @@ def test_a_source_that_runs(macaw: Macaw, tmp_path: Path) -> None:
     done = macaw("lower", "--target", "fim", "net.onnx", *words, COLUMNS="80")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert "y = x · W (20 x 16 x 8)" in lines[1]
+    assert lines[2] == "   y = x · W (20 x 16 x 8)"
     assert any("cycles; it would end the plan" in line for line in lines)
     assert any(line.startswith("dma in ") and len(line) <= 80 for line in lines)
     name, guess, emulated = lines[-2].replace(",", "").split()

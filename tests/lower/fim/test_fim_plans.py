@@ -12,6 +12,7 @@ from lower.fim.options import options
 from lower.fim.placing import placing
 from lower.fim.plan import Option
 from lower.fim.schedule import exhaustive, schedule
+from tests.lower.fim import random_graphs
 from tests.lower.fim.running import BASE, modelled, run
 
 
@@ -119,3 +120,9 @@ def test_decided_at_run_time_sides_that_fill_no_tile(seed):
     done = macaw.run(found.assemble(), given)
     for name in ("x", "z", "twice"):
         np.testing.assert_array_equal(done.outputs[name], graph.evaluate(given)[name])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_graphs(seed):
+    guess, real, _ = random_graphs.checked(seed)
+    assert abs(guess - real) <= max(16, 0.05 * real)

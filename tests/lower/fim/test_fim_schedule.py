@@ -174,6 +174,6 @@ def test_the_host_takes_what_gains_nothing():
 
 def test_a_task_that_nothing_can_do():
     graph, (x, _) = two()
-    with pytest.raises(LowerError, match="nothing can make y, a product") as caught:
+    with pytest.raises(LowerError, match="nothing can do y = a · a") as caught:
         schedule(graph, CONFIG, same(x=[option([x], 0, 1, 1, 1)]))
     assert caught.value.hint == "too large"
