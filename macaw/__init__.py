@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from macaw.errors import RunError as RunError
     from macaw.fim_lowering import GraphLowering as GraphLowering
     from macaw.fim_lowering import lower_graph as lower_graph
+    from macaw.fim_tiles import tiled as tiled
+    from macaw.fim_tiles import untiled as untiled
     from macaw.lowering import Lowering as Lowering
     from macaw.lowering import lower as lower
     from macaw.protection import Protection as Protection
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from macaw.protection import unprotect as unprotect
     from macaw.running import Run as Run
     from macaw.running import run as run
-    from macaw.tiling import tiled as tiled
-    from macaw.tiling import untiled as untiled
 
 _HOMES = {
     "AssemblyError": "asm.diagnostics",
@@ -69,9 +69,9 @@ _HOMES = {
     "protect": "macaw.protection",
     "run": "macaw.running",
     "save": "macaw.api",
-    "tiled": "macaw.tiling",
+    "tiled": "macaw.fim_tiles",
     "unprotect": "macaw.protection",
-    "untiled": "macaw.tiling",
+    "untiled": "macaw.fim_tiles",
 }
 
 __version__ = "0.1.0"

@@ -76,7 +76,7 @@ def _registers(interpreter: Interpreter, text: str | None) -> Answer:
                 alias = one[1] if len(one) > 1 else None
                 rows.append((str(place), one[0], alias, value, _hexadecimal(value)))
     if len(rows) > MOST:
-        raise CommandError(f"{len(rows):,} registers are too many", "name a place: pe[0,1].3")
+        raise CommandError(f"{len(rows):,} registers are too many", "name less of them")
     return answers.table(("core", "register", "", "value", ""), rows)
 
 

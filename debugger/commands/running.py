@@ -79,7 +79,9 @@ def _restart(interpreter: Interpreter, line: Line) -> Answer:
     return answers.stop(session.goto(*point.position))
 
 
-@command("focus [PLACES]", "where", "choose cores, pe[1,0].3 or pe[*,0].*; alone: say which")
+@command(
+    "focus [PLACES]", "where", "choose a core, a unit of it, or several with *; alone: say which"
+)
 def _focus(interpreter: Interpreter, line: Line) -> Answer:
     session, asked = interpreter.session, line.get("PLACES")
     found = session.focus if asked is None else session.set_focus(asked)

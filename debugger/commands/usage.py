@@ -20,7 +20,7 @@ OPERANDS: Mapping[str, str] = {
     "E": "an expression",
     "V": "an expression",
     "LOC": "a place to stop at: a line, FILE:LINE, a symbol or *ADDRESS",
-    "PLACES": "a core or a set of places, pe[*,0].*",
+    "PLACES": "a core, a unit of it, or several with *",
     "CYCLE": "a cycle",
     "FILE": "the name of a file",
     "EVENT": "an event",

@@ -38,6 +38,9 @@ ALLOWED = {
     ("isa/config.py", "cp"): "a sentence: whose the local memory is in the memory map",
     ("macaw/lowering.py", "dma"): "reports on lowered programs, as `lower`",
     ("macaw/commands/lower.py", "dma"): "reports on lowered programs, as `lower`",
+    ("macaw/commands/lower.py", "cp"): "reports on lowered programs, as `lower`",
+    ("macaw/commands/lower.py", "pe"): "what operations are lowered for",
+    ("macaw/commands/lower.py", "fim"): "what graphs are lowered for",
     ("macaw/concordance.py", "nnp"): "its settings: its programs become software",
     ("macaw/commands/concord.py", "nnp"): "a sentence: whose programs become software",
 }
@@ -46,6 +49,8 @@ ALLOWED = {
 def owned(path: str) -> bool:
     """Whether a file is one of a core's, or of a base's."""
     own = "|".join(map(re.escape, OWNERS))
+    if re.match(rf"macaw/(?:(?:{own})_\w+|commands/\w+_(?:{own}))\.py$", path):
+        return True  # the front door of a lowering
     return bool(
         re.match(rf"isa/(?:{own})(?:_\w+)?\.py$|emu/(?:{own})/", path)
         or re.match(rf"asm/(?:disassembly/)?forms/(?:{own})(?:\.py$|/)", path)
