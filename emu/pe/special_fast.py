@@ -63,7 +63,10 @@ class FastSpecial(Special):
         return any(job is not None and cluster not in self._next for cluster, job in jobs)
 
     def cycle(self, now: int) -> None:
-        """A cycle of each unit at work that has to be looked at."""
+        """A cycle of each unit at work that has to be looked at; of all while somebody listens."""
+        if self._next and self.row.listeners:
+            self.catch_up(now, ended=False)
+            self._next.clear()
         if any(self.state.sfu_jobs):
             for cluster, job in enumerate(self.state.sfu_jobs):
                 if job is not None and cluster not in self._next:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from emu.device import Device, DeviceError
@@ -288,6 +288,7 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
 
 @settings(EXAMPLES, max_examples=15)
 @given(SEEDS, PAUSES)
+@example(5000, [])  # a special function ends
 def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
     """From any moment on; nothing is left out while somebody listens."""
     heard: list[list[Any]] = []
