@@ -7,7 +7,7 @@ tables have them, and the fields of its declared state. There is no second list 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from isa.memory_map import CORE_SHIFT, REGISTERS
 if TYPE_CHECKING:
     from emu.core import Core
     from emu.device import Device
+    from emu.pages import Pages
     from emu.state import State, StateField
 
 # Types by which bytes are looked at: `vc.vr3.u8[2]`.
@@ -53,7 +54,9 @@ class Access:
     whole: bool = False  # always a whole number
     bits: int = 64  # it is one of so many bits
     live: str = ""  # as Python text for a break of its core: `x[10]`
-    names: Mapping[str, object] = field(default_factory=dict)  # that this text uses
+    # Of memory: the same at given indices, if translated code may look there: the view, the place
+    # in it, the memory.
+    inlined: Callable[..., tuple[Any, int, Pages] | None] | None = None
 
 
 @dataclass
@@ -187,6 +190,25 @@ class Members:
             if found is not None:
                 return found
         raise AccessError(f"{self.place} has no '{name}'{_near(name, self.names())}")
+
+    def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
+        """The field, and the indices behind those of units, of a number that each unit has."""
+        rows = {row.name: row for row in self.core.state.fields}
+        found: tuple[StateField, tuple[int, ...]] | None = None
+        if len(steps) == 1:
+            for file in self.table.files:
+                for number, names in enumerate(file.names):
+                    if steps[0] in names and not file.signed:
+                        found = rows[file.name], (number,)
+            found = found or ((self.fields[str(steps[0])], ()) if steps[0] in self.fields else None)
+        elif len(steps) == 2 and steps[1] == "level":
+            held = next((x.held for x in self.table.queues if x.name == steps[0]), "")
+            found = (rows[held], ()) if held else None
+        if found is None or found[0].dtype == "object":
+            return None
+        depth = len(self._inside(found[0]))
+        whole = depth == len(self.place.units) == len(found[0].shape) - len(found[1])
+        return found if whole and depth else None
 
     # Kinds of members
 
@@ -398,10 +420,26 @@ def memory(device: Device, text: str, dtype: np.dtype[Any], count: int | None = 
         except Fault as fault:
             raise AccessError(fault.message) from None
 
-    whole = dtype.kind in "iu"
+    def inlined(*indices: Any) -> tuple[Any, int, Pages] | None:
+        return _view_at(device, extent(*indices)[0], dtype)
+
+    whole, bits = dtype.kind in "iu", 8 * dtype.itemsize
     return Access(
-        text, read, write, memory=True, extent=extent, whole=whole, bits=8 * dtype.itemsize
+        text, read, write, memory=True, extent=extent, whole=whole, bits=bits, inlined=inlined
     )
+
+
+def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, int, Pages] | None:
+    """Where an unsigned number lies in memory that only ever changes at once; None elsewhere."""
+    shared = device.memory
+    try:
+        pages, offset = shared.locate(address, dtype.itemsize)
+    except Fault:
+        return None
+    view = {1: pages.bytes, 2: pages.halves, 4: pages.words}.get(dtype.itemsize)
+    if pages not in (shared.local, shared.external) or offset % dtype.itemsize:
+        return None
+    return None if view is None or dtype.kind != "u" else (view, offset // dtype.itemsize, pages)
 
 
 def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from debugger.history import START, Checkpoint, Position
 from debugger.points import BREAKS
-from debugger.runner import BULK
+from debugger.runner import BULK, width
 from debugger.stops import Hit
 from emu.faults import Stop
 
@@ -79,13 +79,14 @@ def _piece(
             _check(runner.step(name, few - core.retired, now))
             runner.checkpoint()
         found = [Landing(device.position, core.retired, core.next_address)]
-        while core.retired < done:
+        # Where instructions end one by one, the last but one is known before the last.
+        last = done - 1 if width(core) == 1 else done
+        while core.retired < last:
             stop = runner.step(name, 1, now)
             _check(stop)
-            if core.retired < done and stop.reason == "step":
-                found.append(Landing(device.position, core.retired, core.next_address))
-            elif device.position >= now or stop.reason != "step":
+            if stop.reason != "step" or core.retired >= done:
                 break
+            found.append(Landing(device.position, core.retired, core.next_address))
     return found
 
 

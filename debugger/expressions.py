@@ -60,6 +60,7 @@ class _Code:
     whole: bool = False  # always a whole number
     bits: int = 64  # of no greater magnitude than so many bits
     live: str = ""
+    fixed: bool = False  # nothing of the device is in it
 
 
 @dataclass
@@ -69,8 +70,9 @@ class Expression:
     text: str
     value: Callable[[], Any]
     accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()  # with their indices
-    live: str = ""  # for breaks of `live_core`
+    live: str = ""  # for breaks of `live_core`; empty: of any
     live_core: str = ""
+    guards: tuple[str, ...] = ()  # where one of these holds, the text may not be asked
     names: dict[str, object] = field(default_factory=dict)
     target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = None  # what a `set` sets
 
@@ -128,17 +130,18 @@ class _Compiler:
         self.text = text
         self.names: dict[str, object] = {}
         self.accesses: list[tuple[Access, tuple[_Code, ...]]] = []
+        self.guards: list[str] = []
 
     def expression(self, node: Node) -> Expression:
         code = self._code(node, top=True)
         value = self._function(code.text)
         accesses = tuple((access, self._tuple(codes)) for access, codes in self.accesses)
         cores = {name for access, _ in accesses for name in access.cores}
-        live = code.live if len(cores) == 1 else ""
+        live = code.live if len(cores) <= 1 else ""
         is_path = grammar.path_of(node) is not None and len(accesses) == 1
         return Expression(
-            self.text, value, accesses, live, next(iter(cores)) if live else "", self.names,
-            accesses[0] if is_path else None,
+            self.text, value, accesses, live, next(iter(cores), ""), tuple(self.guards),
+            self.names, accesses[0] if is_path else None,
         )  # fmt: skip
 
     def _function(self, text: str) -> Callable[[], Any]:
@@ -175,8 +178,7 @@ class _Compiler:
             return self._path(path, top)
         match node:
             case Number():
-                text = f"({node.value})"
-                return _Code(text, True, abs(node.value).bit_length() + 1, text)
+                return _number(node.value)
             case Real():
                 return _Code(repr(float(node.text)))
             case Group() if len(node.items) == 1:
@@ -195,7 +197,7 @@ class _Compiler:
             return _Code(f"{self._name(_unary)}({sign!r}, {inner.text})")
         shape = {"-": "(-{})", "+": "{}", "~": "(~{})", "!": "int(not {})"}[sign]
         live = shape.format(inner.live) if inner.live else ""
-        return self._wrapped(shape.format(inner.text), inner.bits + 1, live)
+        return self._wrapped(shape.format(inner.text), inner.bits + 1, live, inner.fixed)
 
     def _binary(self, node: Binary) -> _Code:
         left, right, sign = self._code(node.left), self._code(node.right), node.operator
@@ -205,13 +207,14 @@ class _Compiler:
             found = f"{self._name(_binary)}({sign!r}, {left.text}, {right.text})"
             return _Code(found, left.whole and right.whole)
         live = shape.format(left.live, right.live) if left.live and right.live else ""
-        return self._wrapped(shape.format(left.text, right.text), bits, live)
+        fixed = left.fixed and right.fixed
+        return self._wrapped(shape.format(left.text, right.text), bits, live, fixed)
 
-    def _wrapped(self, text: str, bits: int, live: str) -> _Code:
+    def _wrapped(self, text: str, bits: int, live: str, fixed: bool) -> _Code:
         if bits < 64:
-            return _Code(text, True, bits, live)
+            return _Code(text, True, bits, live, fixed)
         name = self._name(wrap)
-        return _Code(f"{name}({text})", True, 64, f"{name}({live})" if live else "")
+        return _Code(f"{name}({text})", True, 64, f"{name}({live})" if live else "", fixed)
 
     def _call(self, node: Call) -> _Code:
         if node.function in SETS:
@@ -223,14 +226,12 @@ class _Compiler:
             part = high_part if node.function == "%hi" else low_part
             inner = self._code(node.arguments[0])
             return _Code(f"{self._name(part)}({inner.text})", True, 34)
-        value = self.naming.called(node)
-        return _Code(f"({value})", True, abs(value).bit_length() + 1, f"({value})")
+        return _number(self.naming.called(node))
 
     def _path(self, path: grammar.Path, top: bool) -> _Code:
         constant = self.naming.constant(path, top)
         if constant is not None:
-            text = f"({constant})"
-            return _Code(text, True, abs(constant).bit_length() + 1, text)
+            return _number(constant)
         access, nodes = self.naming.access(path, top)
         codes = tuple(self._subscript(node) for node in nodes)
         self.accesses.append((access, codes))
@@ -238,8 +239,19 @@ class _Compiler:
         text = f"{name}({', '.join(code.text for code in codes)})"
         if access.whole:
             bits = access.bits if access.bits < 64 else 63
-            return _Code(text, True, bits, access.live)
+            return _Code(text, True, bits, access.live or self._inlined(access, codes))
         return _Code(text)
+
+    def _inlined(self, access: Access, codes: tuple[_Code, ...]) -> str:
+        """The text of a number in memory whose address never changes, if there is one."""
+        if access.inlined is None or not all(code.fixed for code in codes):
+            return ""
+        found = access.inlined(*self._tuple(codes)())
+        if found is None:
+            return ""
+        view, place, pages = found
+        self.guards.append(f"{self._name(pages)}.sleeper")
+        return f"{self._name(view)}[{place}]"
 
     def _subscript(self, node: Node) -> _Code:
         if isinstance(node, grammar.Every):
@@ -248,6 +260,11 @@ class _Compiler:
             return self._code(node)
         ends = [None if x is None else self._code(x) for x in (node.low, node.high)]
         return _Code(f"slice({', '.join('None' if x is None else x.text for x in ends)})")
+
+
+def _number(value: int) -> _Code:
+    text = f"({value})"
+    return _Code(text, True, abs(value).bit_length() + 1, text, True)
 
 
 # Python for operators of whole numbers; those that may fail are functions.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from emu.core import Core
 
 STACK, WORD = "sp", 4
-_FEW = 64  # instructions that are looked at first on the way back
+_FEW = 2  # instructions that are looked at first on the way back
 
 
 class Lines:
@@ -142,7 +142,7 @@ class Lines:
                 return session.landing(found[goal].position, end)
             if found[0].position == START:
                 return START
-            wanted *= 4
+            wanted *= 8
 
     def _begin(self, found: list[Landing], over: bool) -> int | None:
         """The place of the landing at which the last line begins."""

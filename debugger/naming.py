@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -142,8 +142,10 @@ class Naming:
                 + ", ".join(Members(self.device, places[0]).names()[:8])
                 + " ..."
             )
+        if len(places) == 1:
+            return Members(self.device, places[0]).find(shape), nodes
         found = [Members(self.device, place).find(shape) for place in places]
-        return (found[0] if len(found) == 1 else _together(found)), nodes
+        return _together(found, _read_at_once(self.device, places, shape)), nodes
 
     # Memory
 
@@ -204,11 +206,39 @@ def _index(node: Node) -> int | None:
     raise Mistake("a place has numbers or * in its brackets", node)
 
 
-def _together(found: Sequence[Access]) -> Access:
+def _read_at_once(
+    device: Device, places: Sequence[Place], steps: Sequence[str | int]
+) -> Callable[[], Any] | None:
+    """Reads a number of many units core by core, where it stands in one array of each core."""
+    cores: dict[str, list[tuple[int, ...]]] = {}
+    for place in places:
+        cores.setdefault(place.core, []).append(place.units)
+    sources = []
+    for name, units in cores.items():
+        source = Members(device, Place(name, units[0])).source(steps)
+        if source is None or len({len(item) for item in units}) > 1:
+            return None
+        row, behind = source
+        index = (*(np.array(axis) for axis in zip(*units, strict=True)), *behind)
+        sources.append((device.cores[name], row.name, index))
+
+    def read() -> Any:
+        found = []
+        for core, name, index in sources:
+            core.sync()
+            found.append(getattr(core.state, name)[index])
+        return np.concatenate(found)
+
+    return read
+
+
+def _together(found: Sequence[Access], at_once: Callable[[], Any] | None) -> Access:
     """The values of several places as one array."""
     writes = [access.write for access in found]
 
     def read(*indices: Any) -> Any:
+        if at_once is not None and not indices:
+            return at_once()
         return np.array([access.read(*indices) for access in found])
 
     def write(value: Any, *indices: Any) -> None:

@@ -81,6 +81,7 @@ class Watching:
         self._broken: set[str] = set()  # cores that have them now
         self._instructions: dict[str, dict[int, list[Point]]] = {}  # of cores that do not halt
         self._watched: list[Watched] = []
+        self._conditions: dict[tuple[int, Place], Expression | None] = {}
         self._changes: list[tuple[Point, Change]] = []
         self._announced: list[tuple[Point, str, list[Place]]] = []
         self._noted: list[Noted] = []
@@ -158,6 +159,7 @@ class Watching:
         self._device, self._version = device, session.points.version
         points: dict[str, dict[int, list[Point]]] = {}
         self._changes, self._announced = [], []
+        self._conditions.clear()
         for point in session.points.active:
             for address in point.addresses:
                 for core in cores_of(session, address):
@@ -189,16 +191,27 @@ class Watching:
 
     def _break(self, core: Core, points: list[Point]) -> Break:
         place = Place(core.name)
-        conditions = [(point, condition_of(self.session, point, place)) for point in points]
+        conditions = [(point, self._condition(point, place)) for point in points]
         test = partial(self._reached, place, conditions)
         texts: list[str] = []
         names: dict[str, object] = {}
         for _, condition in conditions:
-            if condition is None or condition.live_core != core.name:
+            if condition is None or not condition.live:
                 return Break(test)
-            texts.append(f"({condition.live})")
-            names |= {k: v for k, v in condition.names.items() if k in condition.live}
+            if condition.live_core not in ("", core.name):
+                return Break(test)
+            # Who has yet to write what the text would read makes the core ask in full.
+            some = [*condition.guards, f"({condition.live})"]
+            names |= {k: v for k, v in condition.names.items() if any(k in x for x in some)}
+            texts += some
         return Break(test, " or ".join(texts), names)
+
+    def _condition(self, point: Point, place: Place) -> Expression | None:
+        """A point's condition as seen from a place, compiled once."""
+        key = point.number, place
+        if key not in self._conditions:
+            self._conditions[key] = condition_of(self.session, point, place)
+        return self._conditions[key]
 
     def _wanted(self) -> set[str]:
         """The cores whose acts have to be seen one by one."""
@@ -269,7 +282,7 @@ class Watching:
         if kind == "instruction" and name in self._instructions:
             for point in self._instructions[name].get(values["address"], ()):
                 place = place_of(core, values)
-                condition = condition_of(self.session, point, place)
+                condition = self._condition(point, place)
                 yield from self._met(point, condition, name, place, values)
         for point, announced, where in self._announced:
             if announced != kind or not _inside(place_of(core, values), where):
@@ -279,7 +292,7 @@ class Watching:
                 own in other.table.events for other in self.session.device.order
             ):
                 place = place_of(core, values)
-                condition = condition_of(self.session, point, place)
+                condition = self._condition(point, place)
                 yield from self._met(point, condition, name, place, values)
         for watched in self._watched:
             point = watched.point
@@ -289,7 +302,7 @@ class Watching:
                 and watched.touches(values["address"], values["size"])
             ):
                 more = {"access": kind, **values}
-                condition = condition_of(self.session, point, Place(name))
+                condition = self._condition(point, Place(name))
                 yield from self._met(point, condition, name, None, more, (None, watched.value()))
 
     def _look(self, core: Core | None, noted: list[Noted]) -> Iterable[Hit]:
@@ -310,7 +323,7 @@ class Watching:
             if watched.point.kind == "awatch" and writers:
                 continue  # the access was heard
             place = Place(by) if by else None
-            condition = condition_of(self.session, watched.point, place or self.session.focus[0])
+            condition = self._condition(watched.point, place or self.session.focus[0])
             found += self._met(watched.point, condition, by, None, {}, both)
         if dirty:
             self._hold()

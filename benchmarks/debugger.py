@@ -1,0 +1,168 @@
+"""What debugging costs: breakpoints, conditions and watches beside the plain run; checkpoints; a step back.
+
+The loop of `benchmarks.scalar` on cp, its array's bytes; the digits perceptron on the array.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import macaw
+from asm.program import Program
+from asm.source import Source
+from benchmarks.measure import ROUNDS, table, target, timed
+from benchmarks.scalar import CP
+from debugger.session import Session
+from emu.device import Device
+from macaw.running import configuration_of
+
+DEMO = Path(__file__).parents[1] / "programs" / "digits_mlp"
+Setting = tuple[str, str, dict[str, str]]
+NONE: list[Setting] = []
+# What is set, beside the plain run: the points never stop it.
+SCALAR: dict[str, list[Setting]] = {
+    "a breakpoint that is never reached": [("break", "never", {})],
+    "a breakpoint in the loop, a condition on a register": [
+        ("break", "loop", {"condition": "a2 == 12345678"})
+    ],
+    "the same, on two registers": [("break", "loop+12", {"condition": "a2 < 0 || a0 > a1 + 4096"})],
+    "the same, on memory": [("break", "loop", {"condition": "mem[array+4] == 1"})],
+    "a watch of memory that nobody writes": [("watch", "mem[0]", {})],
+}
+ARRAY: dict[str, list[Setting]] = {
+    "a breakpoint in cp, a condition on a register": [
+        ("break", "_start", {"condition": "a0 == 77"})
+    ],
+    "a condition on all PEs, at each exe": [
+        ("catch", "exe", {"condition": "sum(pe[*,*].*.macs) < 0"})
+    ],
+    "a watch of the output's last element": [("watch", "y[79,9] == 77", {})],
+}
+
+
+def _session(program: Program, inputs: dict[str, object], settings: list[Setting]) -> Session:
+    debug = Session(program, configuration_of(program), inputs)
+    for kind, text, more in settings:
+        debug.points.add(kind, text, **more)
+    return debug
+
+
+def _plain(program: Program, inputs: dict[str, object]) -> float:
+    device = Device(configuration_of(program))
+    device.load(program)
+    for name, array in inputs.items():
+        device.write_tensor(name, array)
+    return timed(device.run)
+
+
+def _ends(debug: Session) -> Callable[[], None]:
+    def run() -> None:
+        stop = debug.proceed()
+        assert stop.reason == "exit", stop
+
+    return run
+
+
+def _ratios(
+    program: Program, inputs: dict[str, object], cases: dict[str, list[Setting]], rounds: int
+) -> list[tuple[str, float, float]]:
+    """Seconds and times the plain run of each case, medians of rounds side by side."""
+    found: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        found.setdefault("plain run, no session", []).append(_plain(program, inputs))
+        for name, settings in {"a session, checkpoints": NONE, **cases}.items():
+            found.setdefault(name, []).append(timed(_ends(_session(program, inputs, settings))))
+    plain = median(found["plain run, no session"])
+    return [(name, median(times), median(times) / plain) for name, times in found.items()]
+
+
+def _shown(rows: list[tuple[str, float, float]]) -> str:
+    lines = [[name, f"{1000 * seconds:,.0f}", f"{ratio:.2f}"] for name, seconds, ratio in rows]
+    return table(["", "ms", "times the plain run"], lines)
+
+
+def _interrupted(program: Program) -> float:
+    """Seconds from an interrupt to the stop, of a run that would not end."""
+    debug = _session(program, {}, NONE)
+    asked: list[float] = []
+
+    def ask() -> None:
+        asked.append(time.perf_counter())
+        debug.interrupt()
+
+    timer = threading.Timer(0.3, ask)
+    timer.start()
+    debug.proceed()
+    return time.perf_counter() - asked[0]
+
+
+def main() -> None:
+    """Print the tables, and what they were to be."""
+    print("## Debugging\n")
+    print("Milliseconds of CPU time, medians. cp: 51,600 rounds of a loop of ten instructions.\n")
+    text = CP.replace("        ecall\n", "        ecall\nnever:  nop\n")
+    scalar = macaw.assemble(Source(text, "loop.s"))
+    rows = _ratios(scalar, {}, SCALAR, ROUNDS)
+    print(_shown(rows))
+    demo = macaw.assemble(DEMO / "digits_mlp.s")
+    inputs: dict[str, object] = {"x": np.load(DEMO / "images.npy")[0]}
+    print("digits_mlp, eighty images:\n")
+    more = _ratios(demo, inputs, ARRAY, ROUNDS)
+    print(_shown(more))
+    conditions = [x for x in (*rows, *more) if "condition" in x[0] or "the same" in x[0]]
+    for name, _, ratio in conditions:
+        print(target(f"{name}: below 3 times the plain run ({ratio:.2f})", ratio < 3), end="")
+    _demo(demo, inputs)
+    forever = macaw.assemble(Source(".core cp\n_start: addi a0, a0, 1\n j _start\n", "loop.s"))
+    waits = [_interrupted(forever) for _ in range(ROUNDS)]
+    longest = 1000 * max(waits)
+    print(target(f"an interrupt stops a run within 50 ms ({longest:.1f})", longest < 50), end="")
+
+
+def _demo(demo: Program, inputs: dict[str, object]) -> None:
+    """Checkpoints and steps back on the demo."""
+    shares, sizes, backs = [], [], []
+    for _ in range(ROUNDS):
+        debug = _session(demo, inputs, NONE)
+        spent = 0.0
+        take = debug.runner.checkpoint
+
+        def checkpoint(edited: bool = False, named: bool = False, take=take) -> int:  # type: ignore[no-untyped-def]
+            nonlocal spent
+            begin = time.process_time()
+            name: int = take(edited, named)
+            spent += time.process_time() - begin
+            return name
+
+        debug.runner.checkpoint = checkpoint  # type: ignore[method-assign]
+        whole = timed(_ends(debug))
+        shares.append(100 * spent / (whole - spent))
+        sizes.append(debug.history.bytes / (1 << 20))
+        steps = (debug.stepi_back, debug.stepc_back, debug.step_back)
+        for step in steps:
+            debug.goto(1 << 40)
+            backs.append(1000 * timed(step))
+    print(
+        target(
+            f"checkpoints below 10% of the demo's run time ({median(shares):.1f}%)",
+            median(shares) < 10,
+        ),
+        end="",
+    )
+    print(target(f"and below 200 MiB ({max(sizes):.0f})", max(sizes) < 200), end="")
+    print(
+        target(
+            f"a step back from its end within 0.2 s ({max(backs):.0f} ms at most)", max(backs) < 200
+        ),
+        end="",
+    )
+
+
+if __name__ == "__main__":
+    main()
