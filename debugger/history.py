@@ -8,7 +8,7 @@ the same each time. No instruction is ever undone. Checkpoints share what has no
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,7 @@ class History:
     most_bytes: int = MOST_BYTES
     points: list[Checkpoint] = field(default_factory=list)
     _named: int = 0
+    _weights: list[int] = field(default_factory=list)  # bytes that the one before does not share
 
     def take(
         self, device: Device, cost: float = 0.0, edited: bool = False, named: bool = False
@@ -67,6 +68,9 @@ class History:
         point = Checkpoint(position, device.snapshot(), retired, cost, edited, name)
         place = bisect_left(self._positions(), position)
         self.points[place : place + (old is not None)] = [point]
+        self._weights[place : place + (old is not None)] = [0]
+        self._weigh(place)
+        self._weigh(place + 1)
         self._thin()
         return point
 
@@ -101,28 +105,34 @@ class History:
 
     def forget_after(self, position: Position) -> None:
         """The future has changed: what was kept of it is no more."""
-        self.points = [point for point in self.points if point.position <= position]
+        self._keep(bisect_right(self._positions(), position))
 
     def forget_edits(self, position: Position) -> None:
         """A run goes on from here without the edits that came later: another future."""
         later = (x.position for x in self.points if x.edited and x.position > position)
         first = min(later, default=None)
         if first is not None:
-            self.points = [point for point in self.points if point.position < first]
+            self._keep(bisect_left(self._positions(), first))
 
     def clear(self) -> None:
         """Another run begins."""
         self.points.clear()
+        self._weights.clear()
         self._named = 0
 
     @property
     def bytes(self) -> int:
         """What all checkpoints hold together; what they share counts once."""
-        seen: dict[int, int] = {}
-        for point in self.points:
-            _weigh(point.snapshot.memory, seen)
-            _weigh(point.snapshot.cores, seen)
-        return sum(seen.values())
+        return sum(self._weights)
+
+    def _keep(self, count: int) -> None:
+        """Forget all but the first ones."""
+        del self.points[count:], self._weights[count:]
+
+    def _weigh(self, place: int) -> None:
+        if place < len(self.points):
+            before = self.points[place - 1].snapshot if place else None
+            self._weights[place] = own_bytes(self.points[place].snapshot, before)
 
     def _positions(self) -> list[Position]:
         return [point.position for point in self.points]
@@ -154,17 +164,24 @@ class History:
                 after.edited, after.name,
             )  # fmt: skip
             self.points[chosen : chosen + 2] = [joined]
+            self._weights[chosen : chosen + 2] = [0]
+            self._weigh(chosen)
 
 
-def _weigh(value: Any, seen: dict[int, int]) -> None:
-    """Add the bytes of arrays and pages in `value` to `seen`, each once."""
-    if isinstance(value, np.ndarray):
-        seen[id(value)] = value.nbytes
-    elif isinstance(value, bytes):
-        seen[id(value)] = len(value)
-    elif hasattr(value, "values"):
-        for item in value.values():
-            _weigh(item, seen)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _weigh(item, seen)
+def own_bytes(snapshot: Snapshot, before: Snapshot | None) -> int:
+    """The bytes of arrays and pages of a snapshot that the one before does not share."""
+    found = 0
+    for name, state in {"": snapshot.memory, **snapshot.cores}.items():
+        other: Mapping[str, Any] = {}
+        if before is not None:
+            other = before.cores[name] if name else before.memory
+        for field_name, value in state.items():
+            old = other.get(field_name)
+            if isinstance(value, np.ndarray):
+                found += 0 if old is value else value.nbytes
+            elif (
+                isinstance(value, dict) and value and isinstance(next(iter(value.values())), bytes)
+            ):
+                pages = old if isinstance(old, dict) else {}
+                found += sum(len(x) for n, x in value.items() if pages.get(n) is not x)
+    return found

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from time import perf_counter
+from time import perf_counter, thread_time
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from emu.core import Core
 
 SLICE = 0.02  # seconds after which a run looks up
-APART = 0.04  # seconds of running between checkpoints at least
+APART = 0.04  # seconds of CPU time between checkpoints at least
+MOST_APART = 0.12  # and at most: what a step back may have to run again
 SHARE = 16  # a checkpoint may cost this part of the run since the last one
 BULK = 64  # instructions that are left to be stepped one by one
 
@@ -37,7 +38,7 @@ class Runner:
         self._asked = threading.Event()
         self._due = 0.0
         self._ran = 0.0  # seconds since the last checkpoint
-        self._cost = 0.0  # seconds that it took
+        self._costs: list[float] = []  # seconds that the last ones took; the least counts
         self._what = "running"
 
     def interrupt(self) -> None:
@@ -127,11 +128,11 @@ class Runner:
         device.pause = self._pause
         try:
             while True:
-                begin = perf_counter()
-                self._due = begin + SLICE
+                begin = thread_time()
+                self._due = perf_counter() + SLICE
                 stop = act()
-                self._ran += perf_counter() - begin
-                if self._ran >= max(APART, SHARE * self._cost):
+                self._ran += thread_time() - begin
+                if self._ran >= self._apart():
                     self.checkpoint()
                 if stop.reason != "interrupt":
                     return stop
@@ -143,14 +144,18 @@ class Runner:
         finally:
             device.pause = None
 
+    def _apart(self) -> float:
+        """Seconds of running from a checkpoint to the next."""
+        return min(max(APART, SHARE * min(self._costs, default=0)), MOST_APART)
+
     def _pause(self) -> bool:
         return self._asked.is_set() or perf_counter() >= self._due
 
     def checkpoint(self, edited: bool = False, named: bool = False) -> int:
         """Keep the present; the number of one that is named."""
-        begin = perf_counter()
+        begin = thread_time()
         point = self.session.history.take(self.session.device, self._ran, edited, named)
-        self._cost, self._ran = perf_counter() - begin, 0.0
+        self._costs, self._ran = [*self._costs[-2:], thread_time() - begin], 0.0
         return point.name
 
 

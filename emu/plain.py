@@ -18,17 +18,18 @@ class PlainError(ValueError):
 
 
 _CONSTANTS = {None: b"n", True: b"t", False: b"f"}
+_FIXED = frozenset((int, bool, float, str, bytes, type(None)))  # types of values that never change
 _DEPTH = 64  # nested containers at most
 
 
 def copy(value: Any) -> Any:
     """A copy that shares nothing that can change."""
     if isinstance(value, list):
-        return [copy(item) for item in value]
+        return [item if type(item) in _FIXED else copy(item) for item in value]
     if isinstance(value, tuple):
-        return tuple(copy(item) for item in value)
+        return tuple([item if type(item) in _FIXED else copy(item) for item in value])
     if isinstance(value, dict):
-        return {key: copy(item) for key, item in value.items()}
+        return {key: item if type(item) in _FIXED else copy(item) for key, item in value.items()}
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
