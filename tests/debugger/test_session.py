@@ -44,8 +44,8 @@ def test_steps_say_where_they_are(engine):
 
 
 def test_steps_back_are_the_steps_forth():
-    debug = session("digits_mlp")
-    debug.stepc(1500)
+    debug = session("layer")
+    debug.stepc(100)
     hashes = [debug.device.hash()]
     for _ in range(8):
         debug.stepc(3)
