@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import socket
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from macaw.errors import InputError
 from macaw.profile.record import Job, Recorded, run
 
-CONNECT = "10s"  # how long a scheduler may take to answer
+CONNECT = 10.0  # seconds that a scheduler may take to answer
 Watch = Callable[[int], object]  # told how many runs are done
 
 
@@ -60,20 +63,54 @@ def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recorded]:
         pool.shutdown(cancel_futures=True)
 
 
+def _reach(scheduler: str) -> None:
+    """Raise `OSError` or `ValueError` unless something listens at the address."""
+    found = re.fullmatch(r"(?:(\w+)://)?\[?([^/]*?)\]?:(\d{1,5})", scheduler)
+    if found is None:
+        raise ValueError("it is no PROTOCOL://HOST:PORT")
+    protocol, host, port = found.groups()
+    if protocol != "inproc":
+        with socket.create_connection((host, int(port)), CONNECT):
+            pass
+
+
+def _connected(scheduler: str) -> Any:
+    """A client of a scheduler. Raises `OSError`, `ValueError`, and `ImportError` without Dask."""
+    import distributed
+
+    # One that could not connect is not to be closed: that would wait for what is not there.
+    unclosed = {"__del__": lambda client: None}
+    made: Any = type("Client", (distributed.Client,), unclosed)
+    _reach(scheduler)
+    found: list[Any] = []
+
+    def connect() -> None:
+        try:
+            found.append(made(scheduler, timeout=CONNECT, set_as_default=False))
+        except (OSError, ValueError) as error:
+            found.append(error)
+
+    # What listens there may be no scheduler, and silent: then Dask would wait for ever.
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(2 * CONNECT)
+    if not found:
+        raise TimeoutError("what listens there does not answer as one")
+    if isinstance(found[0], Exception):
+        raise found[0]
+    return found[0]
+
+
 def _by_dask(jobs: Sequence[Job], scheduler: str) -> Iterator[Recorded]:
     try:
-        import distributed
+        client = _connected(scheduler)
     except ImportError:
         text = "--scheduler needs Dask, which is not installed"
         raise InputError(text, "pip install 'macaw[dask]', or --jobs N for processes") from None
-    try:
-        connect: Any = distributed.Client
-        client = connect(scheduler, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError) as error:
         text = f"no Dask scheduler answers at {scheduler}: {error}"
-        raise InputError(
-            text, "its address is as `dask scheduler` prints it: tcp://HOST:8786"
-        ) from None
+        hint = "its address is as `dask scheduler` prints it: tcp://HOST:8786"
+        raise InputError(text, hint) from None
     with client:
         futures = client.map(run, jobs, pure=False)
         try:
