@@ -106,6 +106,40 @@ def test_a_gru_cell():
     check(plan, graph, BASE, "base", x=numbers((count, width), 3), h=numbers((count, size), 4))
 
 
+def random_graph(seed):
+    """A graph of some tasks of all kinds, and its inputs."""
+    random = np.random.default_rng(seed)
+    dtype = (np.float16, np.float32)[seed % 3 == 2]
+    graph = Graph(int(dtype is np.float32))
+    shape = tuple(random.integers(1, 30, 2).tolist())
+    there = [graph.tensor("x", *shape)]
+    for place in range(random.integers(2, 6)):
+        x = there[random.integers(len(there))]
+        match random.integers(6):
+            case 0 | 1:
+                width = int(random.integers(1, 40))
+                w = numbers((x.columns, width), place, dtype) / dtype(4)
+                y = graph.product(x, graph.constant(f"w{place}", w))
+            case 2:
+                y = graph.pointwise(str(random.choice(["relu", "sigmoid", "tanh"])), x)
+            case 3:
+                row = np.repeat(numbers((1, x.columns), place, dtype), x.rows, axis=0)
+                y = graph.pointwise("add", x, graph.constant(f"c{place}", row))
+            case 4:
+                y = graph.gather(x, random.integers(0, x.rows, 4).tolist())
+            case _:
+                y = graph.pointwise("mul", x, x)
+        there.append(y)
+    return graph, numbers(shape, seed, dtype)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_graph(seed):
+    graph, x = random_graph(seed)
+    device, name = ((TINY, "tiny"), (BASE, "base"))[seed % 2]
+    check(schedule(graph, device, ask(graph)), graph, device, name, x=x)
+
+
 def test_what_an_island_has_not():
     graph = Graph()
     graph.pointwise("relu", graph.tensor("x", 4, 4))
