@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from isa.config import Configuration
 from isa.fim import CORE, POINTERS
-from isa.fim_circuit import COLUMN_BYTES
+from isa.fim_circuit import BUFFERS, COLUMN_BYTES
 from isa.fim_islands import geometry, island_address
 from isa.memory_map import REGISTERS
 from lower.fim.graph import Graph
@@ -23,6 +23,8 @@ from lower.fim.program import LoweredGraph, Writer
 from lower.fim.words import Block, Word
 from lower.listing import Listing
 
+UNIT, WAY = 3, 7  # words of a unit and of a way in cp's tables
+WINDOW = 16  # units that cp looks at: the first that has not begun, and those behind it
 FAR = 8  # times the cycles of the best way: such ways are left out
 
 
@@ -108,7 +110,8 @@ class _Dispatcher(Writer):
 
     def program(self) -> None:
         """cp's code."""
-        self.code += _text(_LOOP_HEAD)
+        sizes = f".set UNIT, {4 * UNIT}\n.set WAY, {4 * WAY}\n.set WINDOW, {WINDOW}"
+        self.code += _text(sizes + _LOOP_HEAD)
         for island in self.islands:
             self.code += _text(_DONE.format(island=island))
         self.code += _text(_CHOICE)
@@ -139,7 +142,7 @@ class _Dispatcher(Writer):
     def blocks(self, step: Step) -> list[Block]:
         """The step's blocks; the last one says at its end that it is done."""
         found = super().blocks(step)
-        number = len(found) - 1
+        number = self._buffer(step)
         last = replace(
             found[-1],
             items=(*found[-1].items, Word(f"mmr b{number}_low, {self._done(step):#x}")),
@@ -152,9 +155,13 @@ class _Dispatcher(Writer):
         assert island is not None
         return island_address(island) + self.size - COLUMN_BYTES * (step.number + 1)
 
+    def _buffer(self, step: Step) -> int:
+        """The buffer whose pointer it is: one that no other block of the step has."""
+        return min(len(super().blocks(step)), BUFFERS - 1)
+
     def _pointer(self, step: Step) -> int:
         """Where cp reads it."""
-        number = len(super().blocks(step)) - 1
+        number = self._buffer(step)
         (row,) = (row for row in POINTERS if row.name == f"b{number}_low")
         return REGISTERS + ((CORE.number + (step.option.island or 0)) << 12) + row.address
 
@@ -181,7 +188,8 @@ class _Dispatcher(Writer):
                 out.put(".word " + ", ".join(self._row(step)))
             out.put(".word -1")
             out.put(
-                ".word " + ", ".join([*(f"units + {12 * unit}" for unit in unit.readers), "0"]),
+                ".word "
+                + ", ".join([*(f"units + {4 * UNIT * unit}" for unit in unit.readers), "0"]),
                 label=f"readers{number}",
             )
 
@@ -201,6 +209,7 @@ def _text(code: str) -> list[str]:
 # Offsets: a unit's needs 0, ways 4, readers 8; an island's until 0, pointer 4, done 8, unit 12,
 # fetch 16; a way's island 0, cycles 4, until 8, routine 12, pointer 16, done 20, fetch 24.
 _LOOP_HEAD = """
+la s5, units # the first that has not begun
 j again
 made: # s0: a unit that is done: those that read it need one less
 lw t0, 8(s0)
@@ -233,7 +242,17 @@ call made
 idle{island}:
 """
 _CHOICE = """
-la s0, units # the first that is ready and whose best island is free
+la t0, units_end
+li t1, -1
+first: beq s5, t0, all_begun
+lw t2, 0(s5)
+bne t2, t1, look
+addi s5, s5, UNIT
+j first
+look: mv s0, s5 # of some behind it the first that is ready and whose best island is free
+addi s6, s5, WINDOW * UNIT
+bltu s6, t0, unit
+mv s6, t0
 unit: lw t0, 0(s0)
 bnez t0, next
 lw t0, 4(s0)
@@ -257,7 +276,7 @@ add t3, t3, t4
 bgeu t3, s2, no_better
 mv s2, t3
 mv s3, t0
-no_better: addi t0, t0, 28
+no_better: addi t0, t0, WAY
 j way
 chosen: lw s1, 0(s3)
 beqz s1, go
@@ -283,10 +302,9 @@ by_host: lw t0, 12(s3)
 jalr t0
 call made
 j again
-next: addi s0, s0, 12
-la t0, units_end
-bne s0, t0, unit
-la t0, left
+next: addi s0, s0, UNIT
+bltu s0, s6, unit
+all_begun: la t0, left
 lw t0, 0(t0)
 bnez t0, again
 j over

@@ -147,6 +147,8 @@ def command(
             explain=explain,
             measure=measure,
         )
+    if operation.lower().endswith(".onnx"):
+        raise click.UsageError(f"{operation} is a graph, which --target fim takes", ctx)
     if weights is None:
         raise click.UsageError("Missing option '-w' / '--weights'.", ctx)
     path = Path(output or f"{operation}.s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,7 +68,8 @@ def _told(found: GraphLowering, explain: bool, width: int) -> Iterator[str]:
     yield from found.steps()
     yield ""
     if explain:
-        yield from found.reasons()
+        for line in found.reasons():
+            yield textwrap.fill(line, max(width, 60), subsequent_indent=" " * 7)
         yield ""
     yield from found.timeline(width)
     yield f"{found.cycles:,} cycles predicted."

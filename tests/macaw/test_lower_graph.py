@@ -138,6 +138,7 @@ def test_errors(
         (["net.onnx", "--target", "fim", "--dim", "N"], "--dim 'N' is not of the form NAME=N"),
         (["net.onnx", "--target", "fim", "--rows", "2"], "--rows is of --target pe"),
         (["spmv", "--dim", "N=1"], "--dim is of --target fim"),
+        (["net.onnx"], "net.onnx is a graph, which --target fim takes"),
         (["spmv"], "Missing option '-w' / '--weights'"),
     ],
 )

@@ -126,3 +126,12 @@ def test_decided_at_run_time_sides_that_fill_no_tile(seed):
 def test_random_graphs(seed):
     guess, real, _ = random_graphs.checked(seed)
     assert abs(guess - real) <= max(16, 0.05 * real)
+
+
+def test_a_pair_decided_at_run_time():
+    graph = chain(32)
+    given = numbers(graph)
+    found = macaw.lower_graph(graph, dynamic=True)
+    done = macaw.run(found.assemble(), given)
+    for name, wanted in modelled(found.plan, graph, given).items():
+        np.testing.assert_array_equal(done.outputs[name], wanted)
