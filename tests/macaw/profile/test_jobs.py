@@ -69,7 +69,7 @@ def cluster() -> Any:
         processes=False,
         protocol="tcp",
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
     ) as found:
         yield found
 
