@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import onnxruntime
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import macaw
 from lower.fim import program
@@ -126,6 +128,57 @@ def test_decided_at_run_time_sides_that_fill_no_tile(seed):
 def test_random_graphs(seed):
     guess, real, _ = random_graphs.checked(seed)
     assert abs(guess - real) <= max(16, 0.05 * real)
+
+
+def layers(kind):
+    """A GRU cell of two steps, or a convolution and what follows, as ONNX files have them."""
+    if kind == "gru":
+        node = helper.make_node(
+            "GRU", ["x", "w", "r", "b", "", "h"], ["y"], hidden_size=8, linear_before_reset=1
+        )
+        nodes, inputs = [node], {"x": [2, 3, 6], "h": [1, 3, 8]}
+        shapes = {"w": (1, 24, 6), "r": (1, 24, 8), "b": (1, 48)}
+    else:
+        nodes = [
+            helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]),
+            helper.make_node("Relu", ["c"], ["f"]),
+            helper.make_node("Transpose", ["f"], ["t"], perm=[0, 2, 3, 1]),
+            helper.make_node("MatMul", ["t", "v"], ["y"]),
+        ]
+        inputs, shapes = {"x": [2, 2, 7, 6]}, {"w": (5, 2, 3, 3), "b": (5,), "v": (5, 3)}
+    random = np.random.default_rng(1)
+    constants = [
+        numpy_helper.from_array(random.uniform(-0.4, 0.4, shape).astype(np.float32), name)
+        for name, shape in shapes.items()
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "layers",
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs.items()],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * 4)],
+        constants,
+    )
+    opset = [helper.make_opsetid("", 20)]
+    return helper.make_model(graph, opset_imports=opset, ir_version=9)
+
+
+@pytest.mark.parametrize("kind", ["gru", "convolution"])
+def test_layers_of_onnx_in_the_emulator(kind):
+    """The bits of the islands' roundings; about what onnxruntime gives in binary32."""
+    model = layers(kind)
+    found = macaw.lower_graph(model)
+    graph = found.graph
+    given = numbers(graph)
+    shaped = {x.name: given[x.name].reshape(graph.shape(x)) for x in graph.inputs}
+    done = macaw.run(found.assemble(), shaped)
+    (wanted,) = modelled(found.plan, graph, given).values()
+    np.testing.assert_array_equal(done.outputs["y"].reshape(wanted.shape), wanted)
+    assert abs(found.cycles / done.cycles - 1) < 0.05
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    (exact,) = session.run(None, {name: x.astype(np.float32) for name, x in shaped.items()})
+    np.testing.assert_allclose(done.outputs["y"], exact, atol=0.01)
 
 
 def test_a_pair_decided_at_run_time():
