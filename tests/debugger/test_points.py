@@ -234,3 +234,60 @@ def test_a_condition_without_a_value_stops_and_says_so():
     stop = debug.proceed()
     assert debug.evaluate("s0") == 38
     assert stop.hits[0].values["error"] == "in the condition of point 1: division by zero"
+
+
+def words_of(debug, kind):
+    """The addresses of the instructions that a core executes, in the order of the first time."""
+    found = {}
+
+    def hear(event):
+        if event.kind == "instruction":
+            found.setdefault(int(event.values["address"]))
+
+    names = [name for name in debug.device.cores if name.startswith(kind)]
+    debug.device.listen(hear, names)
+    debug.device.run()
+    return list(found)
+
+
+@pytest.mark.parametrize(("folder", "kind"), [("nnp_mlp", "nnp"), ("fim_gru", "fim")])
+def test_breakpoints_on_words_of_other_cores(folder, kind):
+    """All engines stop before the same words in the same states, and end as without stops."""
+    every = words_of(session(folder), kind)
+    chosen = every[1 :: max(1, len(every) // 5)]
+    plain = session(folder)
+    plain.run()
+    seen = []
+    for engine in ENGINES:
+        debug = session(folder, engine)
+        for address in chosen:
+            debug.points.add("break", f"*{address:#x}", ignore=1 if address == chosen[0] else 0)
+        found = []
+        for stop in going(debug, 60):
+            if stop.reason == "exit":
+                break
+            assert stop.reason == "breakpoint"
+            assert debug.device.cores[stop.where.core].table.name == kind
+            assert stop.where.address in chosen
+            found.append((stop.cycle, stop.turn, stop.where.address, debug.device.hash()))
+        else:
+            raise AssertionError("it does not end")
+        assert found
+        assert debug.device.hash() == plain.device.hash()
+        seen.append(found)
+    assert seen[0] == seen[1]
+    assert {address for *_, address, _ in seen[0]} >= set(chosen[1:])
+
+
+def test_breakpoints_in_the_array_stop_in_the_cycle_of_the_begin():
+    every = words_of(session("layer"), "pe")
+    address = every[len(every) // 2]
+    seen = []
+    for engine in ENGINES:
+        debug = session("layer", engine)
+        debug.points.add("break", f"*{address:#x}")
+        found = [(s.cycle, s.turn, [h.values for h in s.hits]) for s in going(debug, 30) if s.hits]
+        assert found
+        assert all(values["address"] == address for *_, hits in found for values in hits)
+        seen.append(found)
+    assert seen[0] == seen[1]
