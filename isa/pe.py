@@ -432,7 +432,6 @@ EVENTS = (
         "sfu-done",
         "The special-function unit of a cluster has given its last result.",
         announced="sfu",
-        late=True,
     ),
 )
 

@@ -11,7 +11,7 @@
 | `running`, `stopping`, `looking`, `data`, `rest` | what the commands do |
 """
 
-from debugger.commands import data, information, looking, rest, running
+from debugger.commands import data, information, looking, rest, running, stopping
 
 __all__ = [
     "data",
@@ -19,4 +19,5 @@ __all__ = [
     "looking",
     "rest",
     "running",
+    "stopping",
 ]  # imported so that their rows are in the table

@@ -11,6 +11,7 @@ from debugger.accessors import AccessError, Members
 from debugger.commands import answers
 from debugger.commands.answers import Answer
 from debugger.commands.code import around, source_lines
+from debugger.commands.stopping import listing
 from debugger.commands.table import CommandError, Line, command
 from debugger.commands.values import address, symbol_at
 from debugger.places import Place, places
@@ -181,6 +182,10 @@ def _checkpoints(interpreter: Interpreter, text: str | None) -> Answer:
     return answers.table(("number", "cycle", ""), rows, title)
 
 
+def _breakpoints(interpreter: Interpreter, text: str | None) -> Answer:
+    return listing(interpreter)
+
+
 def _groups(interpreter: Interpreter, text: str | None) -> Answer:
     """Cores by where they stand."""
     session = interpreter.session
@@ -200,6 +205,7 @@ _INFO: Mapping[str, tuple[Callable[[Interpreter, str | None], Answer], str]] = {
     "registers": (_registers, "registers of the focus or of places; or one by its name"),
     "queues": (_queues, "queues of the focus or of places"),
     "perf": (_perf, "counters, and their change since the last time"),
+    "breakpoints": (_breakpoints, "breakpoints, watches and events"),
     "groups": (_groups, "cores by where they stand: 14@mac 2@idle"),
     "symbols": (_symbols, "symbols and tensors, with a text those that have it in their name"),
     "mem": (_mem, "sections and tensors by address, or what an address lies in"),

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from debugger.commands import answers
 from debugger.commands.answers import Answer, Mark
 from debugger.commands.keeping import Displays, Looked
+from debugger.commands.stopping import obeyed
 from debugger.commands.table import COMMANDS, Command, CommandError, Line, find
 from debugger.commands.usage import UsageError, expected, match
 from debugger.expressions import ExpressionError
 from debugger.places import PlaceError
+from debugger.points import events
 from debugger.session import Session, SessionError
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class Interpreter:
         self._repeated = ""
         self._told = 0
         self._depth = 0
+        self._obeys = False  # commands of points are being done
 
     def execute(self, line: str, keep: bool = True) -> Answer:
         """Do a command line. An empty one repeats the last that repeats. Nothing is raised."""
@@ -78,6 +81,7 @@ class Interpreter:
             if answer.kind == "stop":
                 self.listed = None
                 answer = replace(answer, answers=(*answer.answers, *self.displays.shown(self)))
+                answer = self._with_orders(answer)
             return answer
         except UsageError as error:
             assert row is not None or isinstance(error, _Wrong)
@@ -89,6 +93,16 @@ class Interpreter:
             return answers.error(str(error))
         except ExpressionError as error:
             return answers.error(error.message, hint=error.hint)
+
+    def _with_orders(self, answer: Answer) -> Answer:
+        """A stop with what the commands of its points answer, unless these have led to it."""
+        if self._obeys or answer.stopped is None or not answer.stopped.hits:
+            return answer
+        self._obeys = True
+        try:
+            return replace(answer, answers=(*answer.answers, *obeyed(self, answer.stopped)))
+        finally:
+            self._obeys = False
 
     def parse(self, text: str) -> tuple[Command, Line]:
         """A line's command and operands. Raises `CommandError`, `UsageError`."""
@@ -152,6 +166,8 @@ class Interpreter:
     def _offers(self, operand: str, begun: str, row: Command) -> Sequence[str]:
         if operand == "FILE":
             return _files(begun)
+        if operand == "EVENT":
+            return list(events(self.session))
         if operand == "PLACES":
             return list(self.session.device.cores)
         if operand == "LOC":

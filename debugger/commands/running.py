@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from debugger.commands import answers
 from debugger.commands.answers import Answer
 from debugger.commands.table import CommandError, Line, command, number
+from debugger.locations import LocationError
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
@@ -50,6 +51,69 @@ def _stepi(interpreter: Interpreter, line: Line) -> Answer:
 @command("stepc [N]", "run", "step cycles of the device", aliases=("sc",), repeats=True)
 def _stepc(interpreter: Interpreter, line: Line) -> Answer:
     return answers.stop(interpreter.session.stepc(line.count()))
+
+
+@command("step [N]", "run", "step to other lines of the source", aliases=("s",), repeats=True)
+def _step(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.step(line.count()))
+
+
+@command("next [N]", "run", "the same, over calls", aliases=("n",), repeats=True)
+def _next(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.step(line.count(), over=True))
+
+
+@command("finish", "run", "run until the function returns", aliases=("fin",))
+def _finish(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.finish())
+
+
+def _advance(interpreter: Interpreter, line: Line) -> Answer:
+    try:
+        return answers.stop(interpreter.session.advance(line.get("LOC") or ""))
+    except LocationError as error:
+        raise CommandError(str(error)) from None
+
+
+command("until LOC", "run", "run to a place", aliases=("u",))(_advance)
+command("advance LOC", "run", "run to a place")(_advance)
+
+
+@command(
+    "stepx [N]",
+    "run",
+    "step to the end of a command of the array, of a chain or of a transfer",
+    aliases=("sx",),
+    repeats=True,
+)
+def _stepx(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.stepx(line.count()))
+
+
+@command("reverse-stepi [N]", "back", "go instructions back", aliases=("rsi",), repeats=True)
+def _stepi_back(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.stepi_back(line.count()))
+
+
+@command("reverse-step [N]", "back", "go lines of the source back", aliases=("rs",), repeats=True)
+def _step_back(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.step_back(line.count()))
+
+
+@command("reverse-next [N]", "back", "the same, over calls", aliases=("rn",), repeats=True)
+def _next_back(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.step_back(line.count(), over=True))
+
+
+@command(
+    "reverse-continue",
+    "back",
+    "go back to the last stop of a point, or to the begin",
+    aliases=("rc",),
+    repeats=True,
+)
+def _continue_back(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.proceed_back())
 
 
 @command("reverse-stepc [N]", "back", "go cycles back", aliases=("rsc",), repeats=True)

@@ -1,0 +1,248 @@
+"""Points: breakpoints, watches, events; their conditions and commands; kept in a file."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from debugger.commands import answers
+from debugger.commands.answers import Answer
+from debugger.commands.table import CommandError, Line, command, number
+from debugger.points import Point, PointError
+from debugger.stops import Stopped
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+
+MOST_OBEYED = 10_000  # stops whose commands are done one after another
+_PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
+_IF = "if E: only where it is true; ignore N: not the first N times"
+
+
+def _added(interpreter: Interpreter, kind: str, text: str, **more: Any) -> Answer:
+    try:
+        point = interpreter.session.points.add(kind, text, **more)
+    except PointError as error:
+        raise CommandError(str(error)) from None
+    return answers.done(f"{kind} {point.number}: {said(point)}")
+
+
+def said(point: Point) -> str:
+    """What a point is about, as it is written."""
+    parts = [point.text]
+    if point.kind == "dprintf":
+        parts = [", ".join((point.text, f'"{point.form}"', *point.values))]
+    parts += [f"{word} {value}" for word, value in (("by", point.by), ("at", point.place)) if value]
+    if point.condition:
+        parts.append(f"if {point.condition}")
+    if point.ignore:
+        parts.append(f"ignore {point.ignore}")
+    return " ".join(parts)
+
+
+def _break(interpreter: Interpreter, line: Line) -> Answer:
+    ignore = number(line.get("N") or "0")
+    condition = line.get("E") or ""
+    place = line.get("LOC")
+    if place is None:
+        address = interpreter.session.where().address
+        if address is None:
+            raise CommandError("the focused core is at no instruction", "break LOC says where")
+        place = f"*{address:#x}"
+    return _added(interpreter, line.command.name, place, condition=condition, ignore=ignore)
+
+
+command(
+    "break [LOC] [if E] [ignore N]",
+    "stop",
+    "stop before an instruction; alone: before this one",
+    aliases=("b",),
+    details=_IF,
+)(_break)
+command("tbreak LOC [if E] [ignore N]", "stop", "the same, once", aliases=("tb",), details=_IF)(
+    _break
+)
+
+
+def _watch(interpreter: Interpreter, line: Line) -> Answer:
+    text, *conditions = line.all("E")
+    condition = conditions[0] if conditions else ""
+    by = line.get("PLACES") or ""
+    return _added(interpreter, line.command.name, text, condition=condition, by=by)
+
+
+command("watch E [by PLACES] [if E]", "stop", "stop where a value has changed")(_watch)
+command("rwatch E [by PLACES] [if E]", "stop", "stop where memory was read")(_watch)
+command("awatch E [by PLACES] [if E]", "stop", "stop where memory was read or written")(_watch)
+
+
+@command("catch EVENT [at PLACES] [if E]", "stop", "stop where something happens")
+def _catch(interpreter: Interpreter, line: Line) -> Answer:
+    place, condition = line.get("PLACES") or "", line.get("E") or ""
+    return _added(interpreter, "catch", line.get("EVENT") or "", place=place, condition=condition)
+
+
+@command(
+    "dprintf TEXT",
+    "stop",
+    "print before an instruction, and go on",
+    details='dprintf LOC, "s0 is %d", s0',
+)
+def _dprintf(interpreter: Interpreter, line: Line) -> Answer:
+    match = _PRINTED.fullmatch(line.get("TEXT") or "")
+    if match is None:
+        raise CommandError("that is no dprintf", 'dprintf LOC, "s0 is %d", s0')
+    form = match["form"].replace("\\n", "").replace('\\"', '"')
+    values = tuple(_split(match["rest"] or ""))
+    return _added(interpreter, "dprintf", match["place"], form=form, values=values)
+
+
+def _split(text: str) -> list[str]:
+    """Expressions between commas that stand in no brackets."""
+    found, depth, begun = [], 0, 1
+    for at, char in enumerate(text):
+        depth += (char in "([") - (char in ")]")
+        if char == "," and not depth and at:
+            found.append(text[begun:at].strip())
+            begun = at + 1
+    last = text[begun:].strip()
+    return [*found, last] if last else found
+
+
+# Those that are there
+
+
+def _chosen(interpreter: Interpreter, line: Line) -> list[Point]:
+    """The points that a line names; without numbers all, `last` the newest."""
+    points = interpreter.session.points
+    if line.has("last"):
+        return [_newest(interpreter)]
+    asked = [number(text, 1) for text in line.all("N")]
+    try:
+        return [points.get(one) for one in asked] if asked else list(points.all.values())
+    except PointError as error:
+        raise CommandError(str(error)) from None
+
+
+def _newest(interpreter: Interpreter) -> Point:
+    points = interpreter.session.points.all
+    if not points:
+        raise CommandError("there are no points", "break LOC makes one")
+    return points[max(points)]
+
+
+def _enable(interpreter: Interpreter, line: Line) -> Answer:
+    enabled = line.command.name == "enable"
+    found = _chosen(interpreter, line)
+    for point in found:
+        interpreter.session.points.change(point.number, enabled=enabled)
+    return answers.done(f"{line.command.name}d {_numbers(found)}")
+
+
+command("enable [last] [N...]", "stop", "let points count again; alone: all")(_enable)
+command("disable [last] [N...]", "stop", "let points count no more; alone: all")(_enable)
+
+
+@command("delete [last] [N...]", "stop", "delete points; alone: all", aliases=("d",))
+def _delete(interpreter: Interpreter, line: Line) -> Answer:
+    found = _chosen(interpreter, line)
+    for point in found:
+        interpreter.session.points.delete(point.number)
+    return answers.done(f"deleted {_numbers(found)}")
+
+
+def _numbers(points: list[Point]) -> str:
+    return ", ".join(str(point.number) for point in points) or "nothing"
+
+
+def _changed(interpreter: Interpreter, line: Line, **changes: object) -> Answer:
+    try:
+        point = interpreter.session.points.change(line.count(), **changes)
+    except PointError as error:
+        raise CommandError(str(error)) from None
+    return answers.done(f"{point.kind} {point.number}: {said(point)}")
+
+
+@command("condition N [E]", "stop", "give a point a condition, or take it away")
+def _condition(interpreter: Interpreter, line: Line) -> Answer:
+    return _changed(interpreter, line, condition=line.get("E") or "")
+
+
+@command("ignore N V", "stop", "pass a point so many times")
+def _ignore(interpreter: Interpreter, line: Line) -> Answer:
+    times = interpreter.session.evaluate(line.get("V") or "0")
+    if not isinstance(times, int) or times < 0:
+        raise CommandError(f"{times} is no number of times")
+    return _changed(interpreter, line, ignore=times)
+
+
+@command(
+    "commands [N] [TEXT]",
+    "stop",
+    "what is done at a stop of a point: commands with ; between",
+    details="without a number of the newest point; without commands: nothing any more",
+)
+def _commands(interpreter: Interpreter, line: Line) -> Answer:
+    asked = line.get("N")
+    chosen = _newest(interpreter).number if asked is None else number(asked, 1)
+    found = tuple(filter(None, (part.strip() for part in (line.get("TEXT") or "").split(";"))))
+    try:
+        interpreter.session.points.change(chosen, commands=found)
+    except PointError as error:
+        raise CommandError(str(error)) from None
+    return answers.done(f"{len(found)} commands of point {chosen}")
+
+
+def obeyed(interpreter: Interpreter, stopped: Stopped | None) -> tuple[Answer, ...]:
+    """What the commands of the points of a stop answer; a new stop has its own then."""
+    found: list[Answer] = []
+    for _ in range(MOST_OBEYED):
+        lines = _orders(interpreter, stopped)
+        stopped = None
+        for text in lines:
+            answer = interpreter.execute(text, keep=False)
+            found.append(answer)
+            if answer.kind == "stop":
+                stopped = answer.stopped
+                break
+            if answer.kind == "error":
+                return tuple(found)
+        if stopped is None:
+            break
+    return tuple(found[-1000:])
+
+
+def _orders(interpreter: Interpreter, stopped: Stopped | None) -> list[str]:
+    if stopped is None:
+        return []
+    points = interpreter.session.points.all
+    return [
+        text for hit in stopped.hits if hit.number in points for text in points[hit.number].commands
+    ]
+
+
+# A file
+
+
+@command("save breakpoints FILE", "stop", "write all points as commands, for `source`")
+def _save(interpreter: Interpreter, line: Line) -> Answer:
+    points = interpreter.session.points.all.values()
+    lines: list[str] = []
+    for point in points:
+        lines.append(f"{point.kind} {said(point)}")
+        if point.commands:
+            lines.append(f"commands {'; '.join(point.commands)}")
+        if not point.enabled:
+            lines.append("disable last")
+    name = line.get("FILE") or ""
+    interpreter.files.write_text(name, "".join(f"{text}\n" for text in lines))
+    return answers.done(f"{len(points)} points in {name}")
+
+
+def listing(interpreter: Interpreter) -> Answer:
+    """All points as a table."""
+    rows = [
+        (point.number, point.kind, "yes" if point.enabled else "no", point.hits, said(point))
+        for point in interpreter.session.points.all.values()
+    ]
+    return answers.table(("number", "kind", "enabled", "hits", "what"), rows)

@@ -1,0 +1,144 @@
+"""The commands of points and of going back: what they answer, line by line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from debugger.commands.interpreter import Interpreter
+from debugger.commands.text import shown
+from macaw.debugging import DebuggerFiles
+from tests.debugger.programs import of_source
+from tests.debugger.test_points import LOOP
+
+
+def interpreter(source=LOOP):
+    return Interpreter(of_source(source), DebuggerFiles())
+
+
+def said(debug, *lines):
+    """The first line of what each command answers; of a table the last."""
+    found = []
+    for line in lines:
+        answer = debug.execute(line)
+        texts = shown(answer).splitlines()
+        found.append(" ".join(texts[-1 if answer.kind == "table" else 0].split()))
+    return found
+
+
+def test_a_transcript():
+    debug = interpreter()
+    assert said(
+        debug,
+        "break loop if s0 % 10 == 0 ignore 1",
+        "watch mem[data+4] by cp if mem[data+4] == 36",
+        "continue",
+        "print s0",
+        "c",
+        "p s0",
+        "step 2",
+        "rs",
+        "reverse-next",
+        "rsi 3",
+        "reverse-continue",
+        "p s0",
+        "until test.s:8",
+        "condition 1 s0 == 3",
+        "delete 2",
+        "c",
+        "c",
+    ) == [
+        "break 1: loop if s0 % 10 == 0 ignore 1",
+        "watch 2: mem[data+4] by cp if mem[data+4] == 36",
+        "breakpoint at cycle 63",  # 3 + 10 rounds of 6
+        "s0 30",
+        "watch at cycle 71",  # the store of the twelfth
+        "s0 29",
+        "2 steps done at cycle 73",
+        "step done at cycle 72",
+        "step done at cycle 71",
+        "3 steps done at cycle 67",
+        "breakpoint at cycle 63",
+        "s0 30",
+        "arrived at cycle 66",
+        "break 1: loop if s0 == 3",
+        "deleted 2",
+        "breakpoint at cycle 225",  # 3 + 37 rounds
+        "exit with code 0 at cycle 244",
+    ]
+
+
+def test_commands_of_a_point_are_done_at_its_stops_and_may_go_on():
+    debug = interpreter()
+    debug.execute("break loop if s0 < 4")
+    debug.execute("commands print s0; continue")
+    answer = debug.execute("run")
+    texts = [one.rows[0][-1] for one in answer.answers if one.kind == "table"]
+    assert [int(str(text)) for text in texts] == [3, 2, 1]
+    assert [one.kind for one in answer.answers] == ["table", "stop"] * 3
+    assert answer.answers[-1].stopped.reason == "exit"
+    json.dumps(answer.json())
+    debug.execute("commands 1")
+    assert not debug.session.points.get(1).commands
+
+
+def test_points_are_saved_as_commands(tmp_path):
+    debug = interpreter()
+    for line in (
+        "tbreak loop",
+        "break test.s:7 if s0 == 5 ignore 2",
+        "commands print s0; print s1",
+        "awatch mem[data] by cp",
+        "disable last",
+        "catch queue-full at pe[0] if device.cycle > 3",
+        'dprintf loop+4, "%d and %d", s0, mem[data+4]',
+    ):
+        assert debug.execute(line).kind == "done", line
+    path = tmp_path / "points"
+    assert debug.execute(f"save breakpoints {path}").kind == "done"
+    other = interpreter()
+    other.execute(f"source {path}")
+    assert other.execute("info breakpoints").rows == debug.execute("info breakpoints").rows
+    assert [(x.commands, x.values, x.temporary) for x in other.session.points] == [
+        (x.commands, x.values, x.temporary) for x in debug.session.points
+    ]
+
+
+def test_a_dprintf_prints_into_the_output():
+    debug = interpreter()
+    debug.execute('dprintf loop if, "x"')
+    debug.execute('dprintf loop, "s0 is %d", s0')
+    debug.execute("break loop if s0 == 39")
+    debug.execute("run")
+    assert debug.taken_output()["dprintf"] == "s0 is 40\ns0 is 39\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("break nowhere", "nothing is called 'nowhere'"),
+        ("watch 3 + 4", "3 + 4 never changes"),
+        ("rwatch cp.s0", "rwatch is of memory"),
+        ("catch rain", "no event is called 'rain'"),
+        ("condition 7 s0", "there is no point 7"),
+        ("ignore 7 1", "there is no point 7"),
+        ("commands 7 run", "there is no point 7"),
+        ("delete 7", "there is no point 7"),
+        ("enable last", "there are no points"),
+        ("commands", "there are no points"),
+        ("dprintf loop", "that is no dprintf"),
+        ("until nowhere", "nothing is called 'nowhere'"),
+        ("advance x.s:3", "the program has no lines of x.s"),
+    ],
+)
+def test_what_cannot_be(line, message):
+    answer = interpreter().execute(line)
+    assert answer.kind == "error"
+    assert message in answer.message
+
+
+def test_completion_knows_events():
+    debug = interpreter()
+    assert debug.complete("catch queue-") == ["queue-empty", "queue-full"]
+    assert "dma-done" in debug.complete("catch ")
