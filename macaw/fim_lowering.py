@@ -25,6 +25,8 @@ from macaw import api, lowering, running
 from macaw.errors import InputError
 from macaw.fim_watching import Watch, Watched
 
+WORDS, FEWEST = "fim.instructions", 64  # words of an island, and of a step at least
+
 if TYPE_CHECKING:
     import onnx
 
@@ -181,8 +183,7 @@ def lower_graph(
         tasks = graph if isinstance(graph, Graph) else _read(graph, number_format, dims)
         if not tasks.tasks:
             raise LowerError("the graph has no tasks")
-        plan = schedule(tasks, config, _asking(tasks.form), together)
-        written = _written(plan, config, name, dynamic)
+        plan, written = _planned(tasks, config, together, name, dynamic)
         return GraphLowering(name, tasks, config, plan, written, dynamic)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
@@ -209,8 +210,30 @@ def _read(
     return onnx_graph.read(graph, form, dims).graph
 
 
-def _asking(form: int) -> Any:
-    def ask(unit: Unit, config: Configuration, homes: Any) -> list[Option | Refusal]:
+def _planned(
+    graph: Graph, config: Configuration, together: bool, name: str, at_run_time: bool
+) -> tuple[Plan, Lowered]:
+    """The plan and its program; if an island's steps have too many words, of shorter steps."""
+    words = int(config[WORDS])
+    full: program.RoomError | None = None
+    while True:
+        asked = config.changed({WORDS: words})
+        try:
+            plan = schedule(graph, config, _asking(graph.form, asked), together)
+        except LowerError:
+            if full is None:
+                raise
+            raise full from None
+        try:
+            return plan, _written(plan, config, name, at_run_time)
+        except program.RoomError as error:
+            full, words = error, words // 2
+            if words < FEWEST:
+                raise
+
+
+def _asking(form: int, config: Configuration) -> Any:
+    def ask(unit: Unit, _: Configuration, homes: Any) -> list[Option | Refusal]:
         return options.options(unit, config, homes, form)
 
     return ask

@@ -31,6 +31,10 @@ _FEW = 2  # copies that need no loop
 _CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
 
+class RoomError(LowerError):
+    """The words of an island's steps together are too many."""
+
+
 @dataclass(frozen=True)
 class LoweredGraph:
     """A source and the arrays that stand beside it, by file name."""
@@ -250,7 +254,7 @@ class Writer:
     def _check_words(self, island: int, steps: Sequence[Step]) -> None:
         words, most = sum(step.option.how.words for step in steps), self.config["fim.instructions"]
         if words > most:
-            raise LowerError(
+            raise RoomError(
                 f"the {len(steps)} steps of island {island} have {words} words,"
                 f" fim.instructions is {most}"
             )

@@ -93,6 +93,29 @@ def test_a_device_of_ones_own_goes_beside_the_source(tmp_path: Path) -> None:
     assert run.device.config["fim.islands"] == 1
 
 
+def test_steps_are_shorter_where_an_island_has_few_words() -> None:
+    """Three products, each of which would take most of the words by itself."""
+    graph = Graph()
+    x = graph.tensor("x", 64, 32)
+    identity = np.eye(32, dtype=np.float16)
+    for number in range(3):
+        x = graph.product(x, graph.constant(f"w{number}", identity), f"y{number}")
+    settings = {"fim.islands": 1, "fim.instructions": 700}
+    device = api.configuration("base").changed(settings)
+    found = api.lower_graph(graph, device=device, together=False)
+    given = RNG.uniform(-1, 1, (64, 32)).astype(np.float16)
+    run = api.run(found.assemble(), x=given)
+    np.testing.assert_array_equal(run.outputs["y2"], given)
+    words = [step.option.how.words for step in found.plan.steps]
+    assert sum(words) <= 700
+    one = Graph()
+    one.product(one.tensor("x", 64, 32), one.constant("w", identity))
+    (alone,) = api.lower_graph(one, device=device).plan.steps
+    assert alone.option.how.words > max(words)
+    with pytest.raises(api.InputError, match="steps of island 0 have"):
+        api.lower_graph(graph, device=device.changed({"fim.instructions": 150}), together=False)
+
+
 def test_onnx_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import lower.fim
 
