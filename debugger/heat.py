@@ -1,0 +1,86 @@
+"""The PE grid's numbers: an expression's value for each unit of a core that has several."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from debugger.accessors import AccessError
+from debugger.expressions import Expression, ExpressionError, compiled
+from debugger.frame import Grid
+from debugger.places import Place, PlaceError, counts
+
+if TYPE_CHECKING:
+    from debugger.session import Session
+    from emu.core import Core
+
+
+class Heat:
+    """Values of expressions for all units of one session's device."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._known: tuple[Hashable, list[Expression]] | None = None
+
+    def grid(self, heat: str) -> Grid:
+        """An expression (empty: what units count first) over the focused kind of units.
+
+        If the focus has none, those that lie deepest. A `message` says why there are no values.
+        """
+        session = self.session
+        cores = self._cores()
+        if not cores:
+            return Grid("", message="the device has no core of several units")
+        units = [row for core in cores for row in _units(core)]
+        heat = heat or _first_count(cores[0])
+        focus = str(session.focus[0])
+        try:
+            values = iter(self._values(heat, [place for row in units for place in row]))
+        except (ExpressionError, PlaceError, AccessError) as error:
+            return Grid(heat, focus=focus, message=f"heat {heat}: {error}")
+        rows = tuple(
+            (str(Place(row[0].core, row[0].units[:-1])), tuple(next(values) for _ in row))
+            for row in units
+        )
+        return Grid(heat, rows, tuple(tuple(map(str, row)) for row in units), focus)
+
+    def _cores(self) -> list[Core]:
+        session = self.session
+        cores = [core for core in session.device.order if core.table.levels]
+        kind = session.core.table.name
+        if not session.core.table.levels and cores:
+            kind = max(cores, key=lambda core: len(core.table.levels)).table.name
+        return [core for core in cores if core.table.name == kind]
+
+    def _values(self, heat: str, places: list[Place]) -> list[float | None]:
+        key = (id(self.session.device), heat, tuple(places))
+        if self._known is None or self._known[0] != key:
+            self._known = key, [compiled(self.session, heat, (place,)) for place in places]
+        found: list[float | None] = []
+        for expression in self._known[1]:
+            value = np.asarray(expression.value())
+            if value.size != 1 or value.dtype.kind not in "biuf":
+                raise AccessError("a single number for each unit is needed")
+            number = float(value.reshape(-1)[0])
+            found.append(number if np.isfinite(number) else None)
+        return found
+
+
+def _units(core: Core) -> list[list[Place]]:
+    """A core's units: groups of the last level."""
+    groups: list[tuple[int, ...]] = [()]
+    *outer, last = counts(core)
+    for count in outer:
+        groups = [(*group, at) for group in groups for at in range(count)]
+    return [[Place(core.name, (*group, at)) for at in range(last)] for group in groups]
+
+
+def _first_count(core: Core) -> str:
+    """A field that holds a number for each unit: the first that counts."""
+    fields = [row for row in core.state.fields
+              if row.shape == counts(core) and row.dtype == "int64"]  # fmt: skip
+    counters = {row.name for row in core.table.counters}
+    chosen = [row for row in fields if row.name in counters] or fields
+    return chosen[0].path or chosen[0].name if chosen else "retired"

@@ -1,0 +1,57 @@
+"""The array: a cell a unit, coloured by an expression."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from debugger.frame import Frame, Grid
+from debugger.views.room import FAINT, NAME, Room, line
+
+# From cold to hot, in 16 colours; without colours the signs alone say it.
+COLOURS = ("bright_black", "blue", "cyan", "green", "yellow", "red")
+
+
+def view(frame: Frame, room: Room) -> list[Text]:
+    """A legend, then a row for each group of units; numbers where there is room for them."""
+    part: Grid = frame.parts["grid"]
+    if part.message:
+        return [line((room.cut(part.message, room.width), FAINT))]
+    values = [x for _, row in part.rows for x in row if x is not None]
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    legend = f"{part.heat}: {_number(low)} to {_number(high)}"
+    found = [line((room.cut(legend, room.width), NAME))]
+    names = max(len(name) for name, _ in part.rows)
+    columns = max(len(row) for _, row in part.rows)
+    wide = max(1, min(2, (room.width - names - 1) // max(1, columns)))
+    inner = Room(room.width, max(1, room.height - 1), room.signs, room.scroll)
+    focused = next((at for at, row in enumerate(part.places) if part.focus in row), 0)
+    first = max(0, focused - inner.height + 1)
+    for at in inner.window(len(part.rows), first):
+        name, row = part.rows[at]
+        text = line((name.rjust(names) + " ", FAINT))
+        for place, value in zip(part.places[at], row, strict=True):
+            if text.cell_len + wide > room.width:
+                break
+            text.append(*_cell(value, low, high, wide, place == part.focus, room))
+        found.append(text)
+    return found
+
+
+def _cell(
+    value: float | None, low: float, high: float, wide: int, is_focus: bool, room: Room
+) -> tuple[str, str]:
+    if value is None:
+        return "?" * wide, "reverse" if is_focus else FAINT
+    part = (value - low) / (high - low) if high > low else (1.0 if value else 0.0)
+    signs = room.signs.heat
+    step = min(len(signs) - 1, int(part * len(signs)))
+    sign = signs[step] if step or not value else signs[1]
+    sign = sign if sign != " " else room.signs.idle
+    colour = COLOURS[min(len(COLOURS) - 1, int(part * len(COLOURS)))]
+    if is_focus:
+        return ("[" + "]" if wide == 2 else "@"), "bold reverse"
+    return sign * wide, colour
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:.4g}"

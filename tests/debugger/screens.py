@@ -1,0 +1,48 @@
+"""Screens of programs: what a user sees, as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import debugger.commands  # noqa: F401  (their rows)
+from debugger.commands.interpreter import Interpreter
+from debugger.gathering import Gatherer
+from debugger.layout import Arrangement
+from debugger.views.composing import Composer
+from debugger.views.room import UNICODE
+from macaw.debugging import DebuggerFiles
+
+GOLDENS = Path(__file__).parent / "screens"
+
+
+class Screen:
+    """An interpreter whose panels are drawn without a terminal."""
+
+    def __init__(self, session, signs=UNICODE):
+        self.interpreter = Interpreter(session, DebuggerFiles())
+        self.arrangement = Arrangement()
+        self.gatherer = Gatherer(self.interpreter, self.arrangement)
+        self.composer = Composer(self.arrangement, signs)
+        session.on_output = self.gatherer.wrote
+        self.gatherer.stopped()
+        self.frame(200, 50)
+
+    def do(self, *lines, size=(200, 50)):
+        """Execute lines as the screen does: after each the visible panels are computed."""
+        for line in lines:
+            self.gatherer.asked(line)
+            answer = self.interpreter.execute(line)
+            self.gatherer.answered(line, answer)
+            if answer.kind == "stop":
+                self.gatherer.stopped()
+            self.frame(*size)
+        return answer
+
+    def frame(self, width, height):
+        return self.gatherer.frame(self.composer.panels(width, height))
+
+    def text(self, width, height):
+        return self.composer.text(self.frame(width, height), width, height)
+
+    def rows(self, width, height):
+        return self.composer.rows(self.frame(width, height), width, height)

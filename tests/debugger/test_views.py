@@ -1,0 +1,216 @@
+"""The panels: goldens at four sizes, what they must not do, where they are put."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from debugger.frame import OLD, Frame, Queue, Register, Written, visible
+from debugger.layout import LAYOUTS, NAMES, PANELS, SENTENCE, Arrangement, divided
+from debugger.views import VIEWS, draw
+from debugger.views.composing import Composer
+from debugger.views.room import ASCII, UNICODE, Room, spark
+from tests.debugger.programs import of_source, session
+from tests.debugger.screens import GOLDENS, Screen
+from tests.debugger.test_session import LOOP
+
+SIZES = ((80, 24), (120, 40), (200, 50), (50, 12))
+AROUND = 3  # rows for status, input and keys
+STORIES = {
+    "pe": (
+        "digits_mlp",
+        ["stepc 1300", "focus pe[1,0].3", "stepc 300", "display acc0", "stepc 20"],
+    ),
+    "cp": ("hello", ["stepi 3", "print nothing", "x/8xw text", "print/x a0", "continue"]),
+    "vc": ("vector_dot", ["stepc 100", "focus vc", "stepi 3", "display x5", "stepi"]),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("story", STORIES)
+def test_goldens(story, size):
+    """`MACAW_GOLDENS=write` writes them; look at them before you keep them."""
+    folder, lines = STORIES[story]
+    screen = Screen(session(folder))
+    screen.do(*lines, size=size)
+    width, height = size
+    frame = screen.frame(width, height - AROUND)
+    found = f"{frame.status}\n{screen.composer.text(frame, width, height - AROUND)}\n"
+    place = GOLDENS / f"{story}-{width}x{height}.txt"
+    if os.environ.get("MACAW_GOLDENS") == "write":
+        place.write_text(found, "utf-8")
+    assert found == place.read_text("utf-8")
+
+
+@pytest.mark.parametrize("signs", [UNICODE, ASCII])
+@pytest.mark.parametrize("panel", PANELS)
+def test_every_panel_fits_any_room(panel, signs):
+    screen = Screen(session("layer"), signs)
+    screen.do("stepc 40", "focus pe[0,1].2", "stepc 6")
+    frame = screen.gatherer.frame(PANELS)
+    for width in (12, 13, 31, 60, 200):
+        for height in (1, 2, 7, 60):
+            rows = draw(panel, frame, Room(width, height, signs))
+            assert len(rows) <= height
+            for row in rows:
+                assert row.cell_len <= width, (panel, width, row.plain)
+                assert signs is UNICODE or row.plain.isascii()
+                assert "\n" not in row.plain
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 230), st.integers(1, 60), st.sampled_from(NAMES), st.sets(st.sampled_from(sorted(PANELS))),
+       st.sampled_from(["", *PANELS]), st.sampled_from(["", *PANELS]))  # fmt: skip
+def test_panels_fill_the_screen_and_nothing_else(width, height, name, hidden, zoomed, shown):
+    arrangement = Arrangement(name, hidden=sorted(hidden), zoomed=zoomed)
+    if shown:
+        arrangement.show(shown)
+    boxes = arrangement.boxes(width, height)
+    covered = np.zeros((height, width), int)
+    for box in boxes:
+        assert box.width > 0
+        assert box.height > 0
+        covered[box.y : box.y + box.height, box.x : box.x + box.width] += 1
+    assert covered.max() == 1
+    columns = sorted({box.x for box in boxes})
+    assert (covered == 0).sum() == height * (len(columns) - 1)  # the lines between columns
+    if shown:
+        assert shown in [box.panel for box in boxes] or zoomed
+    frame = Frame(1, "", "start", 0, "cp", {"output": (Written("stdout", "x" * 500),)})
+    rows = Composer(arrangement).rows(frame, width, height)
+    assert [sum(cell_len(piece.text) for piece in row) for row in rows] == [width] * height
+
+
+def test_the_page_names_these_panels():
+    assert {box.panel for box in Arrangement().boxes(80, 21)} == {
+        "code", "registers", "queues", "output"}  # fmt: skip
+    assert {box.panel for box in Arrangement().boxes(120, 37)} >= {"memory", "grid", "counters"}
+    assert {box.panel for box in Arrangement().boxes(200, 47)} == set(PANELS)
+    assert {panel for layout in LAYOUTS.values() for _, p in layout for panel, _ in p} == set(
+        PANELS
+    )
+
+
+def test_a_small_terminal_has_one_panel_and_a_sentence():
+    screen = Screen(session("hello"))
+    for size in ((59, 24), (80, 12)):
+        text = screen.text(*size)
+        assert SENTENCE[: size[0]] in text.splitlines()[-1]
+        assert "1 code" in text
+        assert "registers" not in text
+
+
+def test_what_looks_like_markup_stays_as_it_is():
+    written = (Written("stdout", "[r1+4] x[/y] [bold]z[/bold] :smile:"),)
+    rows = VIEWS["output"](Frame(1, "", "", 0, "", {"output": written}), Room(80, 5))
+    assert rows[0].plain == written[0].text
+
+
+def test_output_cannot_move_the_cursor():
+    assert visible("a\x1b[2Jb\tc\r\x9b") == "a\ufffd[2Jb  c\ufffd\ufffd"
+    source = '.core cp\n_start: li a7, 64\nli a0, 1\nla a1, t\nli a2, 6\necall\nebreak\n.data\nt: .ascii "a\\x1b[2Jb"\n'
+    screen = Screen(of_source(source))
+    screen.do("continue")
+    assert "a\ufffd[2Jb" in screen.text(120, 40)
+    assert "\x1b" not in screen.text(120, 40)
+
+
+def test_wide_characters_keep_the_columns():
+    frame = Frame(1, "", "", 0, "", {"output": (Written("stdout", "漢字" * 50),)})
+    for row in Composer(Arrangement()).rows(frame, 81, 21):
+        assert sum(cell_len(piece.text) for piece in row) == 81
+
+
+def test_changed_values_stand_out_and_fade():
+    screen = Screen(of_source(LOOP))
+    screen.do("stepi 3")
+    ages = []
+    for _ in range(3):
+        screen.do("stepi")
+        registers = {row.name: row.age for row in screen.frame(80, 21).parts["registers"]}
+        ages.append(registers["s1"])
+        assert registers["s5"] == OLD
+    assert ages == [1, 2, 0]  # addi s1 is every third instruction
+    styles = [
+        [span.style for span in VIEWS["registers"](_registers(age), Room(20, 3))[0].spans]
+        for age in range(OLD + 1)
+    ]
+    assert len(set(map(str, styles))) == OLD + 1
+
+
+def _registers(age):
+    return Frame(1, "", "", 0, "cp", {"registers": (Register("x1", "00000001", age),)})
+
+
+def test_going_back_takes_the_past_of_queues_with_it():
+    screen = Screen(session("layer"))
+    screen.do("focus pe[0]", "stepc 10", "stepc 30", "stepc 5")
+    assert screen.frame(200, 50).parts["timeline"].cycles == (0, 10, 40, 45)
+    screen.do("goto 20")
+    assert screen.frame(200, 50).parts["timeline"].cycles == (0, 10, 20)
+
+
+def test_sparklines_by_hand():
+    assert spark((0, 1, 4, 8), 8, 6, UNICODE) == "   ▁▄█"
+    assert spark((0, 1, 4, 8), 8, 2, UNICODE) == "▄█"
+    row = VIEWS["queues"](
+        Frame(1, "", "", 0, "vc", {"queues": (Queue("q", 3, 4, 4, (0, 2, 4)),)}), Room(60, 3, ASCII)
+    )[0].plain
+    assert "q " in row
+    assert "3/4" in row
+    assert "max 4" in row
+    assert "#######..." in row  # 3 of 4 on 10 cells
+    assert row.rstrip().endswith("=#")
+
+
+def test_only_what_is_visible_is_computed():
+    screen = Screen(session("layer"))
+    assert set(screen.frame(80, 21).parts) == {"code", "registers", "queues", "output"}
+    screen.arrangement.zoomed = "grid"
+    assert set(screen.frame(80, 21).parts) == {"grid"}
+
+
+def test_a_panel_is_drawn_once_for_a_frame(monkeypatch):
+    screen = Screen(session("layer"))
+    frame, drawn = screen.frame(80, 21), []
+    for panel, view in list(VIEWS.items()):
+        monkeypatch.setitem(VIEWS, panel, lambda f, r, v=view, p=panel: drawn.append(p) or v(f, r))
+    screen.composer.rows(frame, 80, 21)
+    assert sorted(drawn) == ["code", "output", "queues", "registers"]
+    screen.composer.rows(frame, 80, 21)
+    screen.arrangement.active = "queues"
+    screen.composer.rows(frame, 80, 21)
+    assert drawn[4:] == ["queues"]
+
+
+def test_divided_by_hand():
+    assert divided([1, 1, 2], 11, 2) == [3, 3, 5]
+    assert divided([1, 1], 3, 5) == [2, 1]
+
+
+def test_the_heat_of_the_grid():
+    screen = Screen(session("layer"))
+    screen.arrangement.heat = "macs"
+    screen.do("continue")
+    part = screen.gatherer.grid()
+    whole = screen.interpreter.session.evaluate("sum(pe[*,*].*.macs)")
+    assert sum(value for _, row in part.rows for value in row) == whole > 0
+    screen.arrangement.heat = "nothing at all"
+    assert "nothing" in screen.gatherer.grid().message
+    screen.arrangement.heat = "activations"
+    assert "a single number" in screen.gatherer.grid().message
+
+
+def test_what_is_kept_between_sessions_comes_back_and_rubbish_does_not():
+    first = Arrangement("large", hidden=["grid"], shares={"code": 2.0}, heat="macs")
+    second = Arrangement()
+    second.take(first.plain())
+    assert second.plain() == first.plain()
+    second = Arrangement()
+    second.take({"layout": "x", "hidden": ["?", 3], "shares": {"code": 1e9, "x": 1}, "heat": 3})
+    assert second.plain() == {**Arrangement().plain(), "shares": {"code": 8.0}}
