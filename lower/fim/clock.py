@@ -49,8 +49,12 @@ class Clock:
         """The blocks: begin and end."""
         assert option.island is not None
         self.cp = max(self.cp, brought, self.islands.get(option.island, (0, 0))[0])
-        self.islands[option.island] = self.cp + option.compute, option.banks
-        return self.cp, self.cp + option.compute
+        begin = self.cp
+        self.islands[option.island] = begin + option.compute, option.banks
+        if option.during:
+            self.cp = begin + option.during
+            self.dma = max(self.dma, self.cp)
+        return begin, begin + option.compute
 
     def fetch(self, option: Option) -> tuple[int, int]:
         """Copies of the results: begin and end."""

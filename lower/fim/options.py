@@ -79,7 +79,7 @@ def option_of(
     """The option of a job that takes so many cycles."""
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
-        job.mask, buffer, cycles.held_bring, cycles.held_fetch, job,
+        job.mask, buffer, cycles.held_bring, cycles.held_fetch, cycles.during, job,
     )  # fmt: skip
 
 

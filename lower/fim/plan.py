@@ -49,6 +49,9 @@ class Option:
     buffer: int = 0
     held_bring: int = 0  # of `bring` and `fetch`: from the first copy's begin until the dma's queue
     held_fetch: int = 0  # has taken the last one, and cp goes on (0: there is room for all)
+    during: int = (
+        0  # of `compute`: until the last of several starts, while cp and dma are this one's
+    )
     how: Any = field(default=None, compare=False)  # tilings and whatever else the program needs
 
     @property

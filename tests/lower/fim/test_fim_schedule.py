@@ -135,6 +135,19 @@ def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
     assert track.clock.cp == 113
 
 
+def test_a_step_of_several_starts_keeps_cp_and_dma_by_hand():
+    """Until the last of its starts, 70 cycles in; y is brought in behind it."""
+    _, (x, y) = two()
+    track = followed([option([x], 0, 10, 100, 5, during=70), option([y], 1, 20, 60, 5)])
+    times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
+    assert times[:4] == [
+        ("bring", 0, 0, 10),
+        ("start", 0, 10, 110),
+        ("bring", 1, 80, 100),
+        ("start", 1, 100, 160),
+    ]
+
+
 def test_a_busy_island_is_left_alone():
     """Alone both tasks would take island 0; the plan ends sooner if one takes the slower one."""
     graph, (x, y) = two()
