@@ -105,7 +105,7 @@ def _interrupted(program: Program) -> float:
 def main() -> None:
     """Print the tables, and what they were to be."""
     print("## Debugging\n")
-    print("Milliseconds of CPU time, medians. cp: 51,600 rounds of a loop of ten instructions.\n")
+    print("Milliseconds of CPU time, medians. cp: 51,200 rounds of a loop of ten instructions.\n")
     text = CP.replace("        ecall\n", "        ecall\nnever:  nop\n")
     scalar = macaw.assemble(Source(text, "loop.s"))
     rows = _ratios(scalar, {}, SCALAR, ROUNDS)
