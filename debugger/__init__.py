@@ -7,14 +7,15 @@
 | `points` | breakpoints, watches and events, as they are set |
 | `watching`, `changes` | the same at work while a device runs |
 | `expressions`, `grammar` | the assembler's expressions extended by state |
-| `naming`, `accessors`, `places` | names of state: `pe[1,0].3.q1.level`; from declared state and tables |
+| `values` | memory, and numbers as types hold them |
+| `naming`, `accessors`, `places` | names of state, from declared state and tables |
 | `locations` | where to stop: `layer.s:12`, a symbol, `*0x10000` |
 | `history` | checkpoints, and the way back |
 | `backwards` | where a core was before, the last hit of a point |
 | `lines` | steps by lines of the source, calls and returns |
 | `runner` | drives the device: slices, checkpoints, interrupts |
 
-docs/debugger-internals.md has the whole. Whoever builds upon it (commands, views, a screen) calls `Session` from one worker
-thread; `Session.interrupt` alone may come from another. It knows no core: names come from
-the tables of `isa` and from the state that `emu` declares.
+docs/debugger-internals.md has the whole. Whoever builds upon it (commands, views, a screen)
+calls `Session` from one worker thread; `Session.interrupt` alone may come from another. It knows
+no core: names come from the tables of `isa` and from the state that `emu` declares.
 """

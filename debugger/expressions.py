@@ -18,8 +18,8 @@ from asm.expressions import BINARY, COMPARISONS, UNARY, high_part, low_part
 from asm.parser import wrap
 from asm.syntax import Binary, Call, Group, Mistake, Node, Number, Real, Slice, Unary
 from debugger import grammar
-from debugger.accessors import Access, AccessError
 from debugger.naming import Naming
+from debugger.values import Access, AccessError
 
 if TYPE_CHECKING:
     from debugger.places import Place

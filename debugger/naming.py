@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from asm.syntax import Call, Mistake, Name, Node, Number
-from debugger.accessors import VIEWS, WORD, Access, AccessError, Members, array, memory
+from debugger.accessors import Members
 from debugger.grammar import Every, Path
 from debugger.places import Place, PlaceError, expand, kinds
+from debugger.values import VIEWS, WORD, Access, AccessError, array, memory
 
 if TYPE_CHECKING:
     from debugger.session import Session

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from debugger.accessors import VIEWS
 from debugger.commands.table import CommandError
+from debugger.values import VIEWS
 
 MOST = 1 << 16  # units that one command looks at
 SHOWN = 1000  # elements of an array that are printed
@@ -101,7 +101,7 @@ def shown(value: Any, form: Format, symbol: Symbol) -> Any:
     if isinstance(value, np.ndarray):
         return _array(value, form, symbol)
     if form.type:
-        from debugger.accessors import AccessError, viewed
+        from debugger.values import AccessError, viewed
 
         try:
             found = viewed(value, VIEWS[form.type], "the value")

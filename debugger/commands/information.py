@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.accessors import AccessError, Members
+from debugger.accessors import Members
 from debugger.commands import answers
 from debugger.commands.answers import Answer
 from debugger.commands.code import around, source_lines
@@ -15,6 +15,7 @@ from debugger.commands.stopping import listing
 from debugger.commands.table import CommandError, Line, command
 from debugger.commands.values import address, symbol_at
 from debugger.places import Place, places
+from debugger.values import AccessError
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from debugger.accessors import VIEWS
 from debugger.commands import answers
 from debugger.commands.answers import Answer
 from debugger.commands.code import instructions
@@ -14,6 +13,7 @@ from debugger.commands.formats import LETTERS, MOST, UNITS, Format, read, shown
 from debugger.commands.keeping import naming
 from debugger.commands.table import CommandError, Line, command
 from debugger.commands.values import address, evaluated, symbol_at
+from debugger.values import VIEWS
 from emu.faults import Fault
 
 if TYPE_CHECKING:

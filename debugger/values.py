@@ -1,0 +1,202 @@
+"""Values of the device as expressions see them: memory, tensors, bytes by a type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from emu.faults import Fault
+
+if TYPE_CHECKING:
+    from emu.device import Device
+    from emu.pages import Pages
+
+# Types by which bytes are looked at: `vc.vr3.u8[2]`.
+VIEWS = {
+    **{f"u{bits}": np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)},
+    **{f"i{bits}": np.dtype(f"<i{bits // 8}") for bits in (8, 16, 32, 64)},
+    **{f"f{bits}": np.dtype(f"<f{bits // 8}") for bits in (16, 32, 64)},
+}
+WORD = VIEWS["u32"]
+Indices = Sequence[Any]  # the values of the subscripts that are no places, in their order
+
+
+class AccessError(ValueError):
+    """A name that means nothing, or a value that cannot be; the message is fit for a user."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """A value of the device that a path names.
+
+    `read(*indices)` gives it as it is now, `write(value, *indices)` sets it, where that can be.
+    """
+
+    text: str
+    read: Callable[..., Any]
+    write: Callable[..., None] | None = None
+    cores: frozenset[str] = frozenset()  # whose acts may change it
+    memory: bool = False  # it lies in memory: whoever writes may change it
+    extent: Callable[..., tuple[int, int]] | None = None  # of memory: address, bytes
+    whole: bool = False  # always a whole number
+    bits: int = 64  # it is one of so many bits
+    live: str = ""  # as Python text for a break of its core: `x[10]`
+    # Of memory: the same at given indices, if translated code may look there: the view, the place
+    # in it, the memory.
+    inlined: Callable[..., tuple[Any, int, Pages] | None] | None = None
+
+
+def viewed(value: Any, dtype: np.dtype[Any], text: str) -> Any:
+    """Bytes, numbers or arrays as elements of a type."""
+    if isinstance(value, int | np.integer):
+        bits = 8 * value.dtype.itemsize if isinstance(value, np.integer) else 64
+        if isinstance(value, int) and -(1 << 31) <= value < 1 << 32:
+            bits = 32
+        data = (int(value) & (1 << bits) - 1).to_bytes(bits // 8, "little")
+        found = np.frombuffer(data[: max(dtype.itemsize, len(data))], dtype)
+        return found[0] if len(found) == 1 else found
+    if isinstance(value, np.floating):
+        value = np.array([value])
+    if isinstance(value, bytes | bytearray):
+        value = np.frombuffer(value, np.uint8)
+    if not isinstance(value, np.ndarray):
+        raise AccessError(f"{text} has no bytes to be looked at as {dtype.name}")
+    try:
+        return value.view(dtype) if value.ndim == 1 else np.ascontiguousarray(value).view(dtype)
+    except ValueError:
+        raise AccessError(f"{text} does not divide into numbers of {dtype.name}") from None
+
+
+def fitting(value: Any, dtype: np.dtype[Any], text: str) -> Any:
+    """A value as a type has it. Raises `AccessError` if it is out of range."""
+    array = np.asarray(value)
+    if dtype.kind in "iu" and array.dtype.kind in "iub":
+        limits = np.iinfo(dtype)
+        low = -(1 << 8 * dtype.itemsize - 1)  # as in a source, either signedness will do
+        for item in array.ravel().tolist():
+            if not low <= item <= max(limits.max, (1 << 8 * dtype.itemsize) - 1):
+                raise AccessError(f"{item} does not fit {text}, {limits.min} to {limits.max}")
+        return array.astype(np.uint64 if array.dtype == np.uint64 else np.int64).astype(dtype)
+    if dtype.kind in "iu" and array.dtype.kind == "f":
+        raise AccessError(f"{text} holds whole numbers")
+    try:
+        return array.astype(dtype)
+    except (TypeError, ValueError):
+        raise AccessError(f"{text} holds numbers") from None
+
+
+def like(value: Any, old: Any, text: str) -> Any:
+    """A plain value of the type of the one that it replaces."""
+    if isinstance(old, bool) and isinstance(value, int):
+        return bool(value)
+    if isinstance(old, int) and isinstance(value, int | np.integer):
+        return int(value)
+    raise AccessError(f"{text} cannot be set to that")
+
+
+def memory(device: Device, text: str, dtype: np.dtype[Any], count: int | None = None) -> Access:
+    """The number of a type at an address, the one index; with `count` several, one each index."""
+
+    def extent(address: Any, *more: Any) -> tuple[int, int]:
+        return int(address) + dtype.itemsize * int(more[0] if more else 0), dtype.itemsize
+
+    def read(address: Any, *more: Any) -> Any:
+        at, length = extent(address, *more)
+        try:
+            data = device.memory.peek(at, length)
+        except Fault as fault:
+            raise AccessError(fault.message) from None
+        return _number(np.frombuffer(data, dtype)[0])
+
+    def write(value: Any, address: Any, *more: Any) -> None:
+        at, _ = extent(address, *more)
+        try:
+            device.memory.poke(at, fitting(value, dtype, text).tobytes())
+        except Fault as fault:
+            raise AccessError(fault.message) from None
+
+    def inlined(*indices: Any) -> tuple[Any, int, Pages] | None:
+        return _view_at(device, extent(*indices)[0], dtype)
+
+    whole, bits = dtype.kind in "iu", 8 * dtype.itemsize
+    return Access(
+        text, read, write, memory=True, extent=extent, whole=whole, bits=bits, inlined=inlined
+    )
+
+
+def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, int, Pages] | None:
+    """Where an unsigned number lies in memory that only ever changes at once; None elsewhere."""
+    shared = device.memory
+    try:
+        pages, offset = shared.locate(address, dtype.itemsize)
+    except Fault:
+        return None
+    view = {1: pages.bytes, 2: pages.halves, 4: pages.words}.get(dtype.itemsize)
+    if pages not in (shared.local, shared.external) or offset % dtype.itemsize:
+        return None
+    return None if view is None or dtype.kind != "u" else (view, offset // dtype.itemsize, pages)
+
+
+def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...],
+          indexed: int) -> Access:  # fmt: skip
+    """An array in memory, or with `indexed` subscripts elements of it."""
+    size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+
+    def chosen(indices: Indices) -> Any:
+        places = np.arange(size // dtype.itemsize).reshape(shape)
+        if indexed == 1 and len(shape) != 1:
+            places = places.ravel()
+        try:
+            return places[tuple(indices)]
+        except (IndexError, TypeError):
+            raise AccessError(f"{text} has no element {shown(indices)}{size_of(places)}") from None
+
+    def extent(*indices: Any) -> tuple[int, int]:
+        places = np.asarray(chosen(indices))
+        if not places.size:
+            return address, 0
+        first, last = int(places.min()), int(places.max())
+        return address + first * dtype.itemsize, (last - first + 1) * dtype.itemsize
+
+    def read(*indices: Any) -> Any:
+        values = np.frombuffer(device.memory.peek(address, size), dtype)
+        found = values[chosen(indices)]
+        return _number(found) if not isinstance(found, np.ndarray) else found
+
+    def write(value: Any, *indices: Any) -> None:
+        values = np.frombuffer(device.memory.peek(address, size), dtype).copy()
+        values[chosen(indices)] = fitting(value, dtype, text)
+        device.memory.poke(address, values.tobytes())
+
+    whole = dtype.kind in "iu" and indexed == max(1, len(shape))
+    return Access(text, read, write, memory=True, extent=extent, whole=whole)
+
+
+def _number(value: Any) -> Any:
+    return value.item()
+
+
+def shown(indices: Indices) -> str:
+    return ",".join(
+        f"{x.start if x.start is not None else ''}:{x.stop if x.stop is not None else ''}"
+        if isinstance(x, slice)
+        else str(x)
+        for x in indices
+    )
+
+
+def size_of(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f", it has {' × '.join(map(str, value.shape)) or 'one value'}"
+    if hasattr(value, "__len__"):
+        return f", it has {len(value)}"
+    return ""
+
+
+def near(name: str, names: Sequence[str]) -> str:
+    near = get_close_matches(name, names, 3)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
