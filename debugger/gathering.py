@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.accessors import AccessError, Members, held
+from debugger.accessors import Members, held
 from debugger.commands.code import around, source_lines
 from debugger.commands.table import CommandError
 from debugger.commands.text import shown, stop_lines, value_text
@@ -34,6 +34,7 @@ from debugger.frame import (
 )
 from debugger.heat import Heat
 from debugger.places import Place
+from debugger.values import AccessError
 from emu.faults import Fault
 from isa.memory_map import UNIT_SHIFT
 

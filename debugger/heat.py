@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from debugger.accessors import AccessError
 from debugger.expressions import Expression, ExpressionError, compiled
 from debugger.frame import Grid
 from debugger.places import Place, PlaceError, counts
+from debugger.values import AccessError
 
 if TYPE_CHECKING:
     from debugger.session import Session
