@@ -9,6 +9,7 @@ from emu.core import NEVER
 from emu.faults import Fault
 
 if TYPE_CHECKING:
+    from emu.core import Core
     from emu.memory import Memory
     from emu.ports import Port, Range
 
@@ -72,6 +73,10 @@ class Banks:
     def pending(self, port: Port) -> bool:
         """Whether a request of `port` waits for its grant."""
         return any(request.port is port for request in self._requests)
+
+    def asked_by(self, core: Core) -> bool:
+        """Whether a request of a port of `core` waits for its grant."""
+        return any(request.port.core is core for request in self._requests)
 
     def wanted(self, half: int) -> bool:
         """Whether somebody waits for a grant in a half."""

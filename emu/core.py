@@ -77,7 +77,7 @@ gives. A resumed run passes the instruction, for `halted` says it once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
@@ -101,6 +101,20 @@ class Waiting(NamedTuple):
     on: str  # what would end it, in the program's words: `dma.wait 3`, `a read of unit 0`
     since: int  # the cycle in which it began
     cores: int  # mask of the core numbers whose change wakes it; 0: its own port or timer
+
+
+class Stall(NamedTuple):
+    """What a core is at, or a part of it that has waits of its own: a block, a bus, a sequence."""
+
+    part: str = ""  # its name in the core; empty: the core as a whole
+    on: str = ""  # what would end its wait; empty: it does not wait
+    since: int = NEVER
+    address: int | None = None
+    cores: int = 0  # mask of the cores that could end the wait
+    parts: tuple[tuple[str, int | None], ...] = ()  # parts of this core that could; by which word
+    until: int = NEVER  # the cycle in which it goes on by itself, if it is known
+    ended: bool = False
+    note: str = ""
 
 
 class Units(NamedTuple):
@@ -278,6 +292,24 @@ class Core(ABC):
         cycle (`shows_begun`).
         """
         return "", self.next_address
+
+    def stalls(self) -> Sequence[Stall]:
+        """What it is at and waits for, and who could end it; a record of each part that it has.
+
+        `sync` was called before. Whoever has its own windows waits there for any other core.
+        """
+        if not self.running:
+            return (Stall(ended=True),)
+        doing, address = self.current()[0], self.next_address
+        if self.waiting is None:
+            return (Stall(address=address, until=self.time, note=doing),)
+        on, since, cores = self.waiting
+        until = self.time
+        if self.device.memory.banks.asked_by(self):
+            until, doing = self.device.memory.banks.time, "on-chip memory answers"
+        elif not cores and self.table.windows and until == NEVER:
+            cores = sum(1 << other.number for other in self.device.order if other is not self)
+        return (Stall("", on, since, address, cores, (), until, False, doing),)
 
     # The trace block
 

@@ -8,10 +8,10 @@
 | `answers` | the records |
 | `text` | answers as plain text |
 | `manual` | the commands as a page |
-| `running`, `stopping`, `looking`, `data`, `rest` | what the commands do |
+| `running`, `stopping`, `looking`, `data`, `why`, `rest` | what the commands do |
 """
 
-from debugger.commands import data, information, looking, rest, running, stopping
+from debugger.commands import data, information, looking, rest, running, stopping, why
 
 __all__ = [
     "data",
@@ -20,4 +20,5 @@ __all__ = [
     "rest",
     "running",
     "stopping",
+    "why",
 ]  # imported so that their rows are in the table

@@ -24,7 +24,8 @@ class Answer:
     """What one command has done or found. Empty parts are left out of its JSON.
 
     `kind` is "stop" (the program has run: `stopped`), "table" (`columns`, `rows`), "text"
-    (`lines`), "done" (`lines` say what), or "error" (`message`, `mark`, `hint`).
+    (`lines`; `data` the same as a record, if it has one), "done" (`lines` say what), or "error"
+    (`message`, `mark`, `hint`).
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Answer:
     rows: tuple[tuple[Cell, ...], ...] = ()
     lines: tuple[str, ...] = ()
     answers: tuple[Answer, ...] = ()  # of what came with it: displays, commands of a point
+    data: Any = None  # a record with all of it, for JSON
     leaves: bool = False  # the debugger shall end
 
     def json(self) -> dict[str, Any]:

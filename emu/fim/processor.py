@@ -8,6 +8,7 @@ for, and the block goes on behind the last command. The reference engine takes t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emu import trace
-from emu.core import NEVER, Core, Units, Waiting
+from emu.core import NEVER, Core, Stall, Units, Waiting
 from emu.faults import Fault, Stop
 from emu.fim import operations, tracing, words
 from emu.fim.arithmetic import Mode
 from emu.fim.dram import Dram
+from emu.fim.stalls import stalls
 from emu.fim.state import NOBODY, OWN_COUNTS, OWNER, PRODUCER, Block, fields
 from emu.tallies import Tally
 from emu.windows import Later
@@ -92,7 +94,7 @@ class Island(Core):
             self.journal.append((offset, self.banks.read(offset, len(data))))
         self.banks.write(offset, data)
 
-    def _word(self, address: int) -> Decoded:
+    def word(self, address: int) -> Decoded:
         """The word at an address of the island's program. Raises `Fault`."""
         pages = self.device.memory.own[self.number, CORE.memories[0].name]
         offset = address - CORE.memories[0].start(self.island)
@@ -178,7 +180,7 @@ class Island(Core):
         found: list[tuple[list[int], int]] = []
         address = entry
         while True:
-            item = self._word(address)
+            item = self.word(address)
             try:
                 if item.row.mnemonic == "endall":
                     check.finish()
@@ -226,7 +228,7 @@ class Island(Core):
 
     def _step(self, block: Block, limit: int) -> bool:
         """Do a word of a block; whether others have to act now."""
-        item = self._word(block.pc)
+        item = self.word(block.pc)
         comes = words.COMES.get(item.row.mnemonic)
         if comes is not None:
             time = self.aligned(comes(self, block, item.values))
@@ -266,6 +268,10 @@ class Island(Core):
         return Units(
             self.able.lanes, max(row.size for row in FORMATS if row.name in self.able.formats)
         )
+
+    def stalls(self) -> Sequence[Stall]:
+        found = tuple(stalls(self)) if self.running else ()
+        return found or super().stalls()
 
     def counters(self) -> dict[str, int]:
         waits = dict(zip((row.name for row in WAITS), self.dram.waits.values(), strict=True))

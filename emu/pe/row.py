@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.core import NEVER, Core, Units
+from emu.core import NEVER, Core, Stall, Units
 from emu.faults import Fault, Stop
 from emu.pe import timing
 from emu.pe.arithmetic import Adder
@@ -18,6 +18,7 @@ from emu.pe.loading import Loading
 from emu.pe.results import Results
 from emu.pe.special import Special
 from emu.pe.stages import Datapath
+from emu.pe.stalls import stalls
 from emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
 from emu.pe.tracing import Tracing
 from isa.memory_map import UNIT_SHIFT, UNITS
@@ -83,6 +84,11 @@ class Row(Core):
         """The exe that began last: the packet on the bus may be the one before it or behind it."""
         latest = self.state.latest
         return "", None if latest < 0 else self.address(latest)
+
+    def stalls(self) -> Sequence[Stall]:
+        """The bus and the runs of the clusters, as far as there are some."""
+        found = tuple(stalls(self)) if self.running else ()
+        return found or super().stalls()
 
     def dispatch(self, offset: int, time: int) -> None:
         """Begin the packet list at `offset` of the feeding half."""

@@ -1,0 +1,1 @@
+"""Causes: who waits for whom (`stalls`), and what made a value."""

@@ -1,0 +1,65 @@
+"""What the blocks of an island are at, and which could end the wait of which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from emu.core import NEVER, Stall
+from emu.fim.state import END, NOBODY, OWNER, START, Block
+from isa.codec import Decoded
+
+if TYPE_CHECKING:
+    from emu.fim.processor import Island
+
+_WORD = 4
+
+
+def stalls(island: Island) -> Iterator[Stall]:
+    """By block; one that waits names the blocks that could push, or give a lock back."""
+    for block in island.blocks:
+        name = _name(block)
+        if not block.running:
+            yield Stall(name, address=block.pc, ended=True)
+        elif not block.waiting:
+            yield Stall(name, address=block.pc, until=block.time)
+        else:
+            yield _waiting(island, block)
+
+
+def _name(block: Block) -> str:
+    return f"block {block.index}"
+
+
+def _waiting(island: Island, block: Block) -> Stall:
+    kind, number = block.key.split()
+    buffer = island.buffers[int(number)]
+    wanted = "unlock" if kind == "lock" else "push"
+    others = [other for other in island.blocks if other is not block]
+    if kind == "lock" and buffer[OWNER] != NOBODY:
+        others = [other for other in others if other.index == buffer[OWNER]]
+    parts: list[tuple[str, int | None]] = []
+    for other in others:
+        found = [
+            address
+            for address, item in _words(island, other)
+            if item.row.mnemonic == wanted and item.values["buffer"] == int(number)
+        ]
+        if found or kind == "lock":
+            parts.append((_name(other), found[-1] if found else None))
+    note = f"{buffer[END] - buffer[START]} are there" if kind == "buffer" else ""
+    on, since = block.waiting, block.since
+    return Stall(_name(block), on, since, block.pc, 0, tuple(parts), NEVER, False, note)
+
+
+def _words(island: Island, block: Block) -> Iterator[tuple[int, Decoded]]:
+    """The words of a block, from the first one to its end."""
+    at = block.pc
+    while island.word(at - _WORD).row.mnemonic != "block":
+        at -= _WORD
+    while True:
+        item = island.word(at)
+        yield at, item
+        if item.row.mnemonic == "end":
+            return
+        at += _WORD

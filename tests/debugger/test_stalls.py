@@ -1,0 +1,198 @@
+"""`why-stalled`: trees of who waits for whom, and the true causes, on programs with known ones."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from debugger.causes.stalls import why_stalled
+from debugger.commands.interpreter import Interpreter
+from debugger.commands.text import shown
+from macaw.debugging import DebuggerFiles
+from tests.debugger.programs import of_source, session
+
+PULLS_MORE = """
+        .device tiny
+        .core   fim, island=0
+        .block  banks=0
+          mmr   b0_low, BUFFER
+          mmr   b0_high, BUFFER + 16 * 32
+          act   0
+          push  rop
+          push  rop
+        end
+        .block  banks=2
+          pull  gio
+          pull  gio
+          pull  gio
+        end
+        .set    BUFFER, 0x40000000 + 3 * 64 * 1024
+"""
+KEEPS_THE_LOCK = """
+        .device tiny
+        .core   fim, island=0
+        .block  banks=0
+          lock
+        end
+        .block  banks=1
+          lock
+          unlock
+        end
+"""
+# The mask of the array's rows in place of that of its cores: bit 0 is cp itself.
+WRONG_MASK = """
+        .core   pe, row=0
+        .seq    s
+          st    base=0
+        .endseq
+        .list   work
+        config  ib=0, s
+        .endlist
+        .core   cp
+_start: la      a0, load
+        dma.copy zero, a0
+        dma.wait zero
+        li      a1, 1
+        mem.swap a1
+        la      a2, work
+        dispatch a1, a2
+        li      a0, 1 << 0 | 1 << 16
+wait:   core.wait a0
+        .section .data.cp
+        .balign 4
+load:   .word   0x10000000, load_address(work), 128, 1, 0, 0
+"""
+
+
+def stalled(source, engine="fast"):
+    run = of_source(source, engine)
+    stop = run.proceed()
+    assert stop.reason == "deadlock"
+    return run, why_stalled(run)
+
+
+def line_of(source, text, after=""):
+    lines = source.splitlines()
+    start = next(n for n, line in enumerate(lines) if after in line)
+    return next(n for n, line in enumerate(lines, 1) if text in line and n > start)
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_a_consumer_pulls_more_than_is_pushed(engine):
+    run, found = stalled(PULLS_MORE, engine)
+    (cp,) = found.trees
+    (island,) = cp.causes
+    (consumer,) = island.causes
+    (producer,) = consumer.causes
+    assert (cp.who, cp.state, island.who, consumer.who, producer.who) == (
+        "cp", "waits", "fim[0]", "fim[0] block 1", "fim[0] block 0",
+    )  # fmt: skip
+    assert (consumer.on, consumer.note) == ("1 columns in buffer 0", "0 are there")
+    assert consumer.where.line == 14, "its third pull"
+    assert 0 < consumer.since <= run.device.cycle
+    assert (producer.state, producer.where.line, producer.by.line) == ("ended", 10, 9)
+    (cause,) = found.causes
+    assert cause.startswith("fim[0] block 0 has ended at ")
+    assert "test.s:10, and gives no more (it would come from " in cause
+    assert "test.s:9): fim[0] block 1 waits for 1 columns in buffer 0" in cause
+
+
+def test_a_lock_that_is_never_given_back():
+    _, found = stalled(KEEPS_THE_LOCK)
+    (owner,) = found.trees[0].causes[0].causes[0].causes
+    assert (owner.who, owner.state, owner.where.line) == ("fim[0] block 0", "ended", 6)
+    assert found.causes == (
+        "fim[0] block 0 has ended at 0x30800008 test.s:6, and gives no more: fim[0] block 1 waits for"
+        " the lock of buffer 0, block 0 has it",
+    )
+
+
+def test_a_buffer_that_nobody_fills():
+    source = PULLS_MORE.replace("          push  rop\n", "")
+    _, found = stalled(source)
+    assert found.causes == (
+        "nobody could end that: fim[0] block 1 waits for 1 columns in buffer 0",
+    )
+
+
+def test_cp_waits_for_itself_beside_the_array():
+    """The mask of core.wait has the row's number in place of its core's: bit 0 is cp."""
+    run = of_source(WRONG_MASK)
+    run.proceed((40, 0))
+    (cp,) = why_stalled(run).trees
+    assert [item.who for item in cp.causes] == ["cp", "pe[0]"], "the array is still at work"
+    stop = run.proceed()
+    assert stop.reason == "deadlock"
+    found = why_stalled(run)
+    (cp,) = found.trees
+    assert (cp.on, cp.where.line) == ("core.wait 0x10001", line_of(WRONG_MASK, "core.wait"))
+    assert [(item.who, item.state) for item in cp.causes] == [("cp", "circle")]
+    assert found.causes == ("cp waits for itself, by core.wait 0x10001",)
+
+
+def test_the_array_at_work_is_no_deadlock():
+    run = session("digits_mlp")
+    run.goto(1500)
+    found = why_stalled(run)
+    cp = found.trees[0]
+    assert (cp.who, cp.on, cp.since) == ("cp", "core.wait 0xf0000", 1062)
+    assert [item.who for item in cp.causes] == ["pe[0]", "pe[1]", "pe[2]", "pe[3]"]
+    for row in cp.causes:
+        assert row.state == "busy"
+        assert {item.who.removeprefix(f"{row.who} ") for item in row.causes} == {
+            "bus",
+            "ib=0",
+            "ib=2",
+        }
+        bus = row.causes[0]
+        assert not any(item.state == "circle" for item in bus.causes)
+    assert not any(
+        word in cause for cause in found.causes for word in ("circle", "ended", "nobody")
+    )
+
+
+def test_a_transfer_is_waited_for():
+    run = session("digits_mlp")
+    run.goto(150)
+    (cp,) = why_stalled(run).trees
+    (dma,) = cp.causes
+    assert (cp.on, dma.who, dma.state) == ("all transfers of the dma", "dma", "busy")
+    assert dma.note == "transfer 1, 8,896 bytes"
+    assert why_stalled(run, [run.device.cores["dma"]]).trees == (dma,)
+    run.proceed()
+    assert why_stalled(run).trees == ()
+
+
+def test_two_cores_wait_for_each_other():
+    """cp waits for nnp, which waits for a vector that somebody would have to store."""
+    _, found = stalled(
+        """
+        .device tiny
+        .core   nnp
+        v_rd    NetInQ
+        v_wr    NetOutQ
+        end_chain
+"""
+    )
+    (cp,) = found.trees
+    (nnp,) = cp.causes
+    assert (nnp.who, nnp.on) == ("nnp", "a vector in NetInQ")
+    assert found.causes == ("a circle: cp -> nnp -> cp",)
+
+
+def test_the_command():
+    run = Interpreter(of_source(PULLS_MORE), DebuggerFiles())
+    run.execute("continue")
+    answer = run.execute("why-stalled")
+    text = shown(answer)
+    assert "    fim[0] block 1 waits for 1 columns in buffer 0 (0 are there) since cycle" in text
+    assert text.splitlines()[-1].startswith("cause: fim[0] block 0 has ended at 0x")
+    record = json.loads(json.dumps(answer.json()))["data"]
+    assert record["trees"][0]["who"] == "cp"
+    assert record["trees"][0]["causes"][0]["causes"][0]["where"]["line"] == 14
+    assert run.execute("why-stalled dma").lines == (
+        "dma was never started",
+        "cause: dma was never started",
+    )
+    assert run.execute("why-stalled x").kind == "error"
