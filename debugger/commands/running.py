@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from debugger.commands import answers
 from debugger.commands.answers import Answer
 from debugger.commands.table import CommandError, Line, command, number
+from debugger.frames import frames
 from debugger.locations import LocationError
 
 if TYPE_CHECKING:
@@ -88,6 +89,24 @@ command("advance LOC", "run", "run to a place")(_advance)
 )
 def _stepx(interpreter: Interpreter, line: Line) -> Answer:
     return answers.stop(interpreter.session.stepx(line.count()))
+
+
+@command(
+    "backtrace",
+    "look",
+    "who has called: the link register, and return addresses on the stack",
+    aliases=("bt", "where"),
+)
+def _backtrace(interpreter: Interpreter, line: Line) -> Answer:
+    session = interpreter.session
+    found = frames(session, session.core)
+    if not found:
+        raise CommandError(f"{session.core.name} is at no instruction")
+    rows = [
+        (f"#{number}", f"{one.address:#010x}", one.symbol, one.file and f"{one.file}:{one.line}")
+        for number, one in enumerate(found)
+    ]
+    return answers.table(("", "address", "in", "line"), rows)
 
 
 @command("reverse-stepi [N]", "back", "go instructions back", aliases=("rsi",), repeats=True)

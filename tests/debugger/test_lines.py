@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from debugger.frames import frames
 from debugger.session import SessionError
 from emu.engines import ENGINES
 from tests.debugger.programs import of_source
@@ -134,3 +135,55 @@ def test_what_is_done_is_stepped_no_more():
     debug.restart_program()
     with pytest.raises(SessionError, match="vc: nothing runs"):
         debug.step()
+
+
+NESTED = """
+        .core cp
+_start: li   a0, 3
+        call outer
+        ebreak
+outer:  addi sp, sp, -16
+        sw   ra, 12(sp)
+        li   t0, 5
+        jal  middle
+        lw   ra, 12(sp)
+        addi sp, sp, 16
+        ret
+middle: addi sp, sp, -16
+        sw   ra, 8(sp)
+        jal  inner
+        lw   ra, 8(sp)
+        addi sp, sp, 16
+        ret
+inner:  addi a0, a0, -1
+        bnez a0, again_
+        ret
+again_: addi sp, sp, -16
+        sw   ra, 4(sp)
+        jal  inner
+        lw   ra, 4(sp)
+        addi sp, sp, 16
+        ret
+"""
+
+
+def called(debug):
+    """The labels of the frames, inner ones first."""
+    return [one.symbol.split("+")[0] for one in frames(debug, debug.core)]
+
+
+def test_who_has_called():
+    debug = of_source(NESTED)
+    assert called(debug) == ["_start"]
+    debug.advance("inner")
+    assert called(debug) == ["inner", "middle", "outer", "_start"]
+    debug.advance("inner")
+    debug.advance("inner")
+    assert called(debug) == ["inner", "again_", "again_", "middle", "outer", "_start"]
+    debug.finish()
+    assert called(debug) == ["again_", "again_", "middle", "outer", "_start"]
+    debug = of_source(NESTED)
+    debug.advance("middle+8")  # the link is saved by now, and still in its register
+    assert called(debug) == ["middle", "outer", "_start"]
+    debug.set_focus("vc")
+    assert called(debug) == []
