@@ -6,6 +6,7 @@ checkpoint; a run back looks for the last hit between two checkpoints, from the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from debugger.history import START, Checkpoint, Position
@@ -16,6 +17,7 @@ from emu.faults import Stop
 
 if TYPE_CHECKING:
     from debugger.session import Session
+    from emu.core import Core, Event
 
 
 class Interrupted(Exception):
@@ -93,6 +95,62 @@ def _piece(
 def _check(stop: Stop) -> None:
     if stop.reason == "interrupt":
         raise Interrupted(stop)
+
+
+def heard_before(
+    session: Session, cores: set[str], matches: Callable[[Event], bool], count: int
+) -> list[Position]:
+    """The last positions before the present behind acts with announcements that match.
+
+    At least `count`, fewer only if there are no more. The device is somewhere before the present
+    afterwards. Raises `Interrupted`.
+    """
+    device, runner = session.device, session.runner
+    now = end = device.position
+    found: list[Position] = []
+    while len(found) < count:
+        point = session.history.earlier(end)
+        if point is None:
+            break
+        found = [*_heard(session, point, end, cores, matches), *found]
+        found = [position for position in found if position < now]
+        end = point.position
+        assert runner.session.device is device
+    return found
+
+
+def _heard(
+    session: Session,
+    point: Checkpoint,
+    end: Position,
+    cores: set[str],
+    matches: Callable[[Event], bool],
+) -> list[Position]:
+    device = session.device
+    session.runner.rewind(point.position)
+    session.watching.disarm()
+    found: list[Position] = []
+    noted = False
+
+    def hear(event: Event) -> None:
+        nonlocal noted
+        noted = noted or matches(event)
+
+    def acted(core: Core | None) -> None:
+        nonlocal noted
+        if noted:
+            found.append(device.position)
+        noted = False
+
+    device.listen(hear, cores)
+    device.acted = acted
+    try:
+        with session.runner.replaying():
+            _check(session.runner.forward(end))
+    finally:
+        device.acted = None
+        device.unlisten(hear)
+    return found
 
 
 def last_hit(session: Session) -> Found | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.backwards import Interrupted, landings, last_hit
+from debugger.backwards import Interrupted, heard_before, landings, last_hit
 from debugger.expressions import Expression, compiled
 from debugger.history import START, History, Position
 from debugger.lines import Lines
@@ -27,9 +27,10 @@ from emu.engines import ENGINES
 
 if TYPE_CHECKING:
     from asm.program import Program
-    from emu.core import Core
+    from emu.core import Core, Event
     from emu.faults import Stop
 
+INSTRUCTION = "instruction"  # the announcement of its begin
 _STEPS_KEPT = 2000  # positions that steps back may return to
 
 
@@ -145,7 +146,7 @@ class Session:
         self._check_count(count)
         units = [place for place in self.focus if place.units]
         if units and not every and not self.core.halts:
-            return self._heard(units[:1] if only else units, "instruction", count)
+            return self._heard(units[:1] if only else units, INSTRUCTION, count)
         return self._step(self._stepped(only, every), count)
 
     def stepx(self, count: int = 1) -> Stopped:
@@ -290,6 +291,9 @@ class Session:
         now, name = self.device.position, self.core.name
         if now == START:
             return self._went_back(START, 0)
+        units = [place for place in self.focus if place.units]
+        if units and not self.core.halts:
+            return self._heard_back(units, INSTRUCTION, count)
         try:
             found = landings(self, name, count + 1, now, self.core.retired)
         except Interrupted as interrupted:
@@ -299,6 +303,26 @@ class Session:
         ends = [*(item.position for item in found[1:]), now]
         at = len(found) - count
         return self._went_back(self.landing(found[at].position, ends[at]), count)
+
+    def _heard_back(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
+        """Go back so many announcements of a kind from places."""
+        now, cores = self.device.position, {place.core for place in where}
+
+        def matches(event: Event) -> bool:
+            place = place_of(event.core, dict(event.values))
+            return event.kind == kind and any(
+                place.core == x.core and _within(place, x) for x in where
+            )
+
+        try:
+            found = heard_before(self, cores, matches, count)
+        except Interrupted as interrupted:
+            return self._finish(interrupted.stop)
+        if len(found) < count:
+            return self._went_back(self.landing(START, (found or [now])[0]), len(found))
+        ends = [*found[1:], now]
+        at = len(found) - count
+        return self._went_back(self.landing(found[at], ends[at]), count)
 
     def step_back(self, count: int = 1, over: bool = False) -> Stopped:
         """Go back to where lines begin that the first focused core has done; `over` calls."""

@@ -249,3 +249,21 @@ def test_checkpoints_share_what_has_not_changed():
         if hasattr(array, "nbytes")
     )
     assert history.bytes < alone
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_steps_of_one_pe_forth_and_back(engine):
+    debug = session("layer", engine)
+    debug.set_focus("pe[0,1].2")
+    states = [debug.device.hash()]
+    for _ in range(4):
+        stop = debug.stepi()
+        assert stop.reason == "step"
+        assert stop.hits[0].by == "pe[0,1]"
+        states.append(debug.device.hash())
+    assert debug.stepi_back(2).done == 2
+    assert debug.device.hash() == states[2]
+    for wanted in states[1::-1]:
+        debug.stepi_back()
+        assert debug.device.hash() == wanted
+    assert debug.stopped.at_start
