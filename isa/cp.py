@@ -9,33 +9,12 @@ from __future__ import annotations
 
 from isa import common, scalar
 from isa.dma import TRANSFER
-from isa.kinds import Immediate
 from isa.model import Core, Counter, Fault, Setting, checked
-from isa.rows import Field, Format, Instruction
-
-_CUSTOM_0 = 0x0B
-
-# funct3 6: the group stands where R has rs1.
-MARKER_TYPE = Format(
-    "marker",
-    32,
-    (
-        Field("zero", "31:20"),
-        Field("g", "19:15", Immediate(5)),
-        Field("funct3", "14:12"),
-        Field("begin", "11:7"),
-        Field("opcode", "6:0"),
-    ),
-    4,
-)
+from isa.rows import Instruction
 
 
 def _x(funct3: int, **zeros: int) -> dict[str, int]:
-    return {"opcode": _CUSTOM_0, "funct3": funct3, "funct7": 0, **zeros}
-
-
-def _marker(begin: int) -> dict[str, int]:
-    return {"opcode": _CUSTOM_0, "funct3": 6, "begin": begin, "zero": 0}
+    return {"opcode": scalar.CUSTOM_0, "funct3": funct3, "funct7": 0, **zeros}
 
 
 I, R = Instruction, scalar.R_TYPE
@@ -48,8 +27,7 @@ XCP = (
     I("dispatch",    R,           _x(3, rd=0),        "rs1, rs2", "The rows in the mask rs1 run the packet list at rs2 (low 19 bits) of their unit's feeding half. Waits until they are done with an earlier one.", "rs1 rs2 pe unit", "pe",     "xcp", "alu_cycles, and the wait", "dispatch a0, a1",   "seed 000 ¶146"),
     I("core.start",  R,           _x(4, rd=0),        "rs1, rs2", "Start the core with the number rs1 at the entry rs2. Waits while it runs.",                                                                      "rs1 rs2 core",    "core",   "xcp", "alu_cycles, and the wait", "core.start a0, a1", "ours"),
     I("core.wait",   R,           _x(5, rd=0, rs2=0), "rs1",      "Wait until none of the cores in the mask rs1 (bit = core number) runs.",                                                                         "rs1 core",        "",       "xcp", "alu_cycles, and the wait", "core.wait a0",      "ours"),
-    I("trace_begin", MARKER_TYPE, _marker(1),         "g",        "Begin to record a register group.",                                                                                                              "",                "trace",  "xcp", "alu_cycles",               "trace_begin 0",     "seed 001"),
-    I("trace_end",   MARKER_TYPE, _marker(0),         "g",        "End the recording of a register group.",                                                                                                         "",                "trace",  "xcp", "alu_cycles",               "trace_end 0",       "seed 001"),
+    *scalar.markers("xcp"),
 )
 # fmt: on
 

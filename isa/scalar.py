@@ -358,3 +358,44 @@ FAMILIES = (
     "csr",
     "system",
 )
+
+# Markers lie in custom-0, beside Xcp. funct3 6: the group stands where R has rs1.
+CUSTOM_0 = 0x0B
+MARKER_TYPE = Format(
+    "marker",
+    32,
+    (
+        Field("zero", "31:20"),
+        Field("g", "19:15", Immediate(5)),
+        Field("funct3", "14:12"),
+        Field("begin", "11:7"),
+        Field("opcode", "6:0"),
+    ),
+    4,
+)
+
+
+def markers(family: str) -> tuple[Instruction, ...]:
+    """The markers of a core's trace (seed 001) as rows of this family, an ALU instruction each."""
+    return (
+        _marker("trace_begin", 1, "Begin to record a register group.", family),
+        _marker("trace_end", 0, "End the recording of a register group.", family),
+    )
+
+
+def _marker(mnemonic: str, begin: int, what: str, family: str) -> Instruction:
+    fixed = {"opcode": CUSTOM_0, "funct3": 6, "begin": begin, "zero": 0}
+    example = f"{mnemonic} 0"
+    return Instruction(
+        mnemonic,
+        MARKER_TYPE,
+        fixed,
+        "g",
+        what,
+        "",
+        "trace",
+        family,
+        "alu_cycles",
+        example,
+        "seed 001",
+    )

@@ -2,7 +2,7 @@
 
 Encodings of Xvc are ours. `pmac` fills custom-1 (R4 layout, funct3 the format); custom-2
 holds the other register forms, funct3 the element and funct7 the operation; custom-3 the
-vector loads and stores. A line of `_each` declares an operation for every element that it
+vector loads and stores; markers are those of cp. A line of `_each` declares an operation for every element that it
 has; `OPERATIONS` says which of them a mnemonic is.
 """
 
@@ -286,6 +286,8 @@ SETTINGS = (
 )
 # fmt: on
 
+MARKER = "marker"  # a family
+
 CORE = checked(
     Core(
         name="vc",
@@ -296,13 +298,13 @@ CORE = checked(
         unit="the 16 lanes of a byte of the vector unit; an instruction of Xvc on registers uses the array, from its issue to its result, and of the lanes those that it works on: all 16, 4 of pmac.gr, those of one lane of vins and vext",
         section=".text.vc",
         executable=True,
-        instructions=scalar.INSTRUCTIONS + XVC,
+        instructions=scalar.INSTRUCTIONS + XVC + scalar.markers(MARKER),
         pseudos=scalar.PSEUDOS + PSEUDOS,
         files=(scalar.REGISTERS, REGISTERS),
         specials=scalar.SPECIALS,
         counters=COUNTERS,
         faults=FAULTS,
         settings=SETTINGS,
-        order=(*scalar.FAMILIES, *dict.fromkeys(row.family for row in XVC)),
+        order=(*scalar.FAMILIES, *dict.fromkeys(row.family for row in XVC), MARKER),
     )
 )

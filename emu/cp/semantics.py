@@ -55,16 +55,3 @@ def core_wait(cp: Processor, rs1: int) -> None:
     busy = cp.device.busy(cp.x[rs1])
     if busy:
         cp.wait(f"core.wait {cp.x[rs1]:#x}", busy)
-
-
-def trace_begin(cp: Processor, g: int) -> None:
-    _mark(cp, True, g)
-
-
-def trace_end(cp: Processor, g: int) -> None:
-    _mark(cp, False, g)
-
-
-def _mark(cp: Processor, begins: bool, group: int) -> None:
-    """A marker: it costs what it costs whether anything is recorded or not."""
-    cp.mark(begins, group, cp.time, cp.time + cp.timing.of_family["xcp"])

@@ -532,6 +532,17 @@ def fence_tso(hart: Hart) -> None:
     """As `fence`."""
 
 
+# Markers: they cost what they cost whether anything is recorded or not
+
+
+def trace_begin(hart: Hart, g: int) -> None:
+    hart.mark(True, g, hart.time, hart.time + hart.timing.alu)
+
+
+def trace_end(hart: Hart, g: int) -> None:
+    hart.mark(False, g, hart.time, hart.time + hart.timing.alu)
+
+
 EXIT, WRITE = 93, 64  # Linux's numbers
 
 

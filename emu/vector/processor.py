@@ -19,7 +19,7 @@ from emu.scalar.hart import Hart, extended
 from emu.scalar.semantics import SINK, Act, Decision, Leave
 from emu.vector.accesses import Accesses
 from emu.vector.binding import bind
-from emu.vector.scoreboard import SERIAL, Timing, waits, writes
+from emu.vector.scoreboard import SERVED, Timing, waits, writes
 from emu.vector.state import FIELDS, FIRST_VECTOR, PLACES
 from emu.vector.state import STORES as LAST_STORE
 from emu.vector.translation import VectorTranslator, translates
@@ -64,7 +64,7 @@ class Processor(Hart):
         self._bound: dict[int, Bound] = {}  # by address; each holds the word that it was made of
 
     def serves(self, row: Instruction) -> bool:
-        return row.family in SERIAL
+        return row.family in SERVED
 
     def translates(self, found: Decoded) -> bool:
         return translates(self, found)
@@ -207,7 +207,7 @@ class Processor(Hart):
         if bound.decide is not None:
             self._go(bound)
             return None
-        if family in SERIAL:
+        if family in SERVED:
             return self._serve(bound.found)
         try:
             self.accesses.do(bound.found)
@@ -236,7 +236,7 @@ class Processor(Hart):
             latency = self.timing.alu
         elif mnemonic in OPERATIONS:
             act, products = bind(self, found)
-        elif family not in (*SERIAL, "load", "store"):
+        elif family not in (*SERVED, "load", "store"):
             (act,) = self.code.step(self.pc).acts
         used = self.uses(found.row)
         return Bound(word, found, waits(found), writes(found), latency, act, decide, products, used)

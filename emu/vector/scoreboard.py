@@ -15,10 +15,11 @@ from emu.vector.state import FIRST_VECTOR, PLACES
 from isa.codec import Decoded
 from isa.kinds import Kind
 from isa.scalar import REGISTER
-from isa.vector import XVC
+from isa.vector import MARKER, XVC
 from isa.vector_layouts import GENERAL, Order, Pair, VectorRegister
 
 SERIAL = ("csr", "system")  # families
+SERVED = (*SERIAL, MARKER)  # that ask something of the core itself
 EVERYTHING = tuple(range(1, PLACES))
 
 

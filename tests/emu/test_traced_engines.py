@@ -245,16 +245,17 @@ def test_auto_mode(core: str, seed: int) -> None:
         assert found == [behind[key(x)] for x in found]
 
 
+@pytest.mark.parametrize("core", MODULES)
 @pytest.mark.parametrize("seed", range(12))
-def test_mark_mode(seed: int) -> None:
-    devices, chance = devices_of("cp", seed, has_markers=True)
+def test_mark_mode(core: str, seed: int) -> None:
+    devices, chance = devices_of(core, seed, has_markers=True)
     for device in devices[:2]:
-        configure(device, "cp", 0, {})
+        configure(device, core, 0, {})
     stop = followed(devices[:2], chance, chance.choice(((20_000,), (900, 333, 4097))))
-    log, end = log_of(devices[2], "cp")
+    log, end = log_of(devices[2], core)
     assert said(end) == said(stop)
-    expected = marked("cp", log)
-    found, lost = spilled(devices[1], "cp"), devices[1].cores["cp"].trace.read("trace_lost")
+    expected = marked(core, log)
+    found, lost = spilled(devices[1], core), devices[1].cores[core].trace.read("trace_lost")
     assert len(found) + lost == len(expected)
     if stop.reason == "exit":
         assert found == expected[: len(found)]

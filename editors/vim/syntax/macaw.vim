@@ -39,18 +39,18 @@ syntax keyword macawMnemonic contained nop not or ori pmac.f16 pmac.f32 pmac.gr.
 syntax keyword macawMnemonic contained pmac.s16 pmac.s32 pmac.s8 pmac.u16 pmac.u32 pmac.u8 rdcycle
 syntax keyword macawMnemonic contained rdcycleh rdinstret rdinstreth rdtime rdtimeh rem remu ret sb
 syntax keyword macawMnemonic contained sbreak scall seqz sext.b sext.h sgt sgtu sgtz sh sll slli slt
-syntax keyword macawMnemonic contained slti sltiu sltu sltz snez sra srai srl srli sub sw tail unimp
-syntax keyword macawMnemonic contained vabs.b vabs.f16 vabs.f32 vabs.h vabs.w vadd.b vadd.f16
-syntax keyword macawMnemonic contained vadd.f32 vadd.h vadd.w vceq.b vceq.f16 vceq.f32 vceq.h vceq.w
-syntax keyword macawMnemonic contained vcle.b vcle.f16 vcle.f32 vcle.h vcle.w vcleu.b vcleu.h
-syntax keyword macawMnemonic contained vcleu.w vclt.b vclt.f16 vclt.f32 vclt.h vclt.w vcltu.b
-syntax keyword macawMnemonic contained vcltu.h vcltu.w vcvt.f16.f32 vcvt.f32.f16 vcvt.f32.w
-syntax keyword macawMnemonic contained vcvt.w.f32 vext.b vext.d vext.f16 vext.f32 vext.h vext.w
-syntax keyword macawMnemonic contained vextu.b vextu.h vins.b vins.d vins.f16 vins.f32 vins.h vins.w
-syntax keyword macawMnemonic contained vld vlds.b vlds.d vlds.h vlds.w vmax.b vmax.f16 vmax.f32
-syntax keyword macawMnemonic contained vmax.h vmax.w vmaxu.b vmaxu.h vmaxu.w vmin.b vmin.f16
-syntax keyword macawMnemonic contained vmin.f32 vmin.h vmin.w vminu.b vminu.h vminu.w vmov vmul.b
-syntax keyword macawMnemonic contained vmul.f16 vmul.f32 vmul.h vmul.w vnarrow.h vnarrow.w
+syntax keyword macawMnemonic contained slti sltiu sltu sltz snez sra srai srl srli sub sw tail
+syntax keyword macawMnemonic contained trace_begin trace_end unimp vabs.b vabs.f16 vabs.f32 vabs.h
+syntax keyword macawMnemonic contained vabs.w vadd.b vadd.f16 vadd.f32 vadd.h vadd.w vceq.b vceq.f16
+syntax keyword macawMnemonic contained vceq.f32 vceq.h vceq.w vcle.b vcle.f16 vcle.f32 vcle.h vcle.w
+syntax keyword macawMnemonic contained vcleu.b vcleu.h vcleu.w vclt.b vclt.f16 vclt.f32 vclt.h
+syntax keyword macawMnemonic contained vclt.w vcltu.b vcltu.h vcltu.w vcvt.f16.f32 vcvt.f32.f16
+syntax keyword macawMnemonic contained vcvt.f32.w vcvt.w.f32 vext.b vext.d vext.f16 vext.f32 vext.h
+syntax keyword macawMnemonic contained vext.w vextu.b vextu.h vins.b vins.d vins.f16 vins.f32 vins.h
+syntax keyword macawMnemonic contained vins.w vld vlds.b vlds.d vlds.h vlds.w vmax.b vmax.f16
+syntax keyword macawMnemonic contained vmax.f32 vmax.h vmax.w vmaxu.b vmaxu.h vmaxu.w vmin.b
+syntax keyword macawMnemonic contained vmin.f16 vmin.f32 vmin.h vmin.w vminu.b vminu.h vminu.w vmov
+syntax keyword macawMnemonic contained vmul.b vmul.f16 vmul.f32 vmul.h vmul.w vnarrow.h vnarrow.w
 syntax keyword macawMnemonic contained vnarrowu.h vnarrowu.w vneg.b vneg.f16 vneg.f32 vneg.h vneg.w
 syntax keyword macawMnemonic contained vperm vsel vsll.b vsll.d vsll.h vsll.w vslli.b vslli.d
 syntax keyword macawMnemonic contained vslli.h vslli.w vsplat.b vsplat.d vsplat.f16 vsplat.f32
