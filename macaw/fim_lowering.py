@@ -81,7 +81,9 @@ class GraphLowering:
     @property
     def dma(self) -> int:
         """The cycles in which the dma is at work, predicted; waiting for banks included."""
-        return sum(row.end - row.begin for row in self.plan.actions if row.kind in (BRING, FETCH))
+        steps, actions = self.plan.steps, self.plan.actions
+        copies = sum(row.end - row.begin for row in actions if row.kind in (BRING, FETCH))
+        return copies + sum(row.option.bring for row in steps if row.option.island is None)
 
     def steps(self) -> list[str]:
         """The steps of the plan, a table in lines."""

@@ -9,7 +9,7 @@ from lower.fim.clock import followed
 from lower.fim.graph import GATHER, PRODUCT, SCATTER, Task
 from lower.fim.plan import BRING, FETCH, HOST, Option, Plan, Refusal, Step
 
-MARKS = "0123456789abcdefghijklmnopqrstuvwxyz"
+MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FAR = 3  # times the cycles of what is taken: such options are counted, not listed
 WAITS, IDLE = "-", "."
 NARROW = 40  # columns, at least
@@ -166,6 +166,9 @@ def _drawn(
     for column in range(begin // each, -(-end // each)):
         middle = min(max(begin, column * each + each // 2), end - 1)
         rows[name][column] = mark(step) if middle >= end - works else WAITS
+    if kind == HOST and option.bring:  # its copies come first, then cp computes
+        for column in range(begin // each, -(-(begin + option.bring) // each)):
+            rows["dma in"][column] = mark(step)
 
 
 def _axis(each: int, count: int) -> str:

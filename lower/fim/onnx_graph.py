@@ -98,6 +98,9 @@ class _Reader:
     def _shape(self, row: onnx.ValueInfoProto) -> tuple[int, ...]:
         if not row.type.HasField("tensor_type") or not row.type.tensor_type.HasField("shape"):
             raise LowerError(f"the input {row.name} has no shape")
+        if row.type.tensor_type.elem_type not in FLOATS:
+            kind = TensorProto.DataType.Name(row.type.tensor_type.elem_type).lower()
+            raise LowerError(f"the input {row.name} is of {kind}, no floating-point type")
         found = []
         for dim in row.type.tensor_type.shape.dim:
             named = dim.dim_param

@@ -140,7 +140,7 @@ def pair(
         check(part, config, island, layout, form)
     if layout not in (DOT, TENSOR):
         name = ARRANGEMENT_NAMES[layout]
-        raise CannotError(f"what {name} yields are no tiles that {name} takes")
+        raise CannotError(f"what {name} yields is no tile of A; what dot and tensor yield is one")
     traits = tuple(part.traits(form) for part in parts)
     found = _least(_Asked(traits, config, island, layout, (first, second)))
     if found is None:

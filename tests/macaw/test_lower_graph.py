@@ -81,6 +81,13 @@ def test_a_graph_by_hand(tmp_path: Path) -> None:
     assert run.cycles == measured.cycles
 
 
+def test_copies_of_the_host_are_work_of_the_dma() -> None:
+    graph = Graph()
+    graph.gather(graph.tensor("x", 8, 16), [3, 1, 7], name="y")
+    found = api.lower_graph(graph)
+    assert found.dma == found.cycles == found.measure().dma > 0
+
+
 def test_a_device_of_ones_own_goes_beside_the_source(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text("[fim]\nislands = 1\n")
     (tmp_path / "out").mkdir()

@@ -47,6 +47,7 @@ def test_a_timeline():
     wide = timeline(plan(), 400)
     assert wide[-1].startswith("A character is a cycle")
     rows = {line[:9].strip(): line[9:] for line in wide[1:-1]}
+    assert rows["dma in"][160:166] == "2" * 6  # the host's copies, before it computes
     # Both inputs one after the other, 140 cycles of the one, 100 of the other; both results.
     assert rows["dma in"].startswith("0" * 10 + "1" * 10 + ".")
     assert rows["dma out"][10:160].strip(".-") == "0" * 5 + "1" * 5

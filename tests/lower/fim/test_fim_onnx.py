@@ -216,10 +216,16 @@ def one(kind, inputs=("x",), shape=(4, 4), constants=None, **attributes):
     return model([node], given, **(constants or {}))
 
 
+def whole(made):
+    made.graph.input[0].type.tensor_type.elem_type = TensorProto.INT32
+    return made
+
+
 INDEX = np.array([[1], [1]])
 REFUSED = [
     (one("Softmax"), r"node it \(Softmax\): no task of the islands does it"),
     (one("Relu", shape=("N", 4)), "a dimension of the input x has no size, 'N'"),
+    (whole(one("Relu")), "the input x is of int32, no floating-point type"),
     (one("Relu", shape=(0, 4)), r"the input x of \(0, 4\): sizes are 1 at least"),
     (one("Cast", to=TensorProto.INT32), "a cast to another type"),
     (one("MatMul", ("x", "z"), (2, 4, 4)), r"a right side of the shape \(2, 4, 4\)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isa.fim_circuit import DOT, TENSOR
+from isa.fim_circuit import DOT, ELEMENTWISE, TENSOR
 from lower.fim.graph import Graph
 from lower.fim.options import options
 from lower.fim.plan import Option, Refusal
@@ -126,3 +126,8 @@ def test_why_not_together():
     y = graph.product(graph.tensor("x", 5, 5), graph.tensor("y", 5, 5))
     graph.product(graph.constant("w", numbers((5, 5), 1)), y)
     assert refusal(graph) == "t1 takes t0 as its right side"
+    graph = Graph()
+    y = graph.product(graph.tensor("x", 5, 5), graph.tensor("y", 5, 5))
+    graph.product(y, graph.constant("w", numbers((5, 5), 1)))
+    why = "what elementwise yields is no tile of A; what dot and tensor yield is one"
+    assert refusal(graph, ELEMENTWISE) == why
