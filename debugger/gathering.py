@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -124,6 +125,14 @@ class Gatherer:
             _focus(session.focus),
             MappingProxyType(parts),
         )
+
+    def moved(self, frame: Frame, panels: Iterable[str]) -> Frame:
+        """A frame of a run that goes on: of these panels as they are now, the rest as it was."""
+        self.version += 1
+        parts = {x: _PARTS[x](self) for x in panels if x in frame.parts}
+        cycle = self.interpreter.session.device.cycle
+        return replace(frame, version=self.version, cycle=cycle,
+                       parts=MappingProxyType({**frame.parts, **parts}))  # fmt: skip
 
     def age(self, key: Hashable, value: Any) -> int:
         """How many stops ago the value of a key has changed."""

@@ -19,6 +19,7 @@ PANELS = {
     "watches": "displays, watches and breakpoints",
 }
 SMALLEST = (60, 16)  # below: one panel and a sentence
+MOST = 8.0  # times a panel may be higher or lower than in its layout
 LEAST = (12, 3)  # cells of a panel with its title
 SENTENCE = "The terminal is small: Alt-digit changes the panel."
 
@@ -121,6 +122,11 @@ class Arrangement:
         """Whether the panels' part of the screen belongs to a terminal below `SMALLEST`."""
         return width < SMALLEST[0] or height + FRAME < SMALLEST[1]
 
+    @property
+    def visible(self) -> list[str]:
+        """The panels of a terminal of 80 x 24."""
+        return [box.panel for box in self.boxes(80, 24 - FRAME)]
+
     def changed(self) -> None:
         """Something of it is another."""
         self.version += 1
@@ -135,6 +141,32 @@ class Arrangement:
         del self.shown[:-1]
         if self.zoomed:
             self.zoomed = panel
+        self.changed()
+
+    def hide(self, panel: str) -> None:
+        """Show a panel no more."""
+        if panel in self.shown:
+            self.shown.remove(panel)
+        if panel not in self.hidden:
+            self.hidden.append(panel)
+        self.active = "" if self.active == panel else self.active
+        self.zoomed = "" if self.zoomed == panel else self.zoomed
+        self.changed()
+
+    def resize(self, panel: str, factor: float) -> None:
+        """Change a panel's share of its column."""
+        self.shares[panel] = min(MOST, max(1 / MOST, self.shares.get(panel, 1.0) * factor))
+        self.changed()
+
+    def zoom(self, panel: str) -> None:
+        """Let a panel have the whole screen; none if it is empty."""
+        self.zoomed = panel
+        self.changed()
+
+    def reset(self, name: str) -> None:
+        """Take a layout as it is in the table."""
+        self.name, self.zoomed, self.active = name, "", ""
+        self.shown, self.hidden, self.shares, self.scroll = [], [], {}, {}
         self.changed()
 
     def plain(self) -> dict[str, Any]:
@@ -153,7 +185,7 @@ class Arrangement:
         shares = kept.get("shares")
         if isinstance(shares, dict):
             self.shares = {
-                panel: min(8.0, max(0.125, float(share)))
+                panel: min(MOST, max(1 / MOST, float(share)))
                 for panel, share in shares.items()
                 if panel in PANELS and isinstance(share, int | float)
             }

@@ -1,10 +1,14 @@
-"""The debugger's front door: sessions of programs with inputs, files, a prompt of lines."""
+"""The debugger's front door: sessions of programs with inputs, files, a prompt, the screen."""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import signal
+import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from debugger.commands.interpreter import Interpreter
@@ -18,18 +22,16 @@ from macaw.running import Streams, configuration_of
 from macaw.words import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
-    from prompt_toolkit.completion import CompleteEvent
-    from prompt_toolkit.document import Document
 
     from asm.program import Program
     from debugger.commands.answers import Answer
 
 _Value = TypeVar("_Value")
 MOST_TEXT = 1 << 20  # bytes of a script
+LAYOUT, HISTORY = "debugger.json", "debugger-history"
 
 
 class DebuggerFiles:
@@ -121,21 +123,13 @@ def prompt(
 ) -> None:
     """Ask for lines and show their answers until the user leaves."""
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.completion import Completer, Completion
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
-    class Words(Completer):
-        """Completion by the table of commands."""
-
-        def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Completion]:
-            text = document.text_before_cursor
-            begun = "" if not text or text[-1].isspace() else text.split()[-1]
-            for word in interpreter.complete(text):
-                yield Completion(word, start_position=-len(begun))
+    from debugger.screen.completion import Words
 
     kept = FileHistory(str(history)) if history is not None else InMemoryHistory()
     asking: PromptSession[str] = PromptSession(
-        completer=Words(), complete_while_typing=False, history=kept
+        completer=Words(interpreter), complete_while_typing=False, history=kept
     )
     while True:
         try:
@@ -149,3 +143,43 @@ def prompt(
         show(line, answer)
         if answer.leaves:
             return
+
+
+def screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
+    """Show the screen until the user leaves; do lines first.
+
+    The layout and the history of lines are kept in a folder of the user's (`state_folder`).
+    """
+    from debugger.screen.application import Screen
+    from debugger.views.room import ASCII, UNICODE
+
+    folder = state_folder()
+    interpreter.arrangement.take(_kept(folder / LAYOUT))
+    history = None
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / HISTORY).touch(mode=0o600)
+        history = folder / HISTORY
+
+    def keep(arrangement: Mapping[str, Any]) -> None:
+        with contextlib.suppress(InputError):  # who cannot write there loses a layout, no more
+            files.write_bytes(str(folder / LAYOUT), json.dumps(arrangement, indent=1).encode())
+
+    wide = "utf" in (sys.stdout.encoding or "").lower()
+    Screen(interpreter, signs=UNICODE if wide else ASCII, history=history, keep=keep).run(lines)
+
+
+def state_folder() -> Path:
+    """Where the debugger keeps what shall be there the next time (XDG's folder of states)."""
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "macaw"
+
+
+def _kept(path: Path) -> Mapping[str, Any]:
+    """What a session before has written; nothing if that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            found = json.loads(file.read(MOST_TEXT))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

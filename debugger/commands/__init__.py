@@ -8,10 +8,10 @@
 | `answers` | the records |
 | `text` | answers as plain text |
 | `manual` | the commands as a page |
-| `running`, `stopping`, `looking`, `data`, `why`, `rest` | what the commands do |
+| `running`, `stopping`, `looking`, `data`, `why`, `screen`, `rest` | what the commands do |
 """
 
-from debugger.commands import data, information, looking, rest, running, stopping, why
+from debugger.commands import data, information, looking, rest, running, screen, stopping, why
 
 __all__ = [
     "data",
@@ -19,6 +19,7 @@ __all__ = [
     "looking",
     "rest",
     "running",
+    "screen",
     "stopping",
     "why",
 ]  # imported so that their rows are in the table

@@ -14,6 +14,7 @@ from debugger.commands.stopping import obeyed
 from debugger.commands.table import COMMANDS, Command, CommandError, Line, find
 from debugger.commands.usage import UsageError, expected, match
 from debugger.expressions import ExpressionError
+from debugger.layout import NAMES, PANELS, Arrangement
 from debugger.places import PlaceError
 from debugger.points import events
 from debugger.session import Session, SessionError
@@ -48,6 +49,7 @@ class Interpreter:
         self.history: list[str] = []
         self.looked = Looked()  # by `x`
         self.displays = Displays()
+        self.arrangement = Arrangement()  # of the screen, if there is one
         self.counted: dict[str, dict[str, int]] = {}  # by `info perf`
         self.listed: tuple[str, int] | None = None  # by `list`: file, the next line
         self.names_of_python: dict[str, Any] = {"session": session}
@@ -176,6 +178,8 @@ class Interpreter:
             return self.names()
         if operand == "NAME" and row.name == "help":
             return list(COMMANDS)
+        if operand == "NAME":
+            return {"layout": NAMES, "panel": list(PANELS), "zoom": list(PANELS)}.get(row.name, [])
         return [operand] if not operand.isupper() else []
 
     def names(self) -> list[str]:

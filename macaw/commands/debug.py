@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ MOST_INPUT = 1 << 20  # bytes of commands on standard input
     help="No prompt: commands of -x and -e, or of standard input, then end.",
 )
 @click.option("--json", "as_json", is_flag=True, help="As --batch; a JSON object a command.")
+@click.option("--plain", is_flag=True, help="A prompt of lines, no screen.")
 @click.option(
     "--allow-shell", is_flag=True, help="Allow the commands shell and python, which do anything."
 )
@@ -68,9 +70,12 @@ def command(
     lines: tuple[str, ...],
     batch: bool,
     as_json: bool,
+    plain: bool,
     allow_shell: bool,
 ) -> int:
     """Debug FILE, an assembly source or an ELF executable; `help` lists the commands.
+
+    On a terminal it is a screen of panels.
 
     Exit status of --batch: 1 if a command failed.
     """
@@ -79,6 +84,8 @@ def command(
 
     program = api.load(file, device=device)
     console.diagnostics(console.warnings_of(program))
+    has_screen = not (batch or as_json or plain) and _is_terminal()
+    silent = as_json or has_screen  # the output goes into records, or to its panel
     arrays = {name: files.read_array(path) for name, path in inputs.items()}
     interpreter = debugging.interpreter(
         program,
@@ -87,13 +94,18 @@ def command(
         device=device,
         engine=engine,
         allow_shell=allow_shell,
-        streams=None if as_json else Streams(console.write_stdout, console.write_stderr),
+        streams=None
+        if as_json or has_screen
+        else Streams(console.write_stdout, console.write_stderr),
     )
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:
         if not first:
             first = sys.stdin.buffer.read(MOST_INPUT).decode("utf-8", "replace").splitlines()
         return _batch(interpreter, first, as_json)
+    if has_screen:
+        debugging.screen(interpreter, first)
+        return DONE
     with debugging.interruptible(interpreter.session):
         for line in first:
             answer = interpreter.execute(line)
@@ -102,6 +114,12 @@ def command(
                 return DONE
     debugging.prompt(interpreter, _print)
     return DONE
+
+
+def _is_terminal() -> bool:
+    """Whether a screen can be shown."""
+    ends = sys.stdin, sys.stdout
+    return all(end.isatty() for end in ends) and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:

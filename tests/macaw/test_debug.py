@@ -83,7 +83,7 @@ def test_ctrl_c_stops_a_long_run(tmp_path):
 
 def test_the_prompt():
     child = pexpect.spawn(
-        sys.executable, ["-m", "macaw", "debug", HELLO, "-e", "stepi"],
+        sys.executable, ["-m", "macaw", "debug", HELLO, "--plain", "-e", "stepi"],
         cwd=ROOT, encoding="utf-8", timeout=30, dimensions=(24, 80),
     )  # fmt: skip
     child.expect("step done at cycle")

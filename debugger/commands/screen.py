@@ -1,0 +1,87 @@
+"""How the screen is arranged. Without a screen these say what one would show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from debugger.commands import answers
+from debugger.commands.answers import Answer
+from debugger.commands.table import CommandError, Line, command
+from debugger.heat import Heat
+from debugger.layout import NAMES, PANELS
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+
+STEP = 1.25  # by which a panel grows
+
+_PANELS = "\n".join(f"{name}: {meaning}" for name, meaning in PANELS.items())
+
+
+@command(
+    "layout [NAME]",
+    "screen",
+    "arrange the panels; alone: say how",
+    details=f"{', '.join(NAMES)}; auto chooses by the size of the terminal, "
+    "and takes back what panel has changed",
+)
+def _layout(interpreter: Interpreter, line: Line) -> Answer:
+    arrangement, name = interpreter.arrangement, line.get("NAME")
+    if name is not None:
+        if name not in NAMES:
+            raise CommandError(f"no layout is called '{name}'", f"there are {', '.join(NAMES)}")
+        arrangement.reset(name)
+    return answers.done(f"layout {arrangement.name}")
+
+
+@command(
+    "panel [NAME] [show|hide|grow|shrink] [N]",
+    "screen",
+    "show a panel, hide it, or change its height; alone: list them",
+    details=f"{_PANELS}\nN: so many steps",
+)
+def _panel(interpreter: Interpreter, line: Line) -> Answer:
+    arrangement, name = interpreter.arrangement, line.get("NAME")
+    if name is None:
+        rows = [((at + 1) % 10, panel, what) for at, (panel, what) in enumerate(PANELS.items())]
+        return answers.table(("Alt", "panel", "what it shows"), rows)
+    _check(name)
+    (what,) = line.words or ["show"]
+    if what == "show":
+        arrangement.show(name)
+    elif what == "hide":
+        arrangement.hide(name)
+    else:
+        factor = STEP ** line.count()
+        arrangement.resize(name, factor if what == "grow" else 1 / factor)
+    return answers.done(f"panel {name}: {what}")
+
+
+@command("zoom [NAME]", "screen", "let a panel fill the screen; alone: or no more")
+def _zoom(interpreter: Interpreter, line: Line) -> Answer:
+    arrangement, name = interpreter.arrangement, line.get("NAME")
+    if name is not None:
+        _check(name)
+    arrangement.zoom(name or ("" if arrangement.zoomed else arrangement.active or "code"))
+    return answers.done(f"zoom {arrangement.zoomed}" if arrangement.zoomed else "no zoom")
+
+
+@command(
+    "heat [E]",
+    "screen",
+    "colour the grid by an expression of each unit: heat q1.level; alone: as at first",
+)
+def _heat(interpreter: Interpreter, line: Line) -> Answer:
+    text = line.get("E") or ""
+    grid = Heat(interpreter.session).grid(text)
+    if grid.message:
+        raise CommandError(grid.message, at=line.place("E") if text else None)
+    interpreter.arrangement.heat = text
+    interpreter.arrangement.changed()
+    return answers.table(("units", *map(str, range(max(len(x) for _, x in grid.rows)))),
+                         [(name, *values) for name, values in grid.rows], grid.heat)  # fmt: skip
+
+
+def _check(name: str) -> None:
+    if name not in PANELS:
+        raise CommandError(f"no panel is called '{name}'", f"there are {', '.join(PANELS)}")

@@ -1,0 +1,274 @@
+"""The application: status, panels, the input line, the bar of keys."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout import Float, FloatContainer, HSplit, Layout, Window
+from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
+from prompt_toolkit.layout.menus import CompletionsMenu
+from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.widgets import SearchToolbar
+
+from debugger.layout import PANELS
+from debugger.screen.completion import Words
+from debugger.screen.control import Panels
+from debugger.screen.keys import KEYS, bar, table
+from debugger.screen.worker import Worker
+from debugger.views.composing import Composer
+from debugger.views.room import UNICODE, Signs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.output import Output
+
+    from debugger.commands.interpreter import Interpreter
+
+REDRAW = 0.04  # seconds between redraws at least
+ESCAPE = 0.05  # seconds after which Esc is no begin of something longer
+PROMPT = "(macaw) "
+BAD = ("fault", "deadlock")
+
+
+class Screen:
+    """The screen of one interpreter; `run` returns when the user leaves."""
+
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        *,
+        signs: Signs = UNICODE,
+        history: Path | None = None,
+        keep: Callable[[Mapping[str, Any]], object] | None = None,
+        typed: Input | None = None,
+        shown: Output | None = None,
+    ) -> None:
+        """`keep` gets the layout when the user leaves. `typed`, `shown`: a test's terminal."""
+        self.interpreter = interpreter
+        self.arrangement = interpreter.arrangement
+        self.signs = signs
+        self.keep = keep
+        self.worker = Worker(interpreter, self._changed, self._leave)
+        self.composer = Composer(self.arrangement, signs)
+        self.words = Words(interpreter, lambda: bool(self.worker.busy))
+        kept: History = FileHistory(str(history)) if history is not None else InMemoryHistory()
+        self.buffer = Buffer(
+            completer=self.words,
+            history=kept,
+            multiline=False,
+            complete_while_typing=Condition(lambda: self.words.palette),
+            accept_handler=self._accept,
+        )
+        self.app: Application[None] = Application(
+            layout=self._layout(),
+            key_bindings=self._bindings(),
+            full_screen=True,
+            mouse_support=False,
+            min_redraw_interval=REDRAW,
+            color_depth=_depth(),
+            input=typed,
+            output=shown,
+        )
+        self.app.ttimeoutlen = self.app.timeoutlen = ESCAPE
+
+    def run(self, lines: Iterable[str] = ()) -> None:
+        """Show the screen, do lines first."""
+        self.worker.start()
+        for line in lines:
+            self.worker.submit(line)
+        try:
+            self.app.run()
+        finally:
+            self.worker.stop()
+            if self.keep is not None:
+                self.keep(self.arrangement.plain())
+
+    # What the worker's thread calls
+
+    def _changed(self) -> None:
+        self.app.invalidate()
+
+    def _leave(self) -> None:
+        loop = self.app.loop
+        if loop is not None:
+            loop.call_soon_threadsafe(self._exit)
+
+    def _exit(self) -> None:
+        if self.app.is_running and not self.app.is_done:
+            self.app.exit()
+
+    # Parts
+
+    def _layout(self) -> Layout:
+        search = SearchToolbar()
+        field = BufferControl(
+            self.buffer,
+            input_processors=[BeforeInput(PROMPT, style="bold")],
+            search_buffer_control=search.control,
+        )
+        line = Window(field, height=1, dont_extend_height=True)
+        body = HSplit(
+            [
+                Window(FormattedTextControl(self._status), height=1, style="reverse"),
+                Window(Panels(self.worker, self.composer)),
+                line,
+                search,
+                Window(FormattedTextControl(self._bar), height=1, style="reverse"),
+            ]
+        )
+        menu = Float(CompletionsMenu(max_height=12), xcursor=True, ycursor=True)
+        return Layout(FloatContainer(body, [menu]), focused_element=line)
+
+    def _status(self) -> StyleAndTextTuples:
+        """Why the program stands, or what goes on."""
+        worker = self.worker
+        if worker.busy:
+            what, cycle = worker.progress or ("", None)
+            text = f"{what or worker.busy}" + ("" if cycle is None else f", cycle {cycle:,}")
+            return [("bold", f" {text}: Ctrl-C stops it ")]
+        frame = worker.frame
+        style = "bold fg:ansired" if frame.reason in BAD else "bold"
+        return [(style, f" {frame.status} ")]
+
+    def _bar(self) -> str:
+        return bar(self.app.output.get_size().columns)
+
+    # Keys
+
+    def _accept(self, buffer: Buffer) -> bool:
+        self.words.palette = False
+        if self.worker.busy:
+            return True  # the line stays
+        self.arrangement.scroll.pop("output", None)
+        self.worker.submit(buffer.text)
+        return False
+
+    def _submit(self, line: str) -> None:
+        if not self.worker.busy:
+            self.worker.submit(line)
+
+    def _bindings(self) -> KeyBindings:
+        found = KeyBindings()
+        acts: dict[str, Callable[[KeyPressEvent], None]] = {
+            "help": self._help,
+            "break": self._break,
+            "palette": self._palette,
+            "stop": self._stop,
+            "quit": self._quit,
+            "zoom": lambda event: self._submit("zoom"),
+            "grow": lambda event: self._resize("grow"),
+            "shrink": lambda event: self._resize("shrink"),
+        }
+        for key in KEYS:
+            if key.line:
+                found.add(*key.keys)(partial(self._line, key.line))
+            elif key.act:
+                found.add(*key.keys)(acts[key.act])
+        found.add("<sigint>")(self._stop)
+        for at, panel in enumerate(PANELS):
+            found.add("escape", str((at + 1) % 10), eager=True)(partial(self._panel, panel))
+        active = Condition(lambda: bool(self.arrangement.active) and not self.buffer.complete_state)
+        in_grid = Condition(lambda: self.arrangement.active == "grid")
+        found.add("escape", filter=Condition(self._held))(self._back)
+        for name, rows in (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10)):
+            found.add(name, filter=active & ~in_grid)(partial(self._scroll, rows))
+        for name, way in (("up", (-1, 0)), ("down", (1, 0)), ("left", (0, -1)), ("right", (0, 1))):
+            found.add(name, filter=active & in_grid)(partial(self._move, way))
+        empty = Condition(lambda: not self.buffer.text)
+        found.add("enter", filter=active & in_grid & empty)(partial(self._panel, "registers"))
+        return found
+
+    def _held(self) -> bool:
+        return bool(
+            self.arrangement.active or self.arrangement.zoomed or self.buffer.complete_state
+        )
+
+    def _line(self, line: str, event: KeyPressEvent) -> None:
+        self._submit(line)
+
+    def _help(self, event: KeyPressEvent) -> None:
+        word = self.buffer.text.split()
+        if word:
+            self._submit(f"help {word[0].partition('/')[0]}")
+            return
+        keys = [f"{shown:14} {meaning}" for shown, meaning in table()]
+        self.worker.note([*keys, "help lists the commands, help NAME tells all about one"])
+        self.arrangement.active = "output"
+        self.arrangement.zoom("output")
+
+    def _break(self, event: KeyPressEvent) -> None:
+        code = self.worker.frame.parts.get("code")
+        row = next((row for row in code.rows if row.current), None) if code is not None else None
+        if row is None or row.address is None:
+            return
+        for point in list(self.interpreter.session.points):
+            if row.address in point.addresses:
+                self._submit(f"delete {point.number}")
+                return
+        self._submit(f"break *{row.address:#x}")
+
+    def _palette(self, event: KeyPressEvent) -> None:
+        self.words.palette = True
+        self.buffer.start_completion(select_first=False)
+
+    def _stop(self, event: KeyPressEvent) -> None:
+        if self.worker.busy:
+            self.worker.interrupt()
+        else:
+            self.words.palette = False
+            self.buffer.reset()
+
+    def _quit(self, event: KeyPressEvent) -> None:
+        if self.buffer.text:
+            self.buffer.delete()
+        else:
+            self._exit()
+
+    def _resize(self, what: str) -> None:
+        if self.arrangement.active:
+            self._submit(f"panel {self.arrangement.active} {what}")
+
+    def _panel(self, panel: str, event: KeyPressEvent) -> None:
+        self.arrangement.active = panel
+        self.arrangement.show(panel)
+
+    def _back(self, event: KeyPressEvent) -> None:
+        if self.buffer.complete_state:
+            self.words.palette = False
+            self.buffer.cancel_completion()
+            return
+        self.arrangement.active = ""
+        self.arrangement.zoom("")
+
+    def _scroll(self, rows: int, event: KeyPressEvent) -> None:
+        panel = self.arrangement.active
+        self.arrangement.scroll[panel] = self.arrangement.scroll.get(panel, 0) + rows
+        self.arrangement.changed()
+
+    def _move(self, way: tuple[int, int], event: KeyPressEvent) -> None:
+        grid = self.worker.frame.parts.get("grid")
+        if grid is None or not grid.places:
+            return
+        at, across = next(
+            ((y, row.index(grid.focus)) for y, row in enumerate(grid.places) if grid.focus in row),
+            (0, 0),
+        )
+        y = min(max(0, at + way[0]), len(grid.places) - 1)
+        x = min(max(0, across + way[1]), len(grid.places[y]) - 1)
+        self._submit(f"focus {grid.places[y][x]}")
+
+
+def _depth() -> ColorDepth:
+    return ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT

@@ -1,0 +1,61 @@
+"""Rows of panels in prompt-toolkit's terms. Rows are made once for a frame, size and state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.layout.controls import UIContent, UIControl
+
+from debugger.views.composing import Composer
+
+if TYPE_CHECKING:
+    from rich.style import Style
+
+    from debugger.frame import Frame
+    from debugger.screen.worker import Worker
+
+COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray",
+           "brightblack", "brightred", "brightgreen", "brightyellow", "brightblue",
+           "brightmagenta", "brightcyan", "white")  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def style_of(style: Style | None) -> str:
+    """A style of rich in prompt-toolkit's words."""
+    if style is None:
+        return ""
+    words = [name for name in ("bold", "italic", "underline", "reverse") if getattr(style, name)]
+    for prefix, colour in (("fg:", style.color), ("bg:", style.bgcolor)):
+        if colour is not None and colour.number is not None and colour.number < len(COLOURS):
+            words.append(f"{prefix}ansi{COLOURS[colour.number]}")
+    return " ".join(words)
+
+
+class Panels(UIControl):
+    """All panels as one control."""
+
+    def __init__(self, worker: Worker, composer: Composer) -> None:
+        self.worker = worker
+        self.composer = composer
+        self._key: object = None
+        self._lines: list[StyleAndTextTuples] = []
+
+    def create_content(self, width: int, height: int) -> UIContent:
+        """The panels on so many cells."""
+        frame = self.worker.frame
+        arrangement = self.composer.arrangement
+        self.worker.show(self.composer.panels(width, height))
+        key = (frame.version, width, height, arrangement.version)
+        if key != self._key:
+            self._lines = self._drawn(frame, width, height)
+            self._key = key
+        lines = self._lines
+        line: Callable[[int], StyleAndTextTuples] = lines.__getitem__
+        return UIContent(get_line=line, line_count=len(lines), show_cursor=False)
+
+    def _drawn(self, frame: Frame, width: int, height: int) -> list[StyleAndTextTuples]:
+        rows = self.composer.rows(frame, width, height)
+        return [[(style_of(piece.style), piece.text) for piece in row] for row in rows]

@@ -1,0 +1,63 @@
+"""The keys, as a table: bindings, the bar and the help derive from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key that does a command line, or something of the screen (`act`)."""
+
+    keys: tuple[str, ...]  # as prompt-toolkit names them
+    shown: str
+    word: str  # for the bar; empty: it is not there
+    line: str = ""
+    act: str = ""
+    meaning: str = ""
+
+
+# Terminals send Shift-F5 as F17, and so on.
+KEYS = (
+    Key(("f1",), "F1", "help", act="help", meaning="these keys; with a line begun: its command"),
+    Key(("f5",), "F5", "continue", "continue"),
+    Key(("f17",), "Shift-F5", "", "reverse-continue"),
+    Key(("f9",), "F9", "break", act="break", meaning="set a breakpoint where the focus stands, or delete it"),  # noqa: E501
+    Key(("f10",), "F10", "next", "next"),
+    Key(("f22",), "Shift-F10", "", "reverse-next"),
+    Key(("f11",), "F11", "step", "step"),
+    Key(("f23",), "Shift-F11", "", "reverse-step"),
+    Key(("f12",), "F12", "cycle", "stepc"),
+    Key(("f24",), "Shift-F12", "", "reverse-stepc"),
+    Key(("c-p",), "Ctrl-P", "palette", act="palette", meaning="commands by what they do"),
+    Key(("c-r",), "Ctrl-R", "search", meaning="search the history"),
+    Key(("c-c",), "Ctrl-C", "stop", act="stop", meaning="stop what runs, or clear the line"),
+    Key(("c-d",), "Ctrl-D", "quit", act="quit", meaning="end, if the line is empty"),
+    Key(("escape", "z"), "Alt-Z", "", act="zoom", meaning="let the active panel fill the screen"),
+    Key(("escape", "+"), "Alt-+", "", act="grow", meaning="make the active panel higher"),
+    Key(("escape", "-"), "Alt--", "", act="shrink", meaning="make the active panel lower"),
+)  # fmt: skip
+PANEL_KEYS = (
+    ("Alt-digit", "show a panel; arrows and page keys go to it"),
+    ("Esc", "back to the line"),
+    ("arrows, Enter", "in the grid: move the focus, open the unit"),
+)
+
+
+def bar(width: int) -> str:
+    """The keys in one row, as many as fit."""
+    found = ""
+    for key in KEYS:
+        if key.word:
+            piece = f"{key.shown} {key.word}"
+            if len(found) + len(piece) + 2 > width:
+                break
+            found += ("  " if found else "") + piece
+    return found
+
+
+def table() -> Iterable[tuple[str, str]]:
+    """All keys and what they do."""
+    yield from ((key.shown, key.line or key.meaning) for key in KEYS)
+    yield from PANEL_KEYS

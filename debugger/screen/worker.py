@@ -1,0 +1,140 @@
+"""The thread that executes command lines, and makes frames of what is there afterwards.
+
+The session belongs to it. The screen's thread reads `frame`, `busy` and `progress`, which are
+replaced as a whole and never changed, and asks by `submit`, `refresh` and `interrupt`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from queue import SimpleQueue
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from debugger.frame import Frame, Written
+from debugger.gathering import Gatherer
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+
+APART = 0.1  # seconds between frames of a run that goes on
+MOVING = ("output", "timeline")  # panels that follow a run
+
+
+class Worker:
+    """Runs the lines of one interpreter. `on_change` is called whenever there is more to show."""
+
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        on_change: Callable[[], object],
+        on_leave: Callable[[], object],
+    ) -> None:
+        self.interpreter = interpreter
+        self.on_change = on_change
+        self.on_leave = on_leave
+        self.gatherer = Gatherer(interpreter, interpreter.arrangement)
+        self.panels: tuple[str, ...] = ()  # that are visible
+        self.busy = ""  # the line that is executed
+        self.progress: tuple[str, int] | None = None  # what goes on, the cycle
+        self._jobs: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._next = 0.0
+        self._thread = threading.Thread(target=self._work, name="session", daemon=True)
+        session = interpreter.session
+        session.on_output = self.gatherer.wrote
+        session.runner.on_progress = self._went_on
+        self.gatherer.stopped()
+        self.frame: Frame = self.gatherer.frame(interpreter.arrangement.visible)
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread.start()
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """End what runs, and the thread."""
+        self._jobs.put(None)
+        self.interrupt()
+        self._thread.join(seconds)
+
+    def submit(self, line: str) -> None:
+        """Execute a line when those before it are done."""
+        self._jobs.put(lambda: self._execute(line))
+
+    def show(self, panels: Iterable[str]) -> None:
+        """These panels are visible: frames shall have their parts."""
+        wanted = tuple(panels)
+        if wanted != self.panels:
+            self.panels = wanted
+            if set(wanted) - set(self.frame.parts):
+                self.refresh()
+
+    def refresh(self) -> None:
+        """Make a frame of the present once more."""
+        self._jobs.put(self._renew)
+
+    def note(self, lines: Iterable[str]) -> None:
+        """Add lines to the output panel."""
+        written = [Written("answer", line) for line in lines]
+
+        def add() -> None:
+            self.gatherer.log.extend(written)
+            self._renew()
+
+        self._jobs.put(add)
+
+    def interrupt(self) -> bool:
+        """Stop what runs; whether anything did."""
+        session = self.interpreter.session
+        if session.device.pause is None:  # else the next run would be stopped
+            return False
+        session.interrupt()
+        return True
+
+    # In the thread
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+            self.on_change()
+
+    def _execute(self, line: str) -> None:
+        leaves = False
+        self.busy = line.strip() or "repeat"
+        self.on_change()
+        try:
+            if line.strip():
+                self.gatherer.asked(line)
+            answer = self.interpreter.execute(line)
+            self.gatherer.answered(line, answer)
+            leaves = answer.leaves
+            if answer.kind == "stop" or self._moved():
+                self.gatherer.stopped()
+        except Exception as error:  # a fault of ours must not end the user's session
+            self.gatherer.log.append(Written("error", f"error of the debugger: {error!r}"))
+        finally:
+            self.busy, self.progress = "", None
+        self._renew()
+        if leaves:
+            self.on_leave()
+
+    def _moved(self) -> bool:
+        """Whether a script has run the program."""
+        return self.interpreter.session.device.cycle != self.frame.cycle
+
+    def _renew(self) -> None:
+        try:
+            self.frame = self.gatherer.frame(self.panels or self.interpreter.arrangement.visible)
+        except Exception as error:  # rather an old frame than none
+            self.gatherer.log.append(Written("error", f"error of the debugger: {error!r}"))
+
+    def _went_on(self, what: str, cycle: int) -> None:
+        now = monotonic()
+        if now < self._next:
+            return
+        self._next = now + APART
+        self.progress = what, cycle
+        if what == "running":
+            self.gatherer.moment()
+            self.frame = self.gatherer.moved(self.frame, MOVING)
+        self.on_change()
