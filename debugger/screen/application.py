@@ -60,6 +60,7 @@ class Screen:
         self.arrangement = interpreter.arrangement
         self.signs = signs
         self.keep = keep
+        self._aimed = ""  # where arrows in the grid have asked to go
         self.worker = Worker(interpreter, self._changed, self._leave)
         self.composer = Composer(self.arrangement, signs)
         self.words = Words(interpreter, lambda: bool(self.worker.busy))
@@ -149,14 +150,14 @@ class Screen:
 
     def _accept(self, buffer: Buffer) -> bool:
         self.words.palette = False
-        if self.worker.busy:
-            return True  # the line stays
+        if self.worker.progress is not None:
+            return True  # a program runs: the line stays
         self.arrangement.scroll.pop("output", None)
         self.worker.submit(buffer.text)
         return False
 
     def _submit(self, line: str) -> None:
-        if not self.worker.busy:
+        if self.worker.progress is None:
             self.worker.submit(line)
 
     def _bindings(self) -> KeyBindings:
@@ -225,6 +226,7 @@ class Screen:
 
     def _stop(self, event: KeyPressEvent) -> None:
         if self.worker.busy:
+            self.worker.drop()
             self.worker.interrupt()
         else:
             self.words.palette = False
@@ -261,13 +263,14 @@ class Screen:
         grid = self.worker.frame.parts.get("grid")
         if grid is None or not grid.places:
             return
+        focus = self._aimed if self.worker.waiting else grid.focus  # the frame may be behind
         at, across = next(
-            ((y, row.index(grid.focus)) for y, row in enumerate(grid.places) if grid.focus in row),
-            (0, 0),
+            ((y, row.index(focus)) for y, row in enumerate(grid.places) if focus in row), (0, 0)
         )
         y = min(max(0, at + way[0]), len(grid.places) - 1)
         x = min(max(0, across + way[1]), len(grid.places[y]) - 1)
-        self._submit(f"focus {grid.places[y][x]}")
+        self._aimed = grid.places[y][x]
+        self._submit(f"focus {self._aimed}")
 
 
 def _depth() -> ColorDepth:

@@ -38,7 +38,9 @@ class Worker:
         self.panels: tuple[str, ...] = ()  # that are visible
         self.busy = ""  # the line that is executed
         self.progress: tuple[str, int] | None = None  # what goes on, the cycle
+        self.waiting = 0  # lines that are not done
         self._jobs: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._dropped = False  # lines are passed over until none waits
         self._next = 0.0
         self._thread = threading.Thread(target=self._work, name="session", daemon=True)
         session = interpreter.session
@@ -59,7 +61,12 @@ class Worker:
 
     def submit(self, line: str) -> None:
         """Execute a line when those before it are done."""
+        self.waiting += 1
         self._jobs.put(lambda: self._execute(line))
+
+    def drop(self) -> None:
+        """Forget the lines that have not begun."""
+        self._dropped = True
 
     def show(self, panels: Iterable[str]) -> None:
         """These panels are visible: frames shall have their parts."""
@@ -100,6 +107,9 @@ class Worker:
 
     def _execute(self, line: str) -> None:
         leaves = False
+        if self._dropped:
+            self._done()
+            return
         self.busy = line.strip() or "repeat"
         self.on_change()
         try:
@@ -115,8 +125,14 @@ class Worker:
         finally:
             self.busy, self.progress = "", None
         self._renew()
+        self._done()
         if leaves:
             self.on_leave()
+
+    def _done(self) -> None:
+        self.waiting -= 1
+        if not self.waiting:
+            self._dropped = False
 
     def _moved(self) -> bool:
         """Whether a script has run the program."""

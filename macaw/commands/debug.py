@@ -94,9 +94,7 @@ def command(
         device=device,
         engine=engine,
         allow_shell=allow_shell,
-        streams=None
-        if as_json or has_screen
-        else Streams(console.write_stdout, console.write_stderr),
+        streams=None if silent else Streams(console.write_stdout, console.write_stderr),
     )
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:

@@ -1,0 +1,252 @@
+"""The application on a terminal that is none: keys in, the rendered screen out."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from debugger.commands.interpreter import Interpreter
+from debugger.commands.text import stop_lines
+from debugger.screen.application import Screen
+from debugger.screen.control import COLOURS, style_of
+from debugger.screen.keys import KEYS, bar
+from debugger.views.room import ASCII, BAD, FADING, FAINT, UNICODE
+from macaw.debugging import DebuggerFiles
+from tests.debugger.programs import of_source, session
+from tests.debugger.test_session import LOOP
+
+PATIENCE = 12  # seconds for what takes some milliseconds
+
+
+class Sized(DummyOutput):
+    """A terminal of a size that shows nothing."""
+
+    def __init__(self, width, height):
+        self.size = Size(rows=height, columns=width)
+
+    def get_size(self):
+        return self.size
+
+
+class Typist:
+    """Types, and waits for what is to be seen; runs beside the application."""
+
+    def __init__(self, session, size=(80, 24), signs=UNICODE, lines=(), keep=None):
+        self.interpreter = Interpreter(session, DebuggerFiles())
+        self.output = Sized(*size)
+        self.signs, self.lines, self.keep = signs, lines, keep
+        self.failure = None
+
+    def play(self, act):
+        """Run the screen while `act(self)` types; it ends with the act."""
+        with create_pipe_input() as pipe:
+            self.pipe = pipe
+            self.screen = Screen(
+                self.interpreter, signs=self.signs, keep=self.keep, typed=pipe, shown=self.output
+            )
+            thread = threading.Thread(target=self._played, args=(act,), daemon=True)
+            thread.start()
+            self.screen.run(self.lines)
+            thread.join(PATIENCE)
+        if self.failure is not None:
+            raise self.failure
+        return self
+
+    def _played(self, act):
+        try:
+            self.until("F1 help")
+            act(self)
+        except BaseException as failure:
+            self.failure = failure
+        finally:
+            self.screen.worker.interrupt()
+            loop = self.screen.app.loop
+            if loop is not None:
+                loop.call_soon_threadsafe(self.screen._exit)
+
+    def type(self, text):
+        self.pipe.send_text(text)
+
+    def rows(self):
+        shown = self.screen.app.renderer.last_rendered_screen
+        if shown is None:
+            return [""]
+        width, height = self.output.size.columns, self.output.size.rows
+        return ["".join(shown.data_buffer[y][x].char for x in range(width)) for y in range(height)]
+
+    def until(self, *texts):
+        """Wait until all of the texts are to be seen."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                seen = "\n".join(self.rows())
+            except RuntimeError:  # it is drawn just now
+                continue
+            if all(text in seen for text in texts):
+                return seen
+            time.sleep(0.02)
+        raise AssertionError(f"{texts} never came, but\n{seen}")
+
+    @property
+    def log(self):
+        return [written.text for written in self.screen.worker.gatherer.log]
+
+
+SHIFT_F12, F12, ALT_6 = "\x1b[24;2~", "\x1b[24~", "\x1b6"
+
+
+def test_keys_do_the_lines_that_the_table_says():
+    script = Interpreter(of_source(LOOP), DebuggerFiles())
+    answers = [script.execute(line) for line in ("stepc", "stepi 2", "", "reverse-stepc")]
+
+    def act(user):
+        for keys, answer in zip((F12, "stepi 2\r", "\r", SHIFT_F12), answers, strict=True):
+            user.type(keys)
+            user.until(f" {next(stop_lines(answer.stopped))} | ")
+
+    typist = Typist(of_source(LOOP)).play(act)
+    assert typist.interpreter.session.stopped.json() == answers[-1].stopped.json()
+    assert typist.interpreter.session.device.hash() == script.session.device.hash()
+
+
+def test_every_line_of_a_key_is_a_command():
+    interpreter = Interpreter(of_source(LOOP), DebuggerFiles())
+    for key in KEYS:
+        if key.line:
+            assert interpreter.parse(key.line)[0].name == key.line
+    assert bar(200).startswith("F1 help  F5 continue  F9 break")
+    for width in (1, 20, 80):
+        assert len(bar(width)) <= width
+
+
+def test_ctrl_c_stops_a_run_and_output_goes_to_its_panel():
+    def act(user):
+        user.type("continue\r")
+        user.until("running, cycle", "Ctrl-C stops it")
+        user.type("\x03")
+        user.until("interrupt at cycle")
+        user.type("abc\x03stepi\r")
+        user.until("step done at cycle")
+
+    typist = Typist(of_source(LOOP)).play(act)
+    assert "> stepi" not in typist.log  # the mark belongs to the view
+    assert "stepi" in typist.log
+    assert "abcstepi" not in typist.log
+
+    def hello(user):
+        user.type("continue\r")
+        user.until("Hello from the command processor.", "exit with code 0")
+
+    Typist(session("hello")).play(hello)
+
+
+def test_a_resize_brings_other_panels():
+    def act(user):
+        assert "5 memory" not in user.until("1 code", "4 output")
+        user.output.size = Size(rows=50, columns=200)
+        user.screen.app._on_resize()
+        seen = user.until("5 memory", "8 stalls", "9 timeline", "0 watches", "cycles_mac: ")
+        assert all(len(row) == 200 for row in seen.splitlines())
+        user.output.size = Size(rows=12, columns=50)
+        user.screen.app._on_resize()
+        assert "registers" not in user.until("The terminal is small")
+
+    Typist(session("layer")).play(act)
+
+
+def test_panels_by_keys_and_by_commands():
+    def act(user):
+        user.type(ALT_6)
+        user.until("6 grid", "cycles_mac: ")
+        user.type("\x1b[B\x1b[C")  # down, right
+        user.until("1 code pe[0,1].1")
+        user.type("\r")
+        user.until("2 registers pe[0,1].1")
+        user.type("zoom registers\r")
+        user.until("acc3")
+        user.type("zoom\rpanel queues hide\r")
+        user.until("1 code", "panel queues: hide")
+        assert "3 queues" not in "\n".join(user.rows()[:-2])
+        user.type("heat macs +\r")
+        user.until("error: ")
+        user.type("heat macs\rlayout medium\r")
+        user.until("macs: ", "7 counters")
+
+    kept = []
+    typist = Typist(session("layer"), (120, 40), keep=kept.append).play(act)
+    assert [place.units for place in typist.interpreter.session.focus] == [(1, 1)]
+    assert kept[-1]["heat"] == "macs"
+    assert kept[-1]["layout"] == "medium"
+
+
+def test_palette_help_completion_history_and_leaving():
+    def act(user):
+        user.type("\x10")  # Ctrl-P
+        user.type("this moment")
+        user.until("keep this moment")
+        user.type("\x03")
+        user.type("\x1bOP")  # F1
+        user.until("Shift-F5", "reverse-continue")
+        user.type("\x1b")
+        user.until("1 code")
+        user.type("reverse-stepc\x01\x0b")
+        user.type("chec\t")
+        user.until("(macaw) checkpoint")
+        user.type("\r")
+        user.until("checkpoint 1 at cycle 0")
+        user.type("stepi\r")
+        user.until("step done at cycle 0")
+        user.type("\x12chec\r\r")  # Ctrl-R finds the line
+        user.until("checkpoint 2 at cycle 0")
+        user.type("quit\r")
+
+    Typist(of_source(LOOP)).play(act)
+
+
+def test_a_breakpoint_by_key_comes_and_goes():
+    def act(user):
+        user.type("\x1b[20~")  # F9
+        user.until("●▶")
+        user.type("\x1b[20~")
+        user.until("> delete 1", " ▶")
+
+    typist = Typist(of_source(LOOP)).play(act)
+    assert not list(typist.interpreter.session.points)
+
+
+def test_ascii_has_no_other_characters():
+    def act(user):
+        user.type("stepi 3\r")
+        seen = user.until("3 steps done")
+        assert seen.isascii()
+
+    Typist(session("layer"), (200, 50), signs=ASCII).play(act)
+
+
+def test_lines_given_first_are_done_first():
+    typist = Typist(of_source(LOOP), lines=["stepi 3", "nothing"])
+    typist.play(lambda user: user.until("3 steps done", "no command is called 'nothing'"))
+
+
+def test_an_error_of_ours_does_not_end_the_session(monkeypatch):
+    def act(user):
+        monkeypatch.setattr(user.interpreter, "execute", lambda line: 1 // 0)
+        user.type("stepi\r")
+        user.until("error of the debugger: ZeroDivisionError")
+
+    Typist(of_source(LOOP)).play(act)
+
+
+@pytest.mark.parametrize("style", [*FADING, BAD, FAINT])
+def test_styles_in_sixteen_colours(style):
+    from rich.style import Style
+
+    words = style_of(Style.parse(style)).split()
+    assert all(word in ("bold", "reverse") or word[7:] in COLOURS for word in words)
+    assert len(words) == len(style.split())
+    assert style_of(Style.parse("bright_black")) == "fg:ansibrightblack"
