@@ -47,6 +47,26 @@ what:   .word   {dst}, {src}, {row_bytes}, {rows}, {dst_stride}, {src_stride}
 """
 
 
+def copies_of(what: str) -> int:
+    """How many transfers of a shape a run has."""
+    _, _, row_bytes, count, _, _ = SHAPES[what]
+    return BYTES // (row_bytes * count)
+
+
+def source_of(what: str) -> str:
+    """The program of a shape."""
+    src, dst, row_bytes, count, dst_stride, src_stride = SHAPES[what]
+    return SOURCE.format(
+        copies=copies_of(what),
+        dst=dst,
+        src=src,
+        row_bytes=row_bytes,
+        rows=count,
+        dst_stride=dst_stride,
+        src_stride=src_stride,
+    )
+
+
 def main() -> None:
     """Measure and print."""
     print("### The dma\n")
@@ -58,18 +78,8 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "bench.s"
-        for what, shape in SHAPES.items():
-            src, dst, row_bytes, count, dst_stride, src_stride = shape
-            copies = BYTES // (row_bytes * count)
-            text = SOURCE.format(
-                copies=copies,
-                dst=dst,
-                src=src,
-                row_bytes=row_bytes,
-                rows=count,
-                dst_stride=dst_stride,
-                src_stride=src_stride,
-            )
+        for what in SHAPES:
+            text = source_of(what)
             path.write_text(text, "utf-8")
             program = macaw.assemble(path)
             rates, ends = [], set()
@@ -80,7 +90,7 @@ def main() -> None:
             assert len(ends) == 1
             cycles = f"{ends.pop()[1]:,}"
             times = f"{rates[0] / rates[1]:,.0f}"
-            rows.append([what, f"{copies}", cycles, *[f"{x:,.1f}" for x in rates], times])
+            rows.append([what, f"{copies_of(what)}", cycles, *[f"{x:,.1f}" for x in rates], times])
     print(table(head, rows))
 
 

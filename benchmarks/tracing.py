@@ -3,19 +3,24 @@
 Cycles and results are the same (tests); this is about the host's time. `off` is
 `trace.recording = false`; `at rest` the default, blocks that nobody has asked for anything; `one
 window` records the whole main part in one group of every core; `groups` all of it in
-groups of 1,000 instructions over four register groups, each record spilled.
+groups of 1,000 instructions over four register groups, each record spilled. An exe of the array, a
+transfer and a chain of nnp are large instructions: where they are measured a group is one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
+
+from numpy.typing import NDArray
 
 import macaw
 from asm.program import Program
 from asm.source import Source
-from benchmarks import scalar
+from benchmarks import array, dma, fim, nnp, scalar
 from benchmarks.measure import ROUNDS, table, target, timed
 from emu.device import Device
 from isa.config import Configuration
@@ -27,13 +32,19 @@ GROUP = 1000
 RECORDS = 5000  # room for each core
 REPEATS = 8  # of the loops: their code is hot most of the time
 
+
 # What is written into the parameters of every core's block.
-RECORDINGS: dict[str, dict[str, int] | None] = {
-    "off": None,
-    "at rest": {},
-    "one window": {"num": 0xFFFF_FFFF, "mode": 1},
-    "groups": {"num": GROUP, "step": GROUP, "overhead": 4 * GROUP, "mode": 1},
-}
+def recordings(group: int) -> dict[str, dict[str, int] | None]:
+    """Names of recordings, `groups` of so many instructions."""
+    return {
+        "off": None,
+        "at rest": {},
+        "one window": {"num": 0xFFFF_FFFF, "mode": 1},
+        "groups": {"num": group, "step": group, "overhead": 4 * group, "mode": 1},
+    }
+
+
+RECORDINGS = recordings(GROUP)
 LOOPS = {
     "cp, a loop over bytes": scalar.CP.replace(
         f"li      s0, {scalar.PASSES}", f"li      s0, {REPEATS * scalar.PASSES}"
@@ -50,10 +61,71 @@ MARKED = MARKED.replace("        mv      a0, a2", "        trace_end 0\n        
 SAMPLES = ("six_cores/six_cores.s", "digits_cnn/digits_cnn.s", "nnp_mlp/nnp_mlp.s", "fim_gru/gru.s")
 
 
-def seconds(program: Program, config: Configuration, recording: dict[str, int] | None) -> float:
+# Two blocks of an island side by side: tiles of dot products.
+BLOCK = """
+        .block  banks={banks}
+        mmr     op, mul
+        mmr     arrange, dot
+        loop    400
+        act     0
+        rop <- iosa[0]
+        rz <- rop * iosa[16:32]
+        endloop
+        end
+"""
+BLOCKS = "        .device base\n        .core   fim, island=0\n" + "".join(
+    BLOCK.format(banks=banks) for banks in ("0-7", "8-15")
+)
+TRANSFERS = ("the same, 16 rows of 64, strided", "external to external, 64 KiB")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program that is run, and how many instructions make a group."""
+
+    name: str
+    program: Program
+    config: Configuration
+    inputs: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    group: int = GROUP
+
+
+def cases() -> Iterator[Case]:
+    """Code of each core, and samples on which all record."""
+    base = macaw.configuration("base")
+
+    def assembled(text: str, config: Configuration = base) -> Program:
+        return macaw.assemble(Source(text, "bench.s"), device=config)
+
+    for name, text in LOOPS.items():
+        yield Case(name, assembled(text), base)
+    for density in (0.1, 1.0):
+        found, x = array.product("base", density)
+        for said, program in (("", found.assemble()), (", balanced", array.balanced(found))):
+            yield Case(
+                f"pe, product of density {density}{said}", program, found.config, {"x": x}, 1
+            )
+    for what in TRANSFERS:
+        yield Case(f"dma, {what}", assembled(dma.source_of(what)), base, group=1)
+    config = nnp.device(8, (nnp.CHANNELS // nnp.NATIVE) ** 2)
+    yield Case("nnp, a convolution", assembled(nnp.convolution_source(), config), config, group=1)
+    yield Case("fim, a product", assembled(fim.source()), base)
+    yield Case("fim, two blocks", assembled(BLOCKS), base)
+    for path in SAMPLES:
+        program = macaw.load(PROGRAMS / path)
+        assert program.device is not None
+        own = (PROGRAMS / path).parent / f"{program.device}.toml"
+        config = macaw.configuration(own if own.exists() else program.device)
+        yield Case(f"programs/{path}, all cores", program, config)
+
+
+def seconds(case: Case, recording: dict[str, int] | None) -> float:
     """A run, with the parameters of all cores set; None: they cannot record."""
-    device = Device(config.changed({"trace.recording": recording is not None}))
-    device.load(program)
+    config = case.config.changed({"trace.recording": recording is not None})
+    device = Device(config)
+    device.load(case.program)
+    for name, values in case.inputs.items():
+        device.write_tensor(name, values)
     end, size = EXTERNAL + config["mem.external_bytes"], RECORDS * RECORD.size
     for place, core in enumerate(device.order if recording else ()):
         area = {"spill": end - (place + 1) * size, "spill_end": end - place * size}
@@ -62,14 +134,12 @@ def seconds(program: Program, config: Configuration, recording: dict[str, int] |
     return timed(device.run)
 
 
-def measured(
-    program: Program, config: Configuration, recordings: Mapping[str, dict[str, int] | None]
-) -> dict[str, float]:
+def measured(case: Case, recordings: Mapping[str, dict[str, int] | None]) -> dict[str, float]:
     """Median CPU seconds with each recording, one run of each after another."""
     found: dict[str, list[float]] = {name: [] for name in recordings}
     for _ in range(ROUNDS):
         for name, values in recordings.items():
-            found[name].append(seconds(program, config, values))
+            found[name].append(seconds(case, values))
     return {name: median(times) for name, times in found.items()}
 
 
@@ -84,21 +154,12 @@ def main() -> None:
     """Measure and print."""
     print("### Recording\n")
     print("CPU seconds of a run that cannot record, and how many times as long others take.\n")
-    base = macaw.configuration("base")
-    found = {
-        name: measured(macaw.assemble(Source(text, "bench.s"), device="base"), base, RECORDINGS)
-        for name, text in LOOPS.items()
-    }
-    for path in SAMPLES:
-        program = macaw.load(PROGRAMS / path)
-        assert program.device is not None
-        own = (PROGRAMS / path).parent / f"{program.device}.toml"
-        config = macaw.configuration(own if own.exists() else program.device)
-        found[f"programs/{path}, all cores"] = measured(program, config, RECORDINGS)
+    found = {case.name: measured(case, recordings(case.group)) for case in cases()}
     head = ["", "off, s", *(name for name in RECORDINGS if name != "off")]
     print(table(head, [row(*item) for item in found.items()]))
-    marked = macaw.assemble(Source(MARKED, "bench.s"), device="base")
-    times = measured(marked, base, {"off": None, "marked": {"mode": 0}})
+    base = macaw.configuration("base")
+    marked = Case("marked", macaw.assemble(Source(MARKED, "bench.s"), device="base"), base)
+    times = measured(marked, {"off": None, "marked": {"mode": 0}})
     ratio = times["marked"] / times["off"]
     print(target(f"cp between trace_begin and trace_end: {ratio:.2f} times as long", ratio <= 1.3))
     for name, bound in (("at rest", 1.02), ("one window", 1.3), ("groups", 1.3)):
