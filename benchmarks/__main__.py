@@ -21,6 +21,7 @@ ALL = (
     "fim",
     "tracing",
     "debugger",
+    "debugger_screen",
     "protection",
     "editing",
     "startup",
