@@ -45,6 +45,12 @@ class Runner:
         """Let the present run stop soon; without one, the next."""
         self._asked.set()
 
+    def asked(self) -> bool:
+        """Whether somebody has asked to stop; it is answered with that."""
+        found = self._asked.is_set()
+        self._asked.clear()
+        return found
+
     def forward(self, until: Position | None = None) -> Stop:
         """Run until something stops the device, or to a position. No points are armed."""
         device = self.session.device

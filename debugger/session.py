@@ -74,6 +74,7 @@ class Session:
         self._load()
         self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
         self.stopped = self.record("start")
+        self.recorded: object = None  # a run that was recorded for `why`, for the next question
 
     def _made(self, engine: str) -> Device:
         device = Device(self.config, engine=engine)

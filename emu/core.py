@@ -84,6 +84,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from emu import trace
 from emu.faults import Fault, Stop
+from emu.origins import Origins
 from emu.state import State, StateField
 
 if TYPE_CHECKING:
@@ -198,6 +199,7 @@ class Core(ABC):
         self.retired = 0
         self.waited = 0
         self.on_wait: Callable[[Waiting, int], object] | None = None  # told of waits that end
+        self.origins: Origins | None = None
         self.breaks: Mapping[int, Break] = {}
         self.passed = -1  # how many had retired at the break that was met last
         self.tracing = False  # whether the trace block has to be told anything
@@ -310,6 +312,14 @@ class Core(ABC):
         elif not cores and self.table.windows and until == NEVER:
             cores = sum(1 << other.number for other in self.device.order if other is not self)
         return (Stall("", on, since, address, cores, (), until, False, doing),)
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """Keep from now on where values come from, until the device is made anew (`emu.origins`).
+
+        For the reference engine. `number()` is that of the announcement of the moment.
+        """
+        self.origins = Origins(number)
+        return self.origins
 
     # The trace block
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from debugger.causes import stalls
+from debugger.causes import stalls, values
+from debugger.causes.record import CauseError
 from debugger.commands.answers import Answer
-from debugger.commands.table import Line, command
+from debugger.commands.table import CommandError, Line, command
+from debugger.commands.values import expression
 from debugger.places import places
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
+
+MOST_LINES = 400
 
 
 @command(
@@ -26,3 +31,25 @@ def _why_stalled(interpreter: Interpreter, line: Line) -> Answer:
     names = dict.fromkeys(x.core for x in places(session.device, text)) if text else ()
     found = stalls.why_stalled(session, [session.device.cores[name] for name in names])
     return Answer("text", lines=tuple(stalls.lines(found)), data=found)
+
+
+@command(
+    "why E [depth N]",
+    "why",
+    "the instructions and transfers that made this value, back through registers, queues and DMA",
+    details="E: memory, elements of a tensor, or a register of a scalar core. Each line is a value"
+    "\nand the step that made it; below it stands what that took, N steps back (6). The run up to"
+    "\nhere is done once more for it, with the reference engine; the next question there is quick.",
+)
+def _why(interpreter: Interpreter, line: Line) -> Answer:
+    session = interpreter.session
+    expression(interpreter, line)
+    depth = line.count(values.DEPTH)
+    try:
+        found = values.why(session, line.get("E") or "")
+    except CauseError as error:
+        raise CommandError(str(error), at=line.place("E")) from None
+    shown = tuple(islice(values.lines(found, depth), MOST_LINES))
+    if len(shown) == MOST_LINES:
+        shown += ("... less depth shows less",)
+    return Answer("text", lines=shown, data=values.tree(found, depth))

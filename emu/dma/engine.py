@@ -16,13 +16,15 @@ but none that goes through the same window.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from emu.core import CONTRACT, NEVER, Core, Units, Waiting
+from emu.dma.origins import Transfers
 from emu.dma.state import FIELDS, DmaState
 from emu.dma.transfer import DESCRIPTION, Transfer
 from emu.faults import Fault, Stop
+from emu.origins import Origins
 from emu.ports import ONCHIP, REGION_SHIFT
 from emu.windows import Later
 from isa.codec import unpack
@@ -375,6 +377,11 @@ class Dma(Core):
         address = None if transfer.address < 0 else transfer.address
         message = f"{fault.message}; {transfer.text()}"
         return Fault(fault.kind, message, values, core=self.name, address=address)
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """See `Core.remember`."""
+        self.origins = Transfers(self, number)
+        return self.origins
 
     # The trace
 

@@ -103,7 +103,7 @@ class Loading:
         if segment not in known:
             data = self.row.peek(described["offset"], described["length"])
             known[segment] = [count for _, count in self._records(data, packet, segment)]
-        return np.array(known[segment])[self._of_cluster(cluster, packet, segment)]
+        return np.array(known[segment])[self.slices_of(cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
         """Bytes of a compressed segment as index + value, of what the unit holds now."""
@@ -150,12 +150,14 @@ class Loading:
         little = np.dtype(dense_type).newbyteorder("<")
         values = np.frombuffer(data, little).astype(dense_type)
         values = values.reshape(self._count(packet, segment), -1)
+        if self.row.remembered is not None:
+            self.row.remembered.dense_in(self, packet, segment, values)
         starts = self.row.targets(packet, segment)
         if kind == ACTIVATIONS_SEGMENT and (starts == starts[0, 0]).all():
             self._fill_all(packet, segment, int(starts[0, 0]), values)
             return
         for cluster, start in zip(packet["clusters"], starts, strict=True):
-            mine = values[self._of_cluster(cluster, packet, segment)]
+            mine = values[self.slices_of(cluster, packet, segment)]
             if kind == ACTIVATIONS_SEGMENT:
                 self._fill_activations(cluster, start, mine)
             else:
@@ -165,7 +167,7 @@ class Loading:
         mode = packet["segments"][segment]["mode"]
         return slices(self.shape, mode, len(packet["clusters"]))
 
-    def _of_cluster(self, cluster: int, packet: Packet, segment: int) -> NDArray[np.intp]:
+    def slices_of(self, cluster: int, packet: Packet, segment: int) -> NDArray[np.intp]:
         """Which slice each PE of a cluster gets, (PEs,)."""
         mode, pes = packet["segments"][segment]["mode"], np.arange(self.shape.pes)
         rank = packet["clusters"].index(cluster)
@@ -201,7 +203,7 @@ class Loading:
             groups.setdefault(self._sliding(cluster, run), []).append((cluster, run, op))
         for sliding, takers in groups.items():
             find = self._dense_entries if sliding else self._sparse_entries
-            self._append(packet, segment, takers, find(data, packet, segment), sliding)
+            self._append(packet, segment, takers, find(data, packet, segment), sliding, data)
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
         """Of each slice the first entry and how many, and all entries one behind the other."""
@@ -232,11 +234,12 @@ class Loading:
         takers: list[tuple[int, Run, Op]],
         found: Entries,
         sliding: bool,
+        data: bytes,
     ) -> None:
         """Put the entries of each PE's slice at the tail of its queue. Raises `Fault`."""
         state, queue = self.state, self.shape.weight_queue
         clusters = [cluster for cluster, _, _ in takers]
-        mine = np.array([self._of_cluster(cluster, packet, segment) for cluster in clusters])
+        mine = np.array([self.slices_of(cluster, packet, segment) for cluster in clusters])
         starts, counts, entries = found
         new = counts[mine]
         held = state.weight_count[clusters] + new
@@ -247,10 +250,13 @@ class Loading:
         owner = np.repeat(np.arange(new.size), new.reshape(-1))
         first = np.cumsum(new) - new.reshape(-1)
         number = np.arange(owner.size) - first[owner]
-        entry = entries[starts[mine].reshape(-1)[owner] + number]
+        chosen = starts[mine].reshape(-1)[owner] + number
+        entry = entries[chosen]
         tail = (state.weight_head[clusters] + state.weight_count[clusters]).reshape(-1)
         pes = np.array(clusters)[:, None] * self.shape.pes + np.arange(self.shape.pes)
         place = pes.reshape(-1)[owner] * queue + (tail[owner] + number) % queue
+        if self.row.remembered is not None:
+            self.row.remembered.weights_in(self, packet, segment, data, sliding, place, chosen)
         state.weight_index.reshape(-1)[place] = entry["index"]
         state.weight_value.reshape(-1)[place] = entry["value"]
         state.weight_count[clusters] = held

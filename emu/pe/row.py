@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from emu.core import NEVER, Core, Stall, Units
 from emu.faults import Fault, Stop
+from emu.origins import Origins
 from emu.pe import timing
 from emu.pe.arithmetic import Adder
 from emu.pe.control import Control
 from emu.pe.distribution import Distribution
 from emu.pe.loading import Loading
+from emu.pe.origins import RowOrigins
 from emu.pe.results import Results
 from emu.pe.special import Special
 from emu.pe.stages import Datapath
@@ -57,6 +59,7 @@ class Row(Core):
         self._return_port = device.memory.port(self)
         self.ports = self._read_port, self._return_port
         self.tracer = Tracing(self)
+        self.remembered: RowOrigins | None = None  # only while somebody asks where values come from
         self.deciding = self.shape.clusters  # the cluster whose control unit acts; or all have
         # Only saves work: false when the bus is known to be stuck until something else changes.
         self._try_bus = True
@@ -84,6 +87,12 @@ class Row(Core):
         """The exe that began last: the packet on the bus may be the one before it or behind it."""
         latest = self.state.latest
         return "", None if latest < 0 else self.address(latest)
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """See `Core.remember`."""
+        self.origins = self.remembered = RowOrigins(self, number)
+        self.datapath.told = self.remembered.multiplied
+        return self.origins
 
     def stalls(self) -> Sequence[Stall]:
         """The bus and the runs of the clusters, as far as there are some."""

@@ -9,6 +9,7 @@ in the weight queue times 65536, plus the input index.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ class Datapath:
 
     def __init__(self, state: State, shape: Shape, adder: Adder) -> None:
         self.state, self.shape, self.adder = state, shape, adder
+        self.told: Callable[[Mask, NDArray[Any]], None] | None = None  # of what is multiplied
         self.cycle = self._cycle_direct if shape.direct else self._cycle_queued
         self.balancers = Balancers(state, shape, adder, shape.balance_threshold)
         self.pes = pes = np.arange(shape.clusters * shape.pes)
@@ -130,6 +132,8 @@ class Datapath:
         to the helper accumulator with the number of the owner's.
         """
         load = self.q2[self.q2_row + self.q2_head]
+        if self.told is not None:
+            self.told(taken, load)
         helping = (load >= GIVEN) & taken if self.balancers.at_work else None
         owner = self.pes if helping is None else self.pes + helping
         activation = self.activations[self.input_row[owner] + (load & INDEX_MASK)]

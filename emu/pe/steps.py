@@ -46,6 +46,8 @@ class Steps:
 
     def start(self, run: Run, op: Op, now: int) -> None:
         """`op` starts in cycle `now`. Raises `Fault`."""
+        if self.control.row.remembered is not None:
+            self.control.row.remembered.started(self.control, run, op)
         self._by_name[op["name"]](run, op, now)
 
     def operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:

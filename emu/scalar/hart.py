@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 from emu.core import NEVER, Break, Core
 from emu.engines import ENGINES
 from emu.faults import Fault, Stop
+from emu.origins import Origins
 from emu.ports import MAPPED, ONCHIP, REGION_SHIFT
 from emu.scalar import semantics, tracing
 from emu.scalar.code import ACTS, ENDS, Code
 from emu.scalar.csrs import Csrs
+from emu.scalar.origins import Registers
 from emu.scalar.semantics import LOADS, MASK, SINK, STORES, Leave
 from emu.scalar.state import FIELDS
 from emu.scalar.timing import Timing
@@ -348,6 +350,11 @@ class Hart(Core):
         self.time = time
         if self.retired >= self.trace.close_at:
             self.close_groups()
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """See `Core.remember`."""
+        self.origins = Registers(self, number)
+        return self.origins
 
     # The trace
 

@@ -1,0 +1,168 @@
+"""A run once more, from the last edit or the begin to now, with all that made its values.
+
+It runs on a device of its own with the reference engine; the session's stays where it is. What is
+kept: who wrote and read which bytes when, and what the cores themselves remember (`emu.origins`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from emu.device import Device
+from emu.engines import ENGINES
+from emu.origins import Origin
+
+if TYPE_CHECKING:
+    from debugger.history import Position
+    from debugger.session import Session
+    from emu.core import Event
+    from emu.device import Snapshot
+
+MOST = 6_000_000  # announcements
+_LINE = 6  # accesses are kept by lines of so many bits
+
+
+class CauseError(ValueError):
+    """A cause that cannot be told; the message is fit for a user."""
+
+
+class Access(NamedTuple):
+    """Bytes that a core wrote or read."""
+
+    number: int  # of the announcement
+    time: int
+    core: str
+    address: int
+    size: int
+    instruction: int | None  # that the core was at, if it has not told of its origin
+
+
+class Record:
+    """What happened on a session's device up to its present."""
+
+    def __init__(self, session: Session, pause: Callable[[], bool] | None = None) -> None:
+        self.session = session
+        self.key = key_of(session)
+        self.count = 0
+        self._writes: dict[int, list[Access]] = {}
+        self._reads: dict[tuple[str, int], list[Access]] = {}
+        self._at: dict[str, int] = {}
+        self.device = self._made()
+        for core in self.device.order:
+            core.remember(self._number)
+        self.device.listen(self._heard)
+        self.device.pause = pause
+        cycle, turn = session.device.position
+        stop = self.device.run(until=cycle, turn=turn)
+        self.device.pause = None
+        self.device.unlisten(self._heard)
+        if stop.reason == "interrupt":
+            what = "interrupted" if self.count < MOST else f"more than {MOST:,} accesses and steps"
+            raise CauseError(f"the run up to here could not be recorded: {what}")
+        self._first: Device | None = None
+
+    def _made(self) -> Device:
+        session = self.session
+        device = Device(session.config, engine=ENGINES[-1])
+        device.load(session.program)
+        point = session.history.before(session.device.position)
+        floor = point if point.edited else session.history.floor(session.device.position)
+        device.restore(floor.snapshot)
+        return device
+
+    @property
+    def first(self) -> Device:
+        """The device as it was where the record begins."""
+        if self._first is None:
+            self._first = self._made()
+        return self._first
+
+    def _number(self) -> int:
+        return self.count
+
+    def _heard(self, event: Event) -> None:
+        core, kind, values = event.core, event.kind, event.values
+        if core.origins is not None:
+            core.origins.heard(kind, event.time, dict(values))
+        if kind == "instruction":
+            self._at[core.name] = int(values["address"])
+        elif kind in ("write", "read"):
+            address, size = int(values["address"]), int(values["size"])
+            at = self._at.get(core.name)
+            access = Access(self.count, event.time, core.name, address, size, at)
+            for line in range(address >> _LINE, (address + size - 1 >> _LINE) + 1):
+                if kind == "write":
+                    self._writes.setdefault(line, []).append(access)
+                else:
+                    self._reads.setdefault((core.name, line), []).append(access)
+        self.count += 1
+        if self.count == MOST:
+            self.device.pause = _always
+
+    # Questions
+
+    def writer(self, address: int, before: int) -> Access | None:
+        """The last write of a byte before the announcement of a number."""
+        return _last(self._writes.get(address >> _LINE, []), address, before)
+
+    def read_at(self, core: str, address: int, before: int) -> int:
+        """The number of the last read of a byte by a core up to `before`, `before` if none is."""
+        found = _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
+        return before if found is None else found.number
+
+    def pieces(
+        self, address: int, size: int, before: int
+    ) -> Iterator[tuple[int, int, Access | None]]:
+        """The runs of bytes that were written together: address, bytes, write; None: never."""
+        begin, last = address, self.writer(address, before)
+        for at in range(address + 1, address + size):
+            here = self.writer(at, before)
+            if here is not last:
+                yield begin, at - begin, last
+                begin, last = at, here
+        yield begin, address + size - begin, last
+
+    def origins(self, access: Access, address: int, size: int) -> list[Origin]:
+        """What the writer says of some of the bytes that it wrote."""
+        origins = self.device.cores[access.core].origins
+        assert origins is not None
+        return list(origins.written(access.number, address, size))
+
+
+@dataclass(frozen=True, eq=False)
+class Key:
+    """What a record is for: a position of a run, and what that begins with."""
+
+    position: Position
+    edits: tuple[int, ...]  # checkpoints at which somebody has set something
+    begin: Snapshot
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same run, by the snapshot that it begins with, and place."""
+        return (
+            isinstance(other, Key)
+            and self.begin is other.begin
+            and (self.position, self.edits) == (other.position, other.edits)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def key_of(session: Session) -> Key:
+    """The key of a record of now."""
+    points = session.history.points
+    edits = tuple(id(point.snapshot) for point in points if point.edited)
+    return Key(session.device.position, edits, points[0].snapshot)
+
+
+def _always() -> bool:
+    return True
+
+
+def _last(accesses: list[Access], address: int, before: int) -> Access | None:
+    for access in reversed(accesses):
+        if access.number < before and access.address <= address < access.address + access.size:
+            return access
+    return None

@@ -1,0 +1,90 @@
+"""Where registers and stored words of a scalar core came from, by the rows of its table."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from emu.origins import Origin, Origins, Place, Source
+from isa.codec import Decoded
+from isa.kinds import Register
+
+if TYPE_CHECKING:
+    from emu.scalar.hart import Hart
+
+_MEMORY = "memory"
+
+
+class _Done(NamedTuple):
+    """An instruction that began: the number of its announcement, and the registers as they were."""
+
+    number: int
+    time: int
+    address: int
+    found: Decoded
+    registers: tuple[tuple[str, Place, Any], ...]  # operand, register, value
+
+
+class Registers(Origins):
+    """Remembers the instructions, what their registers held, and what they loaded."""
+
+    def __init__(self, hart: Hart, number: Callable[[], int]) -> None:
+        super().__init__(number)
+        self.hart = hart
+        self._files = {file.names: file.name for file in hart.table.files}
+        self._done: list[_Done] = []
+        self._writers: dict[Place, list[int]] = {}  # places in `_done`
+        self._loads: dict[int, list[tuple[int, int, int]]] = {}  # by place: number, address, bytes
+
+    def heard(self, kind: str, time: int, values: dict[str, Any]) -> None:
+        if kind == "instruction":
+            self._begins(time, int(values["address"]))
+        elif kind == "read" and self._done:
+            access = self.number(), int(values["address"]), int(values["size"])
+            self._loads.setdefault(len(self._done) - 1, []).append(access)
+
+    def _begins(self, time: int, address: int) -> None:
+        found = self.hart.code.fetch(address)
+        registers = []
+        for name, place in self._operands(found, found.row.reads):
+            value = self.hart.x[place[1]] if place[0] == self.hart.inlines else None
+            registers.append((name, place, value))
+        for _, place in self._operands(found, found.row.writes):
+            self._writers.setdefault(place, []).append(len(self._done))
+        self._done.append(_Done(self.number(), time, address, found, tuple(registers)))
+
+    def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
+        at = bisect_left(self._done, number, key=lambda item: item.number) - 1
+        if at >= 0:
+            yield self._origin(at)
+
+    def made(self, place: Place, before: int) -> Origin | None:
+        writers = self._writers.get(place, [])
+        at = bisect_left(writers, before, key=lambda item: self._done[item].number) - 1
+        return self._origin(writers[at]) if at >= 0 else None
+
+    def _origin(self, at: int) -> Origin:
+        item = self._done[at]
+        return Origin(
+            item.number, item.time, item.found.row.mnemonic, item.address,
+            sources=partial(self._sources, at),
+        )  # fmt: skip
+
+    def _sources(self, at: int) -> Iterator[Source]:
+        item = self._done[at]
+        if _MEMORY in item.found.row.reads.split():
+            for number, address, size in self._loads.get(at, ()):
+                yield Source(_MEMORY, number, (address, size))
+        for name, place, value in item.registers:
+            if place != ("x", 0):
+                yield Source(name, item.number, None, place, None, value)
+
+    def _operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Place]]:
+        """The registers that operands of an instruction name: file and number."""
+        for operand in found.row.operands:
+            if operand.name in names.split() and isinstance(operand.kind, Register):
+                file = self._files.get(operand.kind.names)
+                if file is not None:
+                    yield operand.name, (file, int(found.values[operand.name]))

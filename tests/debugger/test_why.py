@@ -1,0 +1,196 @@
+"""`why E`: the causes of values, held against hand-made programs and by computing them again."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from debugger.causes.record import CauseError
+from debugger.causes.values import why
+from debugger.commands.interpreter import Interpreter
+from debugger.commands.text import shown
+from macaw.debugging import DebuggerFiles
+from tests.debugger.programs import PROGRAMS, of_source, session
+
+SCALAR = """
+        .core cp
+_start: la   a0, numbers
+        lw   a1, 0(a0)
+        lw   a2, 4(a0)
+        mul  a3, a1, a2
+        addi a3, a3, 5
+        la   a4, result
+        sw   a3, (a4)
+        la   a0, copy
+        dma.copy zero, a0
+        dma.wait zero
+        li   a7, 93
+        li   a0, 0
+        ecall
+        .data
+numbers: .word 6, 7
+result: .word 0
+        .balign 4
+copy:   .word y, result, 4, 1, 0, 0
+        .output y, int32, 1
+"""
+
+
+def only(causes):
+    (found,) = causes
+    return found
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_a_word_leads_through_a_transfer_and_registers_to_the_data(engine):
+    run = of_source(SCALAR, engine)
+    run.proceed()
+    cause = only(why(run, "y[0]"))
+    assert (cause.value, cause.core, cause.how, cause.by) == (47, "dma", "transfer 1", "cp")
+    assert cause.where.line == 11, "the dma.copy"
+    stored = only(cause.causes)
+    assert (stored.core, stored.how, stored.where.line, stored.value) == ("cp", "sw", 9, 47)
+    registers = {item.role: item for item in stored.causes}
+    added = registers["rs2"]
+    assert (added.name, added.how, added.value, added.where.line) == ("cp.a3", "addi", 47, 7)
+    product = only(added.causes)
+    assert (product.how, product.value, product.where.line) == ("mul", 42, 6)
+    loads = [only([x for x in item.causes if x.role == "memory"]) for item in product.causes]
+    assert [item.how for item in product.causes] == ["lw", "lw"]
+    assert [item.where.line for item in product.causes] == [4, 5]
+    assert [int.from_bytes(bytes.fromhex(x.value), "little") for x in loads] == [6, 7]
+    assert [(x.how, x.ends) for x in loads] == [("program", True)] * 2
+    assert "numbers" in loads[0].name
+    assert cause.cycle > stored.cycle > added.cycle > product.cycle
+
+
+def test_a_register_now_and_earlier():
+    run = of_source(SCALAR)
+    run.stepi(5)
+    (now,) = why(run, "cp.a3")
+    assert (now.value, now.how) == (42, "mul")
+    run.stepi(1)
+    assert only(why(run, "a3")).how == "addi", "the record of before is not taken"
+    assert run.stopped.done == 1, "the session stays where it is"
+
+
+def test_what_was_set_by_hand_begins_there():
+    run = of_source(SCALAR)
+    run.stepi(5)
+    run.set("cp.a3", 100)
+    run.proceed()
+    stored = only(only(why(run, "y[0]")).causes)
+    added = next(item for item in stored.causes if item.role == "rs2")
+    assert (added.value, added.how) == (105, "addi")
+    begin = only(added.causes)
+    assert (begin.value, begin.how, begin.ends) == (100, "begin", True)
+
+
+def test_what_has_no_cause_is_said():
+    run = of_source(SCALAR)
+    run.proceed()
+    with pytest.raises(CauseError, match="no place in memory and no register"):
+        why(run, "a3 + 1")
+    with pytest.raises(CauseError, match="of memory and registers alone"):
+        why(run, "cp.retired")
+    assert only(why(run, "mem[numbers]")).how == "program"
+
+
+# digits_mlp: a logit from weights, pixels and biases alone, by what the tool answers.
+
+
+@pytest.fixture(scope="module")
+def digits():
+    run = session("digits_mlp")
+    run.proceed()
+    return run
+
+
+def source_of(cause):
+    lines = (PROGRAMS / "digits_mlp" / "digits_mlp.s").read_text("utf-8").splitlines()
+    return lines[cause.where.line - 1].split("#")[0].split()
+
+
+FINISH2 = 1 + next(
+    number
+    for number, line in enumerate(
+        (PROGRAMS / "digits_mlp" / "digits_mlp.s").read_text("utf-8").splitlines()
+    )
+    if "finish2, activation=relu, shift=7" in line
+)
+
+
+def computed(cause, seen):
+    """The value of a cause from its ends: only sums, products, relu, shifts to even, saturation."""
+    seen.setdefault(cause.how, set()).add(cause.name)
+    if cause.ends:
+        return cause.value
+    causes = [(item.role, computed(item, seen)) for item in cause.causes]
+    if cause.how == "mac":
+        (_, weight), (_, activation) = causes
+        return weight * activation
+    if cause.how == "spu" and source_of(cause)[1] == "nonsf,":
+        return sum(value for _, value in causes)
+    ((_, value),) = causes
+    if cause.how == "spu" and source_of(cause)[1] == "activation,":
+        return max(value, 0)
+    if cause.how == "spu":
+        shift = 4 if cause.where.line < FINISH2 else 7
+        low, rest = value >> shift, value & (1 << shift) - 1
+        half = 1 << shift - 1
+        low += rest > half or (rest == half and low & 1)
+        return max(-128, min(127, low))
+    return value  # transfers, stores, loads of partial sums
+
+
+def test_a_logit_is_its_causes(digits):
+    cause = only(why(digits, "y[0, 3]"))
+    seen = {}
+    assert computed(cause, seen) == digits.evaluate("y[0, 3]") == cause.value
+    images = np.load(PROGRAMS / "digits_mlp" / "images.npy").reshape(-1, 64)
+    assert {name.split("[")[0] for name in seen["input"]} == {"x"}
+    assert {name.split(",")[0] for name in seen["input"]} == {"x[0"}, "the first image alone"
+    some = sorted(int(name.split(", ")[1][:-1]) for name in seen["input"])
+    assert len(some) > 10
+    assert all(images[0, pixel] for pixel in some), "zeros take no part"
+    weights = {name.split("<")[1].split("+")[0].rstrip(">") for name in seen["program"]}
+    assert weights == {"w1", "b1", "w2", "b2", "w3", "b3"}
+    assert {"st", "mac", "spu", "ld", "transfer 9", "transfer 8", "transfer 6"} <= set(seen)
+
+
+def test_the_products_of_a_logit(digits):
+    """Each weight that is not 0 times each activation that is not, and the bias."""
+    stored = only(only(why(digits, "y[0, 3]")).causes)
+    total = only(stored.causes)
+    products = [item for item in total.causes if item.role == "product"]
+    w3 = np.load(PROGRAMS / "digits_mlp" / "w3.npy")
+    column = w3[3] if w3.shape[0] == 10 else w3[:, 3]
+    hidden = digits.evaluate("mem[hidden2].i8")
+    assert isinstance(hidden, int)
+    data = np.frombuffer(
+        digits.device.memory.peek(digits.program.symbol("hidden2").value, 64), np.int8
+    )
+    wanted = [(int(w), int(a)) for w, a in zip(column, data, strict=True) if w and a]
+    assert [tuple(x.value for x in item.causes) for item in products] == wanted
+    assert all(source_of(item)[0] == "mac" for item in products)
+    (psum,) = [item for item in total.causes if item.role == "psum"]
+    b3 = np.load(PROGRAMS / "digits_mlp" / "b3.npy")
+    assert psum.value == b3[3, 0]
+
+
+def test_the_command(digits):
+    run = Interpreter(digits, DebuggerFiles())
+    answer = run.execute("why y[0, 3] depth 2")
+    text = shown(answer).splitlines()
+    assert text[0].startswith(
+        f"y[0, 3] = {digits.evaluate('y[0, 3]')}: dma transfer 9 of cp at cycle "
+    )
+    assert text[1].startswith("  copied from 0x100017bc <logits+12> = ")
+    assert text[2].lstrip().startswith("result = ")
+    record = json.loads(json.dumps(answer.json()))["data"][0]
+    assert record["causes"][0]["causes"][0]["deeper"] is True
+    assert record["where"]["line"] == 195
+    for line in ("why", "why nothing", "why 3", "why y[0, 3] depth 0"):
+        assert run.execute(line).kind == "error"
