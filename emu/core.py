@@ -68,6 +68,9 @@ accesses that they see: those of the instruction that began last, or of number `
 A fast engine may tell it all later, up to its `sync`. A marker is told by `core.mark` at any time.
 The profiler asks `current` what the core is at, and is told of waits that end (`on_wait`).
 
+**Questions.** `stalls` says what the core and its parts are at and who could end their waits;
+`remember` begins to keep where values come from (`emu.origins`), on the reference engine.
+
 **Breaks.** `breaks` holds the addresses before whose instruction the core stops
 (`set_breaks`; `halts` says whether it can, without listeners): where an instruction
 would begin, and was not tried yet, the core asks `halted(address)` and returns the stop that it
