@@ -26,6 +26,7 @@ from macaw.errors import InputError
 from macaw.fim_watching import Watch, Watched
 
 WORDS, FEWEST = "fim.instructions", 64  # words of an island, and of a step at least
+EXTERNAL = "mem.external_bytes"
 
 if TYPE_CHECKING:
     import onnx
@@ -129,7 +130,11 @@ class GraphLowering:
             tensor.name: random.uniform(-1, 1, self.graph.shape(tensor)).astype(dtype)
             for tensor in self.graph.inputs
         }
-        given |= {name: np.asarray(array, dtype) for name, array in (inputs or {}).items()}
+        for name, array in (inputs or {}).items():
+            try:
+                given[name] = np.asarray(array, dtype)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"the input {name} is no array of numbers: {error}") from None
         assembled = self.assemble()
         watch = Watch(assembled)
         run = running.run(assembled, given, on_start=watch.begin)
@@ -185,6 +190,7 @@ def lower_graph(
         tasks = graph if isinstance(graph, Graph) else _read(graph, number_format, dims)
         if not tasks.tasks:
             raise LowerError("the graph has no tasks")
+        _fits(tasks, config)
         plan, written = _planned(tasks, config, together, name, dynamic)
         return GraphLowering(name, tasks, config, plan, written, dynamic)
     except LowerError as error:
@@ -210,6 +216,16 @@ def _read(
             reason = error.strerror or str(error)
             raise InputError(f"cannot read {os.fspath(graph)}: {reason}") from None
     return onnx_graph.read(graph, form, dims).graph
+
+
+def _fits(graph: Graph, config: Configuration) -> None:
+    """Refuse what external memory cannot hold, before anybody plans it."""
+    size, room = FORMATS[graph.form].size, int(config[EXTERNAL])
+    least = size * sum(tensor.numbers for tensor in (*graph.inputs, *graph.results))
+    if least > room:
+        raise LowerError(
+            f"inputs and outputs take {least:,} bytes, external memory has {room:,}", EXTERNAL
+        )
 
 
 def _planned(

@@ -77,6 +77,7 @@ class _Reader:
 
     def read(self) -> Read:
         graph, known = self.model.graph, self.values.known
+        self._known_dims()
         for row in graph.initializer:
             known[row.name] = self.values.array(onnx.numpy_helper.to_array(row), row.name)
         for row in graph.input:
@@ -94,6 +95,17 @@ class _Reader:
             outputs[value.tensor.name] = value.shape
         self.values.graph.shapes |= {**self.inputs, **outputs}
         return Read(self.values.graph, self.inputs, outputs)
+
+    def _known_dims(self) -> None:
+        """Refuse sizes of dimensions that the model does not have."""
+        graph = self.model.graph
+        shapes = (row.type.tensor_type.shape for row in (*graph.input, *graph.output))
+        there = dict.fromkeys(dim.dim_param for shape in shapes for dim in shape.dim)
+        names = [name for name in there if name]
+        for name in self.dims:
+            if name not in names:
+                hint = f"there are {', '.join(names)}" if names else "all sizes are known"
+                raise LowerError(f"the model calls no dimension '{name}'", hint)
 
     def _shape(self, row: onnx.ValueInfoProto) -> tuple[int, ...]:
         if not row.type.HasField("tensor_type") or not row.type.tensor_type.HasField("shape"):

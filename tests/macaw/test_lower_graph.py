@@ -86,6 +86,8 @@ def test_copies_of_the_host_are_work_of_the_dma() -> None:
     graph.gather(graph.tensor("x", 8, 16), [3, 1, 7], name="y")
     found = api.lower_graph(graph)
     assert found.dma == found.cycles == found.measure().dma > 0
+    with pytest.raises(api.InputError, match="the input x is no array of numbers"):
+        found.measure({"x": "a"})
 
 
 def test_a_device_of_ones_own_goes_beside_the_source(tmp_path: Path) -> None:
@@ -142,6 +144,12 @@ def test_onnx_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (["soft.onnx"], r"node it \(Softmax\): no task of the islands does it"),
         (["named.onnx"], "a dimension of the input x has no size, 'N'"),
         (["net.onnx", "--format", "fp8"], "no format 'fp8'"),
+        (["net.onnx", "--dim", "N=3"], "the model calls no dimension 'N'"),
+        (["named.onnx", "--dim", "M=3"], "the model calls no dimension 'M'"),
+        (
+            ["named.onnx", "--dim", f"N={10**9}"],
+            "inputs and outputs take [0-9,]+ bytes, external memory has 268,435,456",
+        ),
         (["net.onnx", "-o", "net.onnx"], "net.onnx is an input: it is not overwritten"),
         (["empty.onnx"], "the output y does not depend on any input"),
     ],
