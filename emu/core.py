@@ -126,6 +126,8 @@ class Units(NamedTuple):
 
     of_array: int  # c: units of the array
     width: int  # p: bytes of data that a unit takes in a use at most
+    beat: int = 0  # m: bytes of a beat of what it reads; 0: as wide as external memory
+    spacing: int = 0  # cycles of an access that count as blocked in the densest stream, too
 
 
 @dataclass(frozen=True)

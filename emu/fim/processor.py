@@ -264,10 +264,11 @@ class Island(Core):
         return found
 
     def units(self) -> Units:
-        """The lanes of a circuit's ALU; one takes a number in a cycle."""
-        return Units(
-            self.able.lanes, max(row.size for row in FORMATS if row.name in self.able.formats)
-        )
+        """The lanes of a circuit's ALU; one takes a number in a cycle. A beat is a column."""
+        width = max(row.size for row in FORMATS if row.name in self.able.formats)
+        # Columns of a bank follow one another after t_ccdl; asked for is one a cycle.
+        spacing = -(-self.dram.t_ccdl // self.divider) * self.divider - self.divider
+        return Units(self.able.lanes, width, COLUMN_BYTES, spacing)
 
     def stalls(self) -> Sequence[Stall]:
         found = tuple(stalls(self)) if self.running else ()

@@ -38,7 +38,7 @@ METRICS = (
     Row("computes",    "p·q/(t4−t3)",  "",      None, "bytes computed on a cycle, while it computes"),
     Row("match",       "p·q·(t2−t1)/(m·n·(t4−t3))", "near", 0.1,  "bytes computed on for each byte read; right within the threshold of a whole number"),
     Row("partial",     "a1/b1",        "most",  0.1,  "external writes narrower than the memory, of all"),
-    Row("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank, for each access"),
+    Row("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank, for each access; of fim and nnp: that they waited, beyond what the densest stream does"),
     Row("utilisation", "a3/(b3·c)",    "least", 0.5,  "compute units at work, of those that the array has"),
     Row("late",        "",             "most",  0.05, "cycles that a row started after it could, of the whole run"),
 )
@@ -86,7 +86,9 @@ def metrics(
 ) -> tuple[Metric, ...]:
     """The metrics that counters of a core determine."""
     member = machine.cores[core]
-    reads = _rate(machine.width * counters["e_bus"], counters, "t_rd_begin", "t_rd_end")
+    reads = _rate(
+        (member.beat or machine.width) * counters["e_bus"], counters, "t_rd_begin", "t_rd_end"
+    )
     computes = _rate(member.width * counters["e_cu"], counters, "t_cu_begin", "t_cu_end")
     found = [
         _plain("reads", reads, "{:.3g} bytes a cycle come from external memory"),
@@ -103,7 +105,7 @@ def cost(metric: Metric, item: Slice) -> float:
     """Cycles of a slice that a ratio which is not right may have cost, by rough estimate."""
     counters, value = item.counters, metric.value or 0.0
     if metric.key == "blocked":
-        return min(counters["e_rd_blocked"] + counters["e_wr_blocked"], item.busy)
+        return min(value * (counters["e_rd"] + counters["e_wr"]), item.busy)
     if metric.key == "partial":
         return min(counters["e_xwr_partial"], item.busy)
     if metric.key == "match":
@@ -149,9 +151,10 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
         return Metric("match", None)
     ratio = computes / reads
     whole = max(1, round(ratio))
+    times = "once" if whole == 1 else f"{whole} times"
     ok = abs(ratio - whole) <= tolerance
     if ok:
-        text = f"each byte that is read is computed on {whole} times: reading and computing match"
+        text = f"each byte that is read is computed on {times}: reading and computing match"
     elif ratio < 1:
         text = (
             f"it reads {1 / ratio:.3g} bytes for each one that it computes on: keep on chip or in"
@@ -160,7 +163,7 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
     else:
         text = (
             f"it computes {ratio:.3g} times on each byte that it reads, no whole multiple: choose"
-            f" tiles so that each byte is used {whole} times, or read the next tile while it computes"
+            f" tiles so that each byte is used {times}, or read the next tile while it computes"
         )
     return Metric("match", ratio, tolerance, ok, text)
 
@@ -184,10 +187,13 @@ def _blocked(counters: Counters, machine: Machine, member: Member, most: float) 
     whole = counters["e_rd"] + counters["e_wr"]
     if not whole:
         return Metric("blocked", None)
-    value = lost / whole
+    usual = member.spacing * whole
+    value = max(lost - usual, 0) / whole
     accesses = f"{whole:,} access{'' if whole == 1 else 'es'}"
     if member.apart:
         text = f"{accesses} of its own memory waited {plural(lost, 'cycle')}"
+        if member.spacing:
+            text += f", {min(usual, lost):,} of them as in the densest stream"
     else:
         text = f"{accesses} of on-chip memory lost a bank in {plural(lost, 'cycle')}"
     if value > most and member.apart:

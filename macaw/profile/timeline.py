@@ -25,6 +25,8 @@ class Member:
     units: int  # c: compute units of its array
     width: int  # p: bytes of data that a unit takes in a use at most
     commands: bool  # it commands the others
+    beat: int = 0  # m: bytes of a beat of what it reads; 0: as wide as external memory
+    spacing: int = 0  # cycles of an access that count as blocked in the densest stream, too
     apart: bool = False  # the memory that it works on is its own, not the banks of on-chip memory
 
 
@@ -36,9 +38,9 @@ def members(device: Device) -> dict[str, Member]:
             core.name,
             core.table.name,
             core.number,
-            *core.units(),
-            core.number == 0,
-            bool(core.table.memories),
+            commands=core.number == 0,
+            apart=bool(core.table.memories),
+            **{name.replace("of_array", "units"): n for name, n in core.units()._asdict().items()},
         )
         for core in cores
     }

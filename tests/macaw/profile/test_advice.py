@@ -30,9 +30,7 @@ WORSE = metric("utilisation", 0.1, 0.5, False, "one of ten works")
 
 def test_findings_are_one_a_place_what_costs_most_first() -> None:
     """Costs: of 0.2 and 0.1 where 0.5 is wanted 0.6 and 0.8 of the time; of blocked accesses their cycles."""
-    blocked = replace(
-        slice_(0, 100), counters=dict(slice_(0, 100).counters, e_rd_blocked=7, e_wr_blocked=5)
-    )
+    blocked = replace(slice_(0, 100), counters=dict(slice_(0, 100).counters, e_rd=20, e_wr=4))
     groups = [
         Group(blocked, (BAD, metric("blocked", 0.5, 0.1, False, "banks"))),
         Group(slice_(1, 80, core="pe[1]"), (WORSE,)),

@@ -87,10 +87,26 @@ def test_blocked_accesses_of_a_memory_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("blocked", "value", "ok"), [(300, 0, True), (330, 0.3, False), (90, 0, True)]
+)
+def test_waits_of_the_densest_stream_are_no_fault(blocked: int, value: float, ok: bool) -> None:
+    """A column each four cycles: three of them wait, however well the program is written."""
+    cores = {"fim[0]": Member("fim[0]", "fim", 8, 16, 2, False, 32, 3, apart=True)}
+    counters = record(
+        0, 0, 1000, e_rd=100, e_rd_blocked=blocked, e_bus=10, t_rd_begin=0, t_rd_end=64
+    ).counters
+    machine = Machine(16, 16, 8, cores)
+    found = {x.key: x for x in metrics.metrics("fim[0]", counters, machine, metrics.thresholds({}))}
+    assert (found["blocked"].value, found["blocked"].ok) == (value, ok)
+    assert f"waited {blocked} cycles, 300 of them" in found["blocked"].sentence or blocked < 300
+    assert found["reads"].value == 5  # beats of 32 bytes, though external memory has 16
+
+
+@pytest.mark.parametrize(
     ("key", "value", "counters", "cost"),
     [
-        ("blocked", 0.5, {"e_rd_blocked": 30, "e_wr_blocked": 4}, 34),
-        ("blocked", 9.0, {"e_rd_blocked": 3000}, 100),
+        ("blocked", 0.5, {"e_rd": 60, "e_wr": 8}, 34),
+        ("blocked", 9.0, {"e_rd": 300}, 100),
         ("partial", 0.5, {"e_xwr_partial": 12}, 12),
         ("match", 0.25, {}, 75),
         ("match", 2.5, {}, 50),
