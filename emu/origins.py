@@ -43,6 +43,11 @@ class Origins:
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number
 
+    @property
+    def kept(self) -> int:
+        """How many steps it keeps beside announcements."""
+        return 0
+
     def heard(self, kind: str, time: int, values: dict[str, Any]) -> None:
         """Take an announcement of the core, right when it comes; it has the number `number()`."""
 

@@ -53,13 +53,16 @@ class Record:
         for core in self.device.order:
             core.remember(self._number)
         self.device.listen(self._heard)
-        self.device.pause = pause
+        self._pause = pause
+        self.device.pause = self._stops
         cycle, turn = session.device.position
         stop = self.device.run(until=cycle, turn=turn)
         self.device.pause = None
         self.device.unlisten(self._heard)
         if stop.reason == "interrupt":
-            what = "interrupted" if self.count < MOST else f"more than {MOST:,} accesses and steps"
+            what = (
+                f"it has more than {MOST:,} accesses and steps" if self._full() else "interrupted"
+            )
             raise CauseError(f"the run up to here could not be recorded: {what}")
         self._first: Device | None = None
 
@@ -98,8 +101,13 @@ class Record:
                 else:
                     self._reads.setdefault((core.name, line), []).append(access)
         self.count += 1
-        if self.count == MOST:
-            self.device.pause = _always
+
+    def _full(self) -> bool:
+        kept = (0 if core.origins is None else core.origins.kept for core in self.device.order)
+        return self.count + sum(kept) >= MOST
+
+    def _stops(self) -> bool:
+        return self._full() or (self._pause is not None and self._pause())
 
     # Questions
 
@@ -155,10 +163,6 @@ def key_of(session: Session) -> Key:
     points = session.history.points
     edits = tuple(id(point.snapshot) for point in points if point.edited)
     return Key(session.device.position, edits, points[0].snapshot)
-
-
-def _always() -> bool:
-    return True
 
 
 def _last(accesses: list[Access], address: int, before: int) -> Access | None:

@@ -51,6 +51,10 @@ class RowOrigins(Origins):
         self.output: dict[Key, Origin] = {}
         self._stored: dict[int, list[tuple[int, Origin]]] = {}  # by address: bytes
 
+    @property
+    def kept(self) -> int:
+        return self._count
+
     # What came over the bus
 
     def _base(self, packet: Packet, segment: int) -> int:

@@ -98,6 +98,19 @@ def test_what_has_no_cause_is_said():
     assert only(why(run, "mem[numbers]")).how == "program"
 
 
+def test_a_run_that_is_too_long_or_interrupted_is_refused(monkeypatch):
+    run = of_source(SCALAR)
+    run.proceed()
+    run.interrupt()
+    with pytest.raises(CauseError, match="could not be recorded: interrupted"):
+        why(run, "y[0]")
+    assert only(why(run, "y[0]")).value == 47
+    monkeypatch.setattr("debugger.causes.record.MOST", 10)
+    run.stepc_back(1)
+    with pytest.raises(CauseError, match="it has more than 10 accesses and steps"):
+        why(run, "y[0]")
+
+
 # digits_mlp: a logit from weights, pixels and biases alone, by what the tool answers.
 
 
