@@ -256,7 +256,11 @@ class Screen:
 
     def _scroll(self, rows: int, event: KeyPressEvent) -> None:
         panel = self.arrangement.active
-        self.arrangement.scroll[panel] = self.arrangement.scroll.get(panel, 0) + rows
+        part = self.worker.frame.parts.get(panel, ())
+        most = len(getattr(part, "rows", part if isinstance(part, tuple) else ()))
+        asked = self.arrangement.scroll.get(panel, 0) + rows
+        last = 0 if panel == "output" else most  # output stands at its end
+        self.arrangement.scroll[panel] = max(-most, min(last, asked))
         self.arrangement.changed()
 
     def _move(self, way: tuple[int, int], event: KeyPressEvent) -> None:

@@ -219,6 +219,21 @@ def test_a_breakpoint_by_key_comes_and_goes():
     assert not list(typist.interpreter.session.points)
 
 
+def test_scrolling_ends_where_the_rows_end():
+    def act(user):
+        user.type("help\r\x1b4")
+        user.until("nd the debugger")
+        user.type("\x1b[5~" * 3)  # page up
+        user.type("\x1b[6~" * 9)  # page down, farther than it was
+        user.type("\x1b[A")
+        end = time.monotonic() + PATIENCE
+        while user.screen.arrangement.scroll.get("output") != -1 and time.monotonic() < end:
+            time.sleep(0.02)
+        assert user.screen.arrangement.scroll == {"output": -1}
+
+    Typist(of_source(LOOP)).play(act)
+
+
 def test_ascii_has_no_other_characters():
     def act(user):
         user.type("stepi 3\r")
