@@ -51,7 +51,7 @@ class Cause:
         return self.how in ENDS
 
 
-ENDS = ("input", "program", "begin")
+ENDS = ("input", "program", "begin", "window")
 
 
 def why(session: Session, text: str) -> list[Cause]:
@@ -167,7 +167,11 @@ class _Finder:
         return Cause(role, name, value, "write", write.core, write.time, where, "", (begin, length))
 
     def _begun(self, role: str, name: str, begin: int, length: int, value: Any) -> Cause:
-        """Bytes that nobody wrote since the record began."""
+        """Bytes that nobody wrote since the record began, or that came through a window."""
+        window = self.record.device.memory.window(begin, length)
+        if window is not None:
+            name, core = window.name, window.core.name
+            return Cause(role, name, value, "window", core, memory=(begin, length))
         if value is None:
             try:
                 data = self.record.first.memory.peek(begin, length)
@@ -178,6 +182,8 @@ class _Finder:
         how = "begin"
         if any(x.address <= begin < x.address + x.size for x in program.inputs):
             how = "input"
+        elif any(x.address <= begin < x.address + x.size for x in program.outputs):
+            how = "begin"
         elif self._of_program(begin) is not None:
             how = "program"
         line = program.line_at(self._of_program(begin) or begin) if how == "program" else None
@@ -254,7 +260,8 @@ def _lines(cause: Cause, depth: int, indent: str) -> Iterator[str]:
 
 
 def _line(cause: Cause) -> str:
-    text = f"{cause.role} {cause.name}" if cause.name and cause.name != cause.role else cause.role
+    same = cause.role.replace(" ", "") == cause.name.replace(" ", "")
+    text = cause.role if same or not cause.name else f"{cause.role} {cause.name}"
     if cause.value is not None:
         text += f" = {cause.value}"
     if cause.ends:
@@ -274,4 +281,9 @@ def _line(cause: Cause) -> str:
     return text
 
 
-_ENDED = {"input": ": an input", "program": ": of the program", "begin": ": there from the begin"}
+_ENDED = {
+    "input": ": an input",
+    "program": ": of the program",
+    "begin": ": there from the begin",
+    "window": ": through a window, whose core does not say what of",
+}

@@ -98,6 +98,18 @@ def test_what_has_no_cause_is_said():
     assert only(why(run, "mem[numbers]")).how == "program"
 
 
+def test_what_came_through_a_window_is_no_memory():
+    run = session("nnp_mlp")
+    run.proceed()
+    end = only(only(why(run, "y[0, 0]")).causes)
+    assert (end.how, end.name, end.core, end.ends) == ("window", "netout of nnp", "nnp", True)
+
+
+def test_an_output_that_nobody_wrote():
+    run = of_source(SCALAR)
+    assert [(x.how, x.value) for x in why(run, "y[0]")] == [("begin", 0)]
+
+
 def test_a_run_that_is_too_long_or_interrupted_is_refused(monkeypatch):
     run = of_source(SCALAR)
     run.proceed()
