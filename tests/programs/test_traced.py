@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import macaw
 from emu.device import Device
 from isa.trace import RECORD
-from macaw import configuration
+from macaw import configuration, golden
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 RECORDS = 400  # that the area of a core takes
@@ -20,6 +21,14 @@ SOURCES = sorted(
 )
 
 
+def inputs(path: Path) -> dict[str, np.ndarray]:
+    """What its golden test binds; of a batch a run takes the first item."""
+    if not (path.parent / golden.DESCRIPTION).exists():
+        return {}
+    found = golden.read(path.parent)
+    return {name: np.load(x) for name, x in found.inputs.items()} if path in found.sources else {}
+
+
 def ended(path: Path, recording: bool) -> tuple[object, dict[str, int]]:
     """How the program ended, and how many records of each core there are."""
     program = macaw.load(path)
@@ -30,6 +39,9 @@ def ended(path: Path, recording: bool) -> tuple[object, dict[str, int]]:
     )
     device = Device(config)
     device.load(program)
+    for name, values in inputs(path).items():
+        shape = next(x.shape for x in program.tensors if x.name == name)
+        device.write_tensor(name, values if values.shape == tuple(shape) else values[0])
     end = 0x8000_0000 + config["mem.external_bytes"]
     for place, core in enumerate(device.order):
         area = end - (place + 1) * RECORDS * RECORD.size
