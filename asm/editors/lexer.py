@@ -24,7 +24,7 @@ from pygments.token import (
     _TokenType,
 )
 
-from asm import source
+from asm import columns, source
 from asm.editors import words
 
 Token = tuple[int, _TokenType, str]
@@ -38,6 +38,9 @@ _NAME = words.terminal("NAME")
 _LABEL = re.compile(rf"({_NAME}|[0-9]+)(\s*)(:)")
 _HEAD = re.compile(_NAME)
 _ASSIGNED = re.compile(r"[ \t]*=(?!=)")
+_INDEX = r"(?:[ \t]*\[[^\]\n]*\])?"
+_MOVED = re.compile(rf"{_INDEX}[ \t]*{re.escape(columns.ARROW)}")
+_CALLED = re.compile(r"[ \t]*\(")
 _OPERAND = re.compile(
     "|".join(
         f"(?P<{group}>{pattern})"
@@ -103,6 +106,7 @@ class _Scan:
         self.text, self.core = text, core
         self.head: str | None = None  # the mnemonic or directive whose operands come; None: not yet
         self.depth = 0  # of brackets in the statement
+        self.indices = 0  # of these, square ones
         self.named = ""  # `data=` while its value comes
 
     def tokens(self) -> Iterator[Token]:
@@ -116,7 +120,7 @@ class _Scan:
         """The next token or tokens."""
         char = self.text[at]
         if char in "\n;":
-            self.head, self.depth, self.named = None, 0, ""
+            self.head, self.depth, self.indices, self.named = None, 0, 0, ""
             yield at, Whitespace if char == "\n" else Punctuation, char
         elif found := _BLANKS.match(self.text, at):
             yield at, Whitespace, found[0]
@@ -145,6 +149,10 @@ class _Scan:
         if _ASSIGNED.match(self.text, found.end()):
             self.head = "="
             yield at, SYMBOL, word
+            return
+        if _MOVED.match(self.text, found.end()):
+            self.head = columns.ARROW
+            yield at, REGISTER, word
             return
         self.head = word
         yield at, self._head_kind(word), word
@@ -180,11 +188,16 @@ class _Scan:
     def _bracket(self, mark: str) -> None:
         """Know where an operand ends."""
         self.depth += (mark in "([") - (mark in ")]")
+        self.indices += (mark == "[") - (mark == "]")
         if mark == "," and self.depth <= 0:
             self.named = ""
 
     def _name_kind(self, word: str, end: int) -> _TokenType:
         head = self.head or ""
+        if head == columns.ARROW:  # an instruction by what it moves
+            if self.indices:
+                return SYMBOL
+            return FUNCTION if _CALLED.match(self.text, end) else REGISTER
         if _ASSIGNED.match(self.text, end):
             self.named = self.named if self.depth > 0 else f"{word}="
             return NAMED

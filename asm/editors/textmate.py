@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from asm import columns
 from asm.editors import words
 
 SCOPE = "source.macaw"
 _END_OF_WORD = r"(?![\w.$])"
 _NAME = words.terminal("NAME")
+_REGISTER = "variable.language.register"
 _LABEL = "entity.name.function.label"
 
 
@@ -58,10 +60,26 @@ def _heads() -> list[dict[str, Any]]:
     directives = words.directives().union(*(core.directives for core in words.every().values()))
     return [
         _statement(rf"({_NAME})(?=\s*=(?!=))", "variable.other.constant"),
+        _move(),
         _statement(_one_of(directives), "keyword.control.directive"),
         *mnemonics,
         _statement(rf"({_NAME})", "entity.name.function.macro"),
     ]
+
+
+def _move() -> dict[str, Any]:
+    """An instruction by what it moves: registers, places in brackets, functions."""
+    operand = {"include": "#operand"}
+    return {
+        **_statement(rf"({_NAME})(?=(?:[ \t]*\[[^\]]*\])?[ \t]*{columns.ARROW})", _REGISTER),
+        "patterns": [
+            {"include": "#comment"},
+            {"begin": r"\[", "end": r"\]|$", "patterns": [operand]},
+            _rule(rf"({_NAME})(?=[ \t]*\()", "support.function"),
+            _rule(_NAME, _REGISTER),
+            operand,
+        ],
+    }
 
 
 def _one_of(known: Iterable[str]) -> str:
@@ -90,7 +108,7 @@ def _operands() -> list[dict[str, Any]]:
         _rule(words.terminal("INTEGER"), "constant.numeric.integer"),
         _rule(words.terminal("REAL"), "constant.numeric.float"),
         _rule(rf"({_NAME})(?=[ \t]*=(?!=))", "entity.other.attribute-name"),
-        _rule(_word(words.registers()), "variable.language.register"),
+        _rule(_word(words.registers()), _REGISTER),
         _rule(_word(words.operand_words()), "constant.language"),
         _rule(_NAME, "variable.other"),
         _rule(r"\|\||&&|[=!]=|<>|<=|>=|<<|>>|[-+*/%~!&|^<>=]", "keyword.operator"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 
+from asm import columns
 from asm.editors import words
 
 _MADE = '" Made from the tables by `make docs`; what is changed here is lost.'
@@ -15,7 +16,7 @@ _LOOK = {
     "Macro": "Function", "Assigned": "Identifier", "Register": "Identifier", "Word": "Constant",
     "Named": "Type", "Function": "Function", "Number": "Number", "Float": "Float", "Local": "Label",
     "String": "String", "Escape": "SpecialChar", "Character": "Character", "Argument": "Special",
-    "Operator": "Operator",
+    "Operator": "Operator", "Moved": "Identifier", "Place": "Identifier", "Called": "Function",
 }  # fmt: skip
 
 
@@ -72,6 +73,16 @@ def _syntax() -> str:
         # The last match that fits has precedence: a label, then an assignment.
         f"syntax match macawAssigned /{_NAME}\\ze[ \\t]*=\\%(=\\)\\@!/ nextgroup=macawOperands",
         f"syntax match macawLabel /\\%({_NAME}\\|[0-9]\\+\\)\\s*:/",
+        # An instruction by what it moves: registers, places in brackets, functions.
+        f"syntax match macawMoved /{_NAME}\\ze\\%([ \\t]*\\[[^]]*\\]\\)\\?[ \\t]*{columns.ARROW}/"
+        " nextgroup=macawMoves",
+        r"syntax region macawMoves start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained"
+        " contains=macawPlace,macawIndices,macawCalled,macawNumber,macawArgument,macawOperator,"
+        "macawComment",
+        f"syntax match macawPlace /{_NAME}/ contained",
+        f"syntax match macawCalled /{_NAME}\\ze[ \\t]*(/ contained",
+        r"syntax region macawIndices start=/\[/ end=/\]/ oneline contained"
+        " contains=@macawOperand",
         # What ends with the line hides its end: then the next line's begin ends the operands.
         r"syntax region macawOperands start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained"
         " contains=@macawOperand,macawComment",

@@ -77,7 +77,9 @@ def _statement(statement: Statement, core: Core | None) -> Iterator[tuple[int, i
             yield from _plain(node)
         return
     if head.text == "<-":
-        return  # the colours do not look so far
+        for node in statement.operands:
+            yield from _moved(node)
+        return
     rows = core.rows.get(head.text, ()) if core else ()
     own = {row.name for row in core.directives} if core else set()
     known = (
@@ -101,6 +103,24 @@ def _statement(statement: Statement, core: Core | None) -> Iterator[tuple[int, i
             yield from (found for found in _plain(node) if found[2] != "symbol")
     else:
         yield from _directive(statement, head.text)
+
+
+def _moved(node: Node) -> Iterator[tuple[int, int, str]]:
+    """What a move names: registers, with places in brackets, and functions."""
+    match node:
+        case Name():
+            yield node.start, node.end, "register"
+        case Indexed():
+            yield from _moved(node.base)
+            for inner in _children(node):
+                if inner is not node.base:
+                    yield from _plain(inner)
+        case Inside():
+            yield node.outer.start, node.outer.end, "function"
+            yield from _moved(node.inner)
+        case _:
+            for inner in _children(node):
+                yield from _moved(inner)
 
 
 def _instruction(statement: Statement, rows) -> Iterator[tuple[int, int, str]]:

@@ -8,6 +8,11 @@ syntax iskeyword @,48-57,_,.,$
 syntax match macawMacro /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)/ contains=macawMnemonic,macawDirective nextgroup=macawOperands
 syntax match macawAssigned /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*=\%(=\)\@!/ nextgroup=macawOperands
 syntax match macawLabel /\%(\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\|[0-9]\+\)\s*:/
+syntax match macawMoved /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze\%([ \t]*\[[^]]*\]\)\?[ \t]*<-/ nextgroup=macawMoves
+syntax region macawMoves start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained contains=macawPlace,macawIndices,macawCalled,macawNumber,macawArgument,macawOperator,macawComment
+syntax match macawPlace /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)/ contained
+syntax match macawCalled /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*(/ contained
+syntax region macawIndices start=/\[/ end=/\]/ oneline contained contains=@macawOperand
 syntax region macawOperands start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained contains=@macawOperand,macawComment
 syntax keyword macawDirective contained .2byte .4byte .8byte .align .array .ascii .asciz .balign
 syntax keyword macawDirective contained .block .bss .byte .core .data .device .double .dword .else
@@ -144,5 +149,8 @@ highlight default link macawEscape SpecialChar
 highlight default link macawCharacter Character
 highlight default link macawArgument Special
 highlight default link macawOperator Operator
+highlight default link macawMoved Identifier
+highlight default link macawPlace Identifier
+highlight default link macawCalled Function
 
 let b:current_syntax = 'macaw'
