@@ -246,5 +246,5 @@ def test_completion_for_shells() -> None:
         done = macaw(_MACAW_COMPLETE=f"{shell}_source")
         assert done.returncode == 0
         assert "_MACAW_COMPLETE" in done.stdout
-    done = macaw(_MACAW_COMPLETE="bash_complete", COMP_WORDS="macaw isa trace_", COMP_CWORD="2")
-    assert done.stdout == "plain,trace_begin\nplain,trace_end\n"
+    done = macaw(_MACAW_COMPLETE="bash_complete", COMP_WORDS="macaw isa trace_e", COMP_CWORD="2")
+    assert done.stdout == "plain,trace_end\n"

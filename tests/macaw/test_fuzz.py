@@ -94,7 +94,7 @@ def test_recordings(folder: Path, recorded: object, got: dict[str, object]) -> N
     expected = folder / "expected"
     expected.mkdir(exist_ok=True)
     (expected / "run.json").write_text(json.dumps(recorded))
-    description = golden.Golden(folder, (), {}, None, None, ("cycles",))
+    description = golden.Golden(folder, (), {}, None, None, None, ("cycles",))
     found = golden.compare(description, golden.Result(dict(got)))
     assert all(isinstance(line, str) for line in found)
     same = json.dumps(recorded, sort_keys=True) == json.dumps(got, sort_keys=True)
