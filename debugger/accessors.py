@@ -6,6 +6,7 @@ tables have them, and the fields of its declared state. There is no second list 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -159,8 +160,8 @@ class Members:
         if queue is None or len(steps) < 2 or steps[1] not in ("level", "capacity", "high"):
             return None
         text = f"{self.place}.{queue.name}.{steps[1]}"
-        if steps[1] == "capacity":
-            capacity = int(self.device.config[queue.capacity])
+        if steps[1] == "capacity":  # of all the queues whose levels are added up
+            capacity = int(self.device.config[queue.capacity]) * self._queues(queue.held)
             return Access(text, lambda: capacity, whole=True)
         if steps[1] == "high":
             if not queue.high:
@@ -220,15 +221,26 @@ class Members:
         self.core.sync()
         return getattr(self.core.state, row.name)
 
+    def _queues(self, name: str) -> int:
+        """How many of the queues of a field the place has."""
+        row = next((row for row in self.core.state.fields if row.name == name), None)
+        if row is None:
+            return 1
+        return math.prod(self.levels[len(self.place.units) : self._depth(row)])
+
     def _inside(self, row: StateField) -> tuple[int, ...]:
         """The indices that choose the place's part of a field."""
-        units, levels = self.place.units, row.levels
+        return self.place.units[: self._depth(row)]
+
+    def _depth(self, row: StateField) -> int:
+        """How many levels of units a field has."""
+        levels = row.levels
         if levels is None:
             same = [a == b for a, b in zip(row.shape, self.levels, strict=False)]
             levels = same.index(False) if False in same else len(same)
             if row.dtype == "object":
                 levels = 1 if _by_unit(row, self.levels) else 0
-        return units[:levels]
+        return levels
 
     def _of_field(
         self,

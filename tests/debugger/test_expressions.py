@@ -185,3 +185,14 @@ def test_what_cannot_be_set(text, value, message):
     with pytest.raises(ExpressionError, match=message):
         debug.set(text, value)
     assert debug.device.hash() == before
+
+
+def test_capacities_of_several_queues(digits):
+    """Levels of a row are sums, and so are its capacities."""
+    value = digits.evaluate
+    clusters, pes = digits.config["pe.clusters"], digits.config["pe.pes"]
+    assert value("pe[1].q1.capacity") == 8 * clusters * pes
+    assert value("pe[1,2].q1.capacity") == 8 * pes
+    assert value("pe[1].input.capacity") == clusters * value("pe[1,2].input.capacity")
+    row = digits.device.cores["pe[1]"].state
+    assert value("pe[1].q1.level") == row.q1_count.sum() <= value("pe[1].q1.capacity")
