@@ -38,7 +38,7 @@ METRICS = (
     Row("computes",    "p·q/(t4−t3)",  "",      None, "bytes computed on a cycle, while it computes"),
     Row("match",       "p·q·(t2−t1)/(m·n·(t4−t3))", "near", 0.1,  "bytes computed on for each byte read; right within the threshold of a whole number"),
     Row("partial",     "a1/b1",        "most",  0.1,  "external writes narrower than the memory, of all"),
-    Row("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank, for each access; of fim and nnp: that they waited, beyond what the densest stream does"),
+    Row("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank, for each access; of cores with memory of their own: that they waited, beyond what the densest stream does"),
     Row("utilisation", "a3/(b3·c)",    "least", 0.5,  "compute units at work, of those that the array has"),
     Row("late",        "",             "most",  0.05, "cycles that a row started after it could, of the whole run"),
 )

@@ -17,6 +17,8 @@ from asm.diagnostics import AssemblyError, render, to_json
 from asm.source import Source
 from tests.fuzzing import fuzz
 
+pytestmark = pytest.mark.once
+
 HERE = Path(__file__).parent
 CORPUS = [
     (path.read_text("utf-8"), path.parent)

@@ -25,6 +25,8 @@ from asm.source import Source
 from tests.asm.gnu_tools import output, tool
 from tests.fuzzing import fuzz, properties
 
+pytestmark = pytest.mark.once
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SAMPLES = sorted([*(ROOT / "programs").glob("**/*.s"), *(HERE / "ok").glob("*.s")])

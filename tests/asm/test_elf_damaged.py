@@ -20,6 +20,8 @@ from asm.elf_format import (
 from tests.asm.elf_file import FILE, refused
 from tests.fuzzing import fuzz
 
+pytestmark = pytest.mark.once
+
 HEADER = FileHeader(*FILE_HEADER.unpack_from(FILE))
 SEGMENTS = [Segment(*SEGMENT.unpack_from(FILE, 52 + 32 * i)) for i in range(HEADER.segments)]
 HEADERS = [

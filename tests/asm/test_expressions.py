@@ -13,6 +13,8 @@ from asm.diagnostics import AssemblyError
 from asm.source import Source
 from tests.fuzzing import fuzz, properties
 
+pytestmark = pytest.mark.once
+
 # C's precedence, loosest first.
 LEVELS = (
     ("||",),

@@ -26,6 +26,8 @@ from isa.rows import Instruction, Pseudo
 from tests.asm import nnp_sources
 from tests.fuzzing import EXAMPLES, properties
 
+pytestmark = pytest.mark.once
+
 few = settings(properties, max_examples=max(50, EXAMPLES // 16))  # each takes 20 ms
 
 HEAD = "        .device tiny\n        .core   nnp\n"

@@ -22,6 +22,8 @@ from isa import config
 from tests.asm import sources
 from tests.fuzzing import properties
 
+pytestmark = pytest.mark.once
+
 PRESET = defaultdict(
     str, {name: config.load(name).to_toml(comments=False) for name in config.presets()}
 )

@@ -21,6 +21,8 @@ from isa.kinds import Immediate, Kind, Letters, Named
 from isa.rows import Row
 from tests.fuzzing import EXAMPLES, fuzz
 
+pytestmark = pytest.mark.once
+
 HERE = Path(__file__).parent
 fewer = settings(fuzz, max_examples=EXAMPLES // 4)  # each assembles twice
 CP = registry.core("cp")

@@ -12,6 +12,8 @@ from debugger.history import START, History
 from emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 
+pytestmark = pytest.mark.once
+
 # A program in which the core is at work, and the cycle from which it is.
 AT_WORK = {
     "cp": ("layer", 3),

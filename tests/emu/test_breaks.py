@@ -13,6 +13,8 @@ from tests.emu.test_translation import device_of, made, said
 from tests.emu.toys import toy
 from tests.macaw.test_engines import devices
 
+pytestmark = pytest.mark.once
+
 
 def condition(core, register, mask, value, has_text):
     """A break that holds while bits of a register have a value."""

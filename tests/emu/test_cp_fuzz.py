@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,8 @@ from isa import cp
 from tests.emu.cp_machine import machine
 from tests.emu.toys import EXTERNAL, UNIT, toy
 from tests.fuzzing import fuzz
+
+pytestmark = pytest.mark.once
 
 ROWS = cp.CORE.instructions
 REASONS = {"exit", "fault", "deadlock", "cycle limit", "breakpoint"}

@@ -19,6 +19,8 @@ from emu.faults import Stop
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, times, toy
 from tests.emu.trace_witness import configure
 
+pytestmark = pytest.mark.once
+
 EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**32 - 1)
 TRACE = {"mode": 1, "num": 1, "step": 1, "overhead": 4}  # each transfer, in four groups by turns

@@ -22,6 +22,8 @@ from tests.emu.test_windows import DEEP, INBOX, OUTBOX, copies, piped
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, toy
 from tests.emu.trace_witness import Done, by_window, configure, expected, spilled
 
+pytestmark = pytest.mark.once
+
 EXAMPLES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**32 - 1)
 AUTO = st.fixed_dictionaries(
@@ -151,7 +153,7 @@ def test_by_hand(dst: int, src: int, wanted: dict[str, int], engine: str) -> Non
 
 
 def test_it_computes_nothing() -> None:
-    assert make().cores["dma"].units() == (0, 0)
+    assert make().cores["dma"].units()[:2] == (0, 0)
 
 
 @EXAMPLES

@@ -18,6 +18,8 @@ from emu.state import StateError
 from isa import config
 from macaw import api, golden, running
 
+pytestmark = pytest.mark.once
+
 PROGRAMS = Path(__file__).parents[2] / "programs"
 # Transfers; loads and stores of vc; the array with its return bus; nnp; blocks that push and pull.
 SAMPLES = {

@@ -22,6 +22,8 @@ from tests.emu.test_pe_programs import contents
 from tests.emu.test_pe_random import Layer, layers
 from tests.emu.test_pe_random import build as build_layer
 
+pytestmark = pytest.mark.once
+
 
 def planned(unit: Unit) -> tuple[Machine, Machine]:
     """The unit in a device of each engine; the fast one may take no mac cycle by cycle."""

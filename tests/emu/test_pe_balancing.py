@@ -13,6 +13,8 @@ from benchmarks.pe_balancing import DENSITIES, average
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.test_pe_cycles import after, look
 
+pytestmark = pytest.mark.once
+
 
 def machine_of(weights: Any, x: Any, balance: bool, **config: Any) -> Machine:
     unit = Unit({"pe.clusters": 1, "pe.pes": len(weights), **config})

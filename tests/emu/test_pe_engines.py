@@ -24,6 +24,8 @@ from tests.emu.test_pe_random import build as build_layer
 from tests.emu.toys import HALF, UNIT, toy
 from tests.emu.trace_witness import configure
 
+pytestmark = pytest.mark.once
+
 EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**32 - 1)
 PAUSES = st.lists(st.integers(1, 80), min_size=0, max_size=6)

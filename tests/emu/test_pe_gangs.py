@@ -21,6 +21,8 @@ from isa.pe import THEN
 from tests.emu.pe_builder import SUMS, Machine, Unit
 from tests.emu.test_pe_engines import contents, differences, machines, said
 
+pytestmark = pytest.mark.once
+
 EXAMPLES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 RQ = 1
 BLOCKS = 16

@@ -18,6 +18,8 @@ from isa.pe import ACTIVATIONS, THEN
 from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit
 from tests.emu.test_pe_engines import agree, contents, machines, said
 
+pytestmark = pytest.mark.once
+
 EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PAUSES = st.lists(st.integers(1, 120), min_size=0, max_size=5)
 RQ, SW = 1, 2

@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from isa.pe import CYCLE_CLASSES, ELEMENTS, FAULTS, MODES, SEGMENT, SEGMENT_TYPE
 from tests.emu.pe_builder import Machine, Unit, record
 from tests.emu.pe_untimed import BLOCKS, Exe, Model, Program, Refused
 from tests.fuzzing import fuzz
+
+pytestmark = pytest.mark.once
 
 CLUSTERS, PES, INPUTS, OUTPUTS, WEIGHTS = 2, 3, 256, 64, 130
 BLOCK = INPUTS // BLOCKS

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from tests.emu import pe_witness as witness
 from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit, record
 
+pytestmark = pytest.mark.once
+
 EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

@@ -14,6 +14,8 @@ from tests.emu.cp_machine import TEXT, code, machine, processor, register
 from tests.emu.random_code import EDGES, random_program
 from tests.emu.toys import EXTERNAL, UNIT, describe, toy
 
+pytestmark = pytest.mark.once
+
 
 def noticed(device):
     """Every event that cp announces; while somebody listens, it goes the plain way."""

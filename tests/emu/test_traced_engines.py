@@ -16,6 +16,8 @@ from tests.emu.random_loops import random_loops
 from tests.emu.test_translation import MODULES, device_of, said
 from tests.emu.toys import UNIT, toy
 
+pytestmark = pytest.mark.once
+
 AREA = EXTERNAL + 0xE0000
 ROOM = 1000  # records
 COUNTERS = [row.name for row in GROUP]

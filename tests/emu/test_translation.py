@@ -22,6 +22,8 @@ from tests.emu.random_code import number
 from tests.emu.random_loops import random_loops
 from tests.emu.toys import UNIT, make
 
+pytestmark = pytest.mark.once
+
 MODULES = {"cp": emu.cp, "vc": emu.vector}
 
 

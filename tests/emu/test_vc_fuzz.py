@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from isa import vector
 from tests.emu.toys import EXTERNAL, UNIT, toy
 from tests.emu.vc_machine import machine, processor
 from tests.fuzzing import fuzz
+
+pytestmark = pytest.mark.once
 
 ROWS = vector.CORE.instructions
 REASONS = {"exit", "fault", "deadlock", "cycle limit", "breakpoint"}

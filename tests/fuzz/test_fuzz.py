@@ -20,6 +20,8 @@ from tests.fuzz.target import Example, Failure, Target, attempt, require, senten
 from tests.fuzz.targets import TARGETS
 from tests.fuzzing import fuzz
 
+pytestmark = pytest.mark.once
+
 ALWAYS_THE_SAME = bool(os.environ.get("CI"))
 
 

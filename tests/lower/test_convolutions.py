@@ -26,6 +26,8 @@ from lower.strips import StripPlan
 from macaw.lowering import lower
 from tests.lower.running import made
 
+pytestmark = pytest.mark.once
+
 
 @dataclass(frozen=True)
 class Case:

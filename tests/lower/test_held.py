@@ -17,6 +17,8 @@ from lower.operation import Product
 from lower.plan import Tile
 from tests.lower.running import run
 
+pytestmark = pytest.mark.once
+
 BASE, TINY = config.load("base"), config.load("tiny")
 RNG = np.random.default_rng(7)
 M, N, K = 64, 64, 128  # split d: 16 outputs a row, 16 rows of activations a cluster

@@ -25,6 +25,8 @@ from lower.rows import unit_bytes
 from macaw.lowering import lower
 from tests.lower.running import run
 
+pytestmark = pytest.mark.once
+
 
 @dataclass(frozen=True)
 class Case:

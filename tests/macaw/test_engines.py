@@ -12,6 +12,8 @@ from emu.engines import ENGINES
 from macaw import api, running
 from tests.macaw.conftest import ROOT, Macaw
 
+pytestmark = pytest.mark.once
+
 MLP = ROOT / "programs" / "digits_mlp"
 
 

@@ -14,6 +14,8 @@ from macaw import files, golden
 from macaw.errors import InputError
 from tests.fuzzing import fuzz
 
+pytestmark = pytest.mark.once
+
 
 def saved(array: np.ndarray) -> bytes:
     stream = io.BytesIO()

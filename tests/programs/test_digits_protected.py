@@ -9,6 +9,8 @@ import pytest
 import macaw
 from tests.programs.scripts import PROGRAMS, script
 
+pytestmark = pytest.mark.once
+
 FOLDER = PROGRAMS / "digits_protected"
 PROGRAMS = ("plain", "net", "layer", "group", "node")
 

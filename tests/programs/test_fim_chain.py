@@ -12,6 +12,8 @@ from isa import config
 from isa.fim_islands import Place, geometry, island_address
 from tests.emu.fim.machine import Machine
 
+pytestmark = pytest.mark.once
+
 # Banks of the two circuits.
 LEFT, RIGHT = 0, 4
 # Number and bank of buffers; rows of A B go to two in turn, so that pushing and pulling never need

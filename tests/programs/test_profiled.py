@@ -11,6 +11,8 @@ import macaw
 from emu.engines import ENGINES
 from tests.programs.scripts import PROGRAMS, script
 
+pytestmark = pytest.mark.once
+
 LAYER, SIX = PROGRAMS / "profiled", PROGRAMS / "six_cores"
 STEPS = ("bad", "units", "banks", "writes", "overlap", "good")
 CORES = ("CP", "DMA", "PE", "VC", "NNP", "FIM")

@@ -10,6 +10,8 @@ from emu.device import Device
 from isa.trace import RECORD
 from macaw import configuration, golden
 
+pytestmark = pytest.mark.once
+
 PROGRAMS = Path(__file__).parents[2] / "programs"
 RECORDS = 400  # that the area of a core takes
 AUTO = {"mode": 1, "num": 3, "step": 3, "overhead": 12}

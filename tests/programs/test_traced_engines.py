@@ -15,6 +15,8 @@ from emu.pe.fast import FastRow
 from isa.trace import RECORD
 from macaw import configuration
 
+pytestmark = pytest.mark.once
+
 PROGRAMS = Path(__file__).parents[2] / "programs"
 RECORDS = 200  # that the area of a core takes
 EACH = {"mode": 1, "num": 1, "step": 1, "overhead": 4}

@@ -12,6 +12,8 @@ from emu.device import Device
 from isa.trace import RECORD
 from macaw import configuration
 
+pytestmark = pytest.mark.once
+
 PROGRAMS = Path(__file__).parents[2] / "programs"
 RECORDS = 200
 # By the begin of the folder's name: behind which lines a record begins, before which it ends.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from asm.diagnostics import AssemblyError
 from emu.engines import ENGINES
 from isa import config
 from tests.emu.fim.machine import Machine
+
+pytestmark = pytest.mark.once
 
 COMPUTED = ["rz <- {0} * {1}", "rz <- {0} + {1}", "rz <- {0} / {1}"]
 DEVICES = [

@@ -17,6 +17,8 @@ from tests.emu.fim.machine import Machine
 from tests.emu.fim.test_engines import DEVICES, PHASES, machines, programs, said
 from tests.emu.trace_witness import COUNTED, TIMED, configure, spilled
 
+pytestmark = pytest.mark.once
+
 AUTO = st.fixed_dictionaries(
     {
         "mode": st.just(1),

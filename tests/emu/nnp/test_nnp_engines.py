@@ -7,11 +7,14 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emu.engines import ENGINES
 from tests.emu.nnp.random_programs import TEXT, program
+
+pytestmark = pytest.mark.once
 
 LIMIT = 200_000
 

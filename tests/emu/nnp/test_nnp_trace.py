@@ -19,6 +19,8 @@ from tests.emu.nnp.counted import used
 from tests.emu.nnp.random_programs import Case, program
 from tests.emu.nnp.test_nnp_cycles import ADD, LATENCY, PLAIN, PRODUCT, READ, WRITE, core, made
 
+pytestmark = pytest.mark.once
+
 LIMIT = 200_000
 PHASES = [Phase.explicit, Phase.reuse, Phase.generate]  # to shrink such programs takes minutes
 AREA = EXTERNAL + 0xC_0000
@@ -175,7 +177,7 @@ def test_a_product_by_hand(engine: str) -> None:
         "t_cu_begin": product, "t_cu_end": product + 12, "e_cu": 6 * 4, "e_array": 12,
         "e_rd": 3 + 6, "e_wr": 2,
     }  # fmt: skip
-    assert device.cores["nnp"].units() == (2, 4 * 2)
+    assert device.cores["nnp"].units()[:2] == (2, 4 * 2)
 
 
 def test_external_memory_by_hand(engine: str) -> None:

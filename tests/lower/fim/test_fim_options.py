@@ -17,6 +17,8 @@ from lower.fim.ways import streams
 from lower.fim.words import size
 from tests.lower.fim.running import BASE, TINY, alone, operands, product, rounded, run
 
+pytestmark = pytest.mark.once
+
 FEW = 16  # cycles of cp that no prediction has, of each start
 
 

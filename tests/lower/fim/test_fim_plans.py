@@ -17,6 +17,8 @@ from lower.fim.schedule import exhaustive, schedule
 from tests.lower.fim import random_graphs
 from tests.lower.fim.running import BASE, modelled, run
 
+pytestmark = pytest.mark.once
+
 
 def numbers(graph, seed=0):
     random = np.random.default_rng(seed)

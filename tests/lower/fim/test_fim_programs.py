@@ -13,6 +13,8 @@ from lower.fim.program import emit
 from lower.fim.schedule import schedule
 from tests.lower.fim.running import BASE, TINY, alone, modelled, run
 
+pytestmark = pytest.mark.once
+
 
 def ask(graph):
     """The options of a graph's tasks."""

@@ -11,6 +11,8 @@ from lower.fim.options import options
 from lower.fim.plan import Option, Refusal
 from tests.lower.fim.running import BASE, TINY, alone, modelled, run
 
+pytestmark = pytest.mark.once
+
 
 def numbers(shape, seed, dtype=np.float16):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)

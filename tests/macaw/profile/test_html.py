@@ -15,6 +15,8 @@ from tests.macaw.profile import browser as browsers
 from tests.macaw.profile.browser import Browser, Page
 from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
 
+pytestmark = pytest.mark.once
+
 needs_browser = pytest.mark.skipif(browsers.command() is None, reason="no Chromium here")
 
 

@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "profile.md").read_text("utf-8")
 

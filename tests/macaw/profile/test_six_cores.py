@@ -17,6 +17,8 @@ from tests.macaw.profile.browser import Browser
 from tests.macaw.profile.synthetic import ROWS
 from tests.macaw.profile.test_perfetto import busy_by_core, disjoint, read
 
+pytestmark = pytest.mark.once
+
 FOLDER = ROOT / "programs" / "six_cores"
 
 
