@@ -155,7 +155,8 @@ class Key:
             and (self.position, self.edits) == (other.position, other.edits)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.position, self.edits, id(self.begin)))
 
 
 def key_of(session: Session) -> Key:

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "digits_nnp"))
-import reference  # noqa: E402
+import reference  # noqa: E402 - it lies in the folder that the line above adds
 
 IMAGES = 80  # of a run
 SIZES = (64, 64, 64, 10)

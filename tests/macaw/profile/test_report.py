@@ -17,13 +17,14 @@ from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
 def shown(
     profile: Profile, width: int = 80, *, encoding: str = "utf-8", colour: bool = False
 ) -> str:
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    data = io.BytesIO()
+    stream = io.TextIOWrapper(data, encoding=encoding)
     screen = Console(
         file=stream, width=width, highlight=False, force_terminal=colour, no_color=None
     )
     report.show(profile, screen)
     stream.flush()
-    return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+    return data.getvalue().decode(encoding)
 
 
 def bars(text: str, width: int = 80) -> dict[str, str]:
