@@ -23,7 +23,7 @@ KEYS = (
     Key(("f1",), "F1", "help", act="help", meaning="these keys; with a line begun: its command"),
     Key(("f5",), "F5", "continue", "continue"),
     Key(("f17",), "Shift-F5", "", "reverse-continue"),
-    Key(("f9",), "F9", "break", act="break", meaning="a breakpoint where the focus stands, or none"),
+    Key(("f9",), "F9", "break", act="break", meaning="a breakpoint where the focus is, or none"),
     Key(("f10",), "F10", "next", "next"),
     Key(("f22",), "Shift-F10", "", "reverse-next"),
     Key(("f11",), "F11", "step", "step"),
