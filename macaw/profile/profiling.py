@@ -26,6 +26,11 @@ ONE_EACH = 4096  # up to so many instructions of a core each is a record
 GROUPS = 400  # slices at most whose metrics are kept
 
 
+def instructions_of_a_record(begun: int) -> int:
+    """How many instructions make a record of a core that begins so many, if nobody says."""
+    return 1 if begun <= ONE_EACH else -(-begun // AUTOMATIC)
+
+
 class ProfileError(MacawError):
     """A program that cannot be profiled, because it does not end by itself."""
 
@@ -224,7 +229,7 @@ class _Profiler:
         given = options.num.get(core, options.num.get(self.cores[core].row, options.num.get("")))
         if given is not None:
             return given
-        return 1 if begun <= ONE_EACH else -(-begun // AUTOMATIC)
+        return instructions_of_a_record(begun)
 
     def _segments(self, plain: Recorded) -> list[tuple[dict[str, Parameters], dict[str, int]]]:
         assert self.options.segments is not None
