@@ -9,24 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
-from asm.program import Program, Tensor
-from emu import plain
+from asm.program import Program
+from emu import saved, tensors
 from emu.core import NEVER, Core, Listener
 from emu.engines import ENGINES
 from emu.faults import DeviceError, Fault, Place, Stop
 from emu.jitter import Jitter
 from emu.memory import Memory
-from emu.state import Change, State, StateError, StateField, read_arrays, write_arrays
+from emu.state import Change, State, StateError, StateField
 from isa import registry
 from isa.memory_map import HALF_SHIFT
 
@@ -174,39 +172,13 @@ class Device:
 
         Raises `DeviceError`.
         """
-        tensor = self._tensor(name)
-        values = np.asarray(array)
-        wanted = np.dtype(tensor.dtype)
-        if values.dtype.newbyteorder("=") != wanted:
-            raise DeviceError(f"tensor {name} is {wanted}, the array is {values.dtype}")
-        if values.shape != tensor.shape:
-            raise DeviceError(
-                f"tensor {name} has the shape {_shape(tensor.shape)},"
-                f" the array has {_shape(values.shape)}"
-            )
-        little = np.ascontiguousarray(values, wanted.newbyteorder("<"))
-        self.memory.poke(tensor.address, little.tobytes())
+        tensor = tensors.named(self.program, name)
+        self.memory.poke(tensor.address, tensors.bytes_of(tensor, array))
 
     def read_tensor(self, name: str) -> NDArray[Any]:
         """A copy of the named tensor, of its declared dtype and shape. Raises `DeviceError`."""
-        tensor = self._tensor(name)
-        data = self.memory.peek(tensor.address, tensor.size)
-        dtype = np.dtype(tensor.dtype)
-        values = np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype)
-        return values.reshape(tensor.shape)
-
-    def _tensor(self, name: str) -> Tensor:
-        if self.program is None:
-            raise DeviceError("no program is loaded")
-        try:
-            tensor = self.program.tensor(name)
-        except KeyError:
-            names = [tensor.name for tensor in self.program.tensors]
-            near = get_close_matches(name, names, 1)
-            there = f"there are {', '.join(names)}" if names else "the program declares none"
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise DeviceError(f"no tensor is called '{name}', {there}{hint}") from None
-        return tensor
+        tensor = tensors.named(self.program, name)
+        return tensors.array_of(tensor, self.memory.peek(tensor.address, tensor.size))
 
     def counters(self) -> dict[str, dict[str, int]]:
         """Every core's counters by core, then by name: its table's, then its ports' traffic."""
@@ -573,10 +545,7 @@ class Device:
     def save(self, path: str | Path) -> None:
         """Write the whole state and the configuration to an `.npz` file. Raises `OSError`."""
         self.sync()
-        arrays = {"config": np.frombuffer(plain.pack(self._machine()), np.uint8)}
-        for name, state in self._states().items():
-            arrays |= state.arrays(f"{name}/")
-        write_arrays(path, arrays)
+        saved.write(path, self._machine(), self._states())
 
     def _machine(self) -> dict[str, Any]:
         """What a saved state must agree with."""
@@ -587,20 +556,7 @@ class Device:
 
         Raises `StateError` (no such file, another configuration, not ours), with nothing changed.
         """
-        arrays = read_arrays(path)
-        try:
-            config = plain.unpack(arrays["config"].tobytes())
-        except (KeyError, plain.PlainError) as error:
-            raise StateError(f"{path}: is no saved device: {error}") from None
-        if not isinstance(config, dict):
-            raise StateError(f"{path}: is no saved device: it has no configuration")
-        ours = self._machine()
-        if config != ours:
-            differ = [key for key in ours | config if config.get(key) != ours.get(key)]
-            raise StateError(f"{path}: is of another configuration: {', '.join(differ)}")
-        found = {
-            name: state.from_arrays(arrays, f"{name}/") for name, state in self._states().items()
-        }
+        found = saved.read(path, self._machine(), self._states())
         device, memory = found.pop("device"), found.pop("memory")
         before = self.snapshot()
         try:
@@ -629,7 +585,3 @@ def _running(cores: Iterable[Core]) -> int:
 
 def _discard(data: bytes) -> None:
     """Where a program's output goes if nobody wants it."""
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return "×".join(map(str, shape)) or "()"

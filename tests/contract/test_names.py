@@ -25,7 +25,7 @@ MNEMONICS = {row.mnemonic for core in CORES for row in core.instructions}
 ALLOWED = {
     ("emu/device.py", "mem.swap"): "what a message calls the service that it is",
     ("emu/device.py", "dispatch"): "what a message calls the service that it is",
-    ("emu/device.py", "config"): "the name of an array in a file",
+    ("emu/saved.py", "config"): "the name of an array in a file",
     ("asm/elf_note.py", "config"): "the name of an entry of a note",
     ("asm/formatter.py", "end"): "the name of a group of a regular expression",
     ("asm/editors/textmate.py", "end"): "a word of TextMate grammars",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import debugger.commands  # noqa: F401  (their rows)
 from debugger.commands.interpreter import Interpreter
 from debugger.gathering import Gatherer
 from debugger.layout import Arrangement

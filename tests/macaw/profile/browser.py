@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import pytest
+
 COMMANDS = ("chromium", "chromium-browser", "google-chrome")
 SECONDS = 60  # that an answer may take
 
@@ -19,6 +21,11 @@ SECONDS = 60  # that an answer may take
 def command() -> str | None:
     """The browser that is here."""
     return next((path for name in COMMANDS if (path := shutil.which(name))), None)
+
+
+# A browser is no package that pip brings. .ci/run installs one, and CI lets no test be skipped; at
+# home the pages go unopened without it.
+needs_browser = pytest.mark.skipif(command() is None, reason="no Chromium here")
 
 
 class Browser:

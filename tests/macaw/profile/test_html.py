@@ -11,13 +11,10 @@ import pytest
 
 from macaw.profile import html
 from macaw.profile.model import Profile, Series, Slice, Track
-from tests.macaw.profile import browser as browsers
-from tests.macaw.profile.browser import Browser, Page
+from tests.macaw.profile.browser import Browser, Page, needs_browser
 from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
 
 pytestmark = pytest.mark.once
-
-needs_browser = pytest.mark.skipif(browsers.command() is None, reason="no Chromium here")
 
 
 @pytest.fixture(scope="module")

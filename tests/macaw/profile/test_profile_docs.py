@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -25,9 +24,6 @@ def script() -> ModuleType:
     return module
 
 
-# It runs programs for half a minute. Their cycles on every Python are those of tests/programs/test_profiled.py.
-@pytest.mark.may_skip_in_ci
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="asked on Python 3.11 alone")
 def test_the_commands_print_what_the_page_shows() -> None:
     assert script().made(TEXT) == TEXT
 

@@ -12,8 +12,7 @@ import pytest
 
 from macaw.profile.model import Profile, from_json
 from tests.macaw.conftest import ROOT
-from tests.macaw.profile import browser as browsers
-from tests.macaw.profile.browser import Browser
+from tests.macaw.profile.browser import Browser, needs_browser
 from tests.macaw.profile.synthetic import ROWS
 from tests.macaw.profile.test_perfetto import busy_by_core, disjoint, read
 
@@ -85,7 +84,7 @@ def test_the_bottleneck_is_the_core_without_whose_work_the_run_is_shortest(made:
     assert max(found.saved, key=lambda row: found.saved[row]) == "pe"
 
 
-@pytest.mark.skipif(browsers.command() is None, reason="no Chromium here")
+@needs_browser
 def test_its_page(made: Made) -> None:
     with Browser() as browser:
         page = browser.open(made.page)

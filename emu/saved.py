@@ -1,0 +1,40 @@
+"""A device's state as a file: the state of each part, and the machine that it must be of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emu import plain
+from emu.state import Snapshot, State, StateError, read_arrays, write_arrays
+
+
+def write(path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]) -> None:
+    """Write the states by name to an `.npz` file. Raises `OSError`."""
+    arrays = {"config": np.frombuffer(plain.pack(dict(machine)), np.uint8)}
+    for name, state in states.items():
+        arrays |= state.arrays(f"{name}/")
+    write_arrays(path, arrays)
+
+
+def read(
+    path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]
+) -> dict[str, Snapshot]:
+    """The snapshots that such a file holds for the states; nothing is changed.
+
+    Raises `StateError` (no such file, another machine, not ours).
+    """
+    arrays = read_arrays(path)
+    try:
+        config = plain.unpack(arrays["config"].tobytes())
+    except (KeyError, plain.PlainError) as error:
+        raise StateError(f"{path}: is no saved device: {error}") from None
+    if not isinstance(config, dict):
+        raise StateError(f"{path}: is no saved device: it has no configuration")
+    if config != machine:
+        differ = [key for key in {**machine, **config} if config.get(key) != machine.get(key)]
+        raise StateError(f"{path}: is of another configuration: {', '.join(differ)}")
+    return {name: state.from_arrays(arrays, f"{name}/") for name, state in states.items()}

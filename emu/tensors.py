@@ -1,0 +1,53 @@
+"""A program's named tensors as arrays: which there are, and their bytes in memory."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asm.program import Program, Tensor
+from emu.faults import DeviceError
+
+
+def named(program: Program | None, name: str) -> Tensor:
+    """The tensor of that name. Raises `DeviceError`."""
+    if program is None:
+        raise DeviceError("no program is loaded")
+    try:
+        return program.tensor(name)
+    except KeyError:
+        names = [tensor.name for tensor in program.tensors]
+        near = get_close_matches(name, names, 1)
+        there = f"there are {', '.join(names)}" if names else "the program declares none"
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise DeviceError(f"no tensor is called '{name}', {there}{hint}") from None
+
+
+def bytes_of(tensor: Tensor, array: object) -> bytes:
+    """An array as memory holds it; dtype and shape must be the declared ones.
+
+    Raises `DeviceError`.
+    """
+    values = np.asarray(array)
+    wanted = np.dtype(tensor.dtype)
+    if values.dtype.newbyteorder("=") != wanted:
+        raise DeviceError(f"tensor {tensor.name} is {wanted}, the array is {values.dtype}")
+    if values.shape != tensor.shape:
+        raise DeviceError(
+            f"tensor {tensor.name} has the shape {_shape(tensor.shape)},"
+            f" the array has {_shape(values.shape)}"
+        )
+    return np.ascontiguousarray(values, wanted.newbyteorder("<")).tobytes()
+
+
+def array_of(tensor: Tensor, data: bytes) -> NDArray[Any]:
+    """The array of a tensor's bytes, a copy of its declared dtype and shape."""
+    dtype = np.dtype(tensor.dtype)
+    return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(tensor.shape)
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape)) or "()"
