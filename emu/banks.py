@@ -91,7 +91,7 @@ class Banks:
         if port.core.tracing:
             for of, count in (("reads", reads), ("writes", writes)):
                 if count:
-                    port.core.trace.occurred(of, time, None, count, port.instruction)
+                    port.core.occurred(of, time, time + 1, count, port.instruction)
         self._last[half][port.place] = time
 
     def grant_alone(

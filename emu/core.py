@@ -65,7 +65,8 @@ is part of the core's state. The core tells it of its instructions, `begin` and 
 they use, `occurred`, if `core.tracing`: at other times nothing that it could be told matters, and
 instructions are not counted by it either, so `begun` says how many there were. Ports tell of the
 accesses that they see: those of the instruction that began last, or of number `port.instruction`.
-A fast engine may tell it all later, up to its `sync`. A marker is told by `core.mark` at any time.
+A core may tell it all later, up to its `sync`: an engine does that is fast, and the dma, which adds
+up what a transfer uses (`occurred` is its own). A marker is told by `core.mark` at any time.
 The profiler asks `current` what the core is at, and is told of waits that end (`on_wait`).
 
 **Questions.** `stalls` says what the core and its parts are at and who could end their waits;

@@ -178,8 +178,10 @@ class Port:
         beats, start, ready = self.memory.channel.take(time, offset, length)
         self.external_reads += beats
         self.external_blocked += start - time
-        if self.core.listeners or self.core.tracing:
-            self._beats("external_reads", time, ready, beats)
+        if beats and self.core.tracing:
+            self.core.occurred("external_reads", time, ready, beats, self.instruction)
+        if self.core.listeners:
+            self._announce("external_reads", time, ready, beats)
         return pages.read(offset, length), ready
 
     def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
@@ -200,18 +202,18 @@ class Port:
         self.external_writes += beats
         self.external_partial += partial
         self.external_blocked += start - time
-        if self.core.listeners or self.core.tracing:
-            self._beats("external_writes", time, ready, beats)
-            self._beats("external_partial", time, ready, partial)
+        if beats and self.core.tracing:
+            self.core.occurred("external_writes", time, ready, beats, self.instruction)
+            if partial:
+                self.core.occurred("external_partial", time, ready, partial, self.instruction)
+        if self.core.listeners:
+            self._announce("external_writes", time, ready, beats)
+            self._announce("external_partial", time, ready, partial)
         return ready
 
-    def _beats(self, of: str, begin: int, until: int, count: int) -> None:
+    def _announce(self, of: str, begin: int, until: int, count: int) -> None:
         """Announce traffic of external memory, by its name in `isa.common.TRAFFIC`."""
-        if not count:
-            return
-        if self.core.tracing:
-            self.core.occurred(of, begin, until, count, self.instruction)
-        if self.core.listeners:
+        if count:
             self.core.announce("beats", of=of, begin=begin, until=until, count=count)
 
     def _reached(self, pages: Pages, time: int, offset: int, length: int, writes: bool) -> int:

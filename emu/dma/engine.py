@@ -26,6 +26,7 @@ from emu.dma.transfer import DESCRIPTION, Transfer
 from emu.faults import Fault, Stop
 from emu.origins import Origins
 from emu.ports import ONCHIP, REGION_SHIFT
+from emu.tallies import INDEX, Tally
 from emu.windows import Later
 from isa.codec import unpack
 from isa.dma import CORE, TRANSFER
@@ -53,6 +54,7 @@ class Dma(Core):
         self.writer = device.memory.port(self)
         self.rows = 0  # of the running transfer, 0 if it has no bytes
         self.ordered = False  # its rows must not overtake one another
+        self.tally = Tally()  # what the trace will have of it
 
     # What cp asks for
 
@@ -120,11 +122,9 @@ class Dma(Core):
         held = state.held.pop(self.transfer.ticket, None)
         if held is not None:
             state.row, state.position, state.buffer, state.ready, state.number = held
-            self._name_ports()
             self.time = state.read_free = state.write_free = state.began
             return
         state.number = self.retired + len(state.held)
-        self._name_ports()
         if self.tracing:
             self.trace.begin(state.began, state.number)
         state.ready = state.began
@@ -133,10 +133,6 @@ class Dma(Core):
         state.read_free = state.write_free = self.time
         if self.listeners:
             self.announce("begin", **self.transfer.values())
-
-    def _name_ports(self) -> None:
-        """What the ports do is done for the running transfer."""
-        self.reader.instruction = self.writer.instruction = self.state.number
 
     def _prepare(self) -> None:
         """Hold what derives from the running transfer."""
@@ -288,6 +284,7 @@ class Dma(Core):
         found = self._runnable(time, 1)
         if isinstance(found, int):
             self._went_on(time)
+            self._tell()
             first = state.transfers[0]
             held = (state.row, state.position, state.buffer, state.ready, state.number)
             state.held[first[0]] = held
@@ -348,8 +345,7 @@ class Dma(Core):
         state = self.state
         state.transfers.pop(0)
         self.retired += 1
-        if self.tracing:
-            self.trace.end(time + 1, state.number)
+        self._tell(time + 1)
         state.busy += time + 1 - state.began
         if self.listeners:
             self.announce("end", ticket=self.transfer.ticket)
@@ -385,6 +381,22 @@ class Dma(Core):
 
     # The trace
 
+    def occurred(
+        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
+    ) -> None:
+        """See `Core.occurred`; the block has it when the transfer ends or something else asks."""
+        self.tally.occurred(INDEX[what], time, until, count)
+
+    def _tell(self, until: int = 0) -> None:
+        """Let the block have what the running transfer did; it ends at `until` (0: not yet)."""
+        if self.tracing:
+            self.trace.did(self.state.number, self.tally.uses(), until)
+            self.tally.clear()
+
+    def trace_changed(self) -> None:
+        """See `Core.trace_changed`."""
+        self.tally.clear()
+
     @property
     def begun(self) -> int:
         """Transfers that have begun."""
@@ -395,6 +407,11 @@ class Dma(Core):
         return Units(0, 0)
 
     # State
+
+    def sync(self) -> None:
+        """See `Core.sync`."""
+        self._tell()
+        super().sync()
 
     def counters(self) -> dict[str, int]:
         """See `Core.counters`."""
@@ -409,5 +426,5 @@ class Dma(Core):
     def reload(self) -> None:
         """See `Core.reload`."""
         super().reload()
+        self.tally.clear()
         self._prepare()
-        self._name_ports()

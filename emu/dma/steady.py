@@ -80,10 +80,9 @@ class Steady:
             ready = last + channel.latency + 1
             state.ready = max(state.ready, ready)
             if dma.tracing:
-                number = state.number
-                dma.trace.occurred("external_writes", self.write, ready, count, number)
+                dma.occurred("external_writes", self.write, ready, count)
                 if partial:
-                    dma.trace.occurred("external_partial", self.write, ready, partial, number)
+                    dma.occurred("external_partial", self.write, ready, partial)
         else:
             lane.granted(dst, port, begin, count, self.write, self.step)
             state.ready = max(state.ready, last + 1)
@@ -109,8 +108,7 @@ class Steady:
             port.external_reads += count
             src.memory.channel.free = state.read_free = last + 1
             if dma.tracing:
-                until = last + self.after
-                dma.trace.occurred("external_reads", self.read, until, count, state.number)
+                dma.occurred("external_reads", self.read, last + self.after, count)
         else:
             lane.granted(src, port, first, count, self.read, self.step)
 
