@@ -2,100 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
-from prompt_toolkit.data_structures import Size
-from prompt_toolkit.input import create_pipe_input
-from prompt_toolkit.output import DummyOutput
 
 from debugger.commands.interpreter import Interpreter
 from debugger.commands.text import stop_lines
-from debugger.screen.application import Screen
 from debugger.screen.control import COLOURS, style_of
 from debugger.screen.keys import KEYS, bar
-from debugger.views.room import ASCII, BAD, FADING, FAINT, UNICODE
+from debugger.views.room import ASCII, BAD, FADING, FAINT
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.test_session import LOOP
-
-PATIENCE = 12  # seconds for what takes some milliseconds
-
-
-class Sized(DummyOutput):
-    """A terminal of a size that shows nothing."""
-
-    def __init__(self, width, height):
-        self.size = Size(rows=height, columns=width)
-
-    def get_size(self):
-        return self.size
-
-
-class Typist:
-    """Types, and waits for what is to be seen; runs beside the application."""
-
-    def __init__(self, session, size=(80, 24), signs=UNICODE, lines=(), keep=None):
-        self.interpreter = Interpreter(session, DebuggerFiles())
-        self.output = Sized(*size)
-        self.signs, self.lines, self.keep = signs, lines, keep
-        self.failure = None
-
-    def play(self, act):
-        """Run the screen while `act(self)` types; it ends with the act."""
-        with create_pipe_input() as pipe:
-            self.pipe = pipe
-            self.screen = Screen(
-                self.interpreter, signs=self.signs, keep=self.keep, typed=pipe, shown=self.output
-            )
-            thread = threading.Thread(target=self._played, args=(act,), daemon=True)
-            thread.start()
-            self.screen.run(self.lines)
-            thread.join(PATIENCE)
-        if self.failure is not None:
-            raise self.failure
-        return self
-
-    def _played(self, act):
-        try:
-            self.until("F1 help")
-            act(self)
-        except BaseException as failure:
-            self.failure = failure
-        finally:
-            self.screen.worker.interrupt()
-            loop = self.screen.app.loop
-            if loop is not None:
-                loop.call_soon_threadsafe(self.screen._exit)
-
-    def type(self, text):
-        self.pipe.send_text(text)
-
-    def rows(self):
-        shown = self.screen.app.renderer.last_rendered_screen
-        if shown is None:
-            return [""]
-        width, height = self.output.size.columns, self.output.size.rows
-        return ["".join(shown.data_buffer[y][x].char for x in range(width)) for y in range(height)]
-
-    def until(self, *texts):
-        """Wait until all of the texts are to be seen."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            try:
-                seen = "\n".join(self.rows())
-            except RuntimeError:  # it is drawn just now
-                continue
-            if all(text in seen for text in texts):
-                return seen
-            time.sleep(0.02)
-        raise AssertionError(f"{texts} never came, but\n{seen}")
-
-    @property
-    def log(self):
-        return [written.text for written in self.screen.worker.gatherer.log]
-
+from tests.debugger.typist import PATIENCE, Typist
 
 SHIFT_F12, F12, ALT_6 = "\x1b[24;2~", "\x1b[24~", "\x1b6"
 
@@ -148,12 +67,10 @@ def test_ctrl_c_stops_a_run_and_output_goes_to_its_panel():
 def test_a_resize_brings_other_panels():
     def act(user):
         assert "5 memory" not in user.until("1 code", "4 output")
-        user.output.size = Size(rows=50, columns=200)
-        user.screen.app._on_resize()
+        user.resize(200, 50)
         seen = user.until("5 memory", "8 stalls", "9 timeline", "0 watches", "cycles_mac: ")
         assert all(len(row) == 200 for row in seen.splitlines())
-        user.output.size = Size(rows=12, columns=50)
-        user.screen.app._on_resize()
+        user.resize(50, 12)
         assert "registers" not in user.until("The terminal is small")
 
     Typist(session("layer")).play(act)

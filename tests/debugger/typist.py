@@ -1,0 +1,110 @@
+"""Somebody at the debugger's screen: keys in, the rendered screen out, on a terminal that is none."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from debugger.commands.interpreter import Interpreter
+from debugger.screen.application import Screen
+from debugger.views.room import UNICODE
+from macaw.debugging import DebuggerFiles
+
+PATIENCE = 12  # seconds for what takes some milliseconds
+
+
+class Sized(DummyOutput):
+    """A terminal of a size that shows nothing."""
+
+    def __init__(self, width, height):
+        self.size = Size(rows=height, columns=width)
+
+    def get_size(self):
+        return self.size
+
+
+class Typist:
+    """Types, and waits for what is to be seen; runs beside the application.
+
+    What goes wrong in the application (a user would see a traceback) is raised by `play`.
+    """
+
+    def __init__(
+        self, session=None, size=(80, 24), signs=UNICODE, lines=(), keep=None, interpreter=None
+    ):
+        self.interpreter = interpreter or Interpreter(session, DebuggerFiles())
+        self.output = Sized(*size)
+        self.signs, self.lines, self.keep = signs, lines, keep
+        self.failure = None
+
+    def play(self, act):
+        """Run the screen while `act(self)` types; it ends with the act."""
+        with create_pipe_input() as pipe:
+            self.pipe = pipe
+            self.screen = Screen(
+                self.interpreter, signs=self.signs, keep=self.keep, typed=pipe, shown=self.output
+            )
+            self.screen.app._handle_exception = self._failed
+            thread = threading.Thread(target=self._played, args=(act,), daemon=True)
+            thread.start()
+            self.screen.run(self.lines)
+            thread.join(PATIENCE)
+        if self.failure is not None:
+            raise self.failure
+        return self
+
+    def _played(self, act):
+        try:
+            self.until("F1 help")
+            act(self)
+        except BaseException as failure:
+            self.failure = self.failure or failure
+        finally:
+            self.screen.worker.interrupt()
+            loop = self.screen.app.loop
+            if loop is not None:
+                loop.call_soon_threadsafe(self.screen._exit)
+
+    def _failed(self, loop, context):
+        found = context.get("exception") or RuntimeError(context["message"])
+        self.failure = self.failure or found
+
+    def type(self, text):
+        self.pipe.send_text(text)
+
+    def resize(self, width, height):
+        """The terminal has another size from now on."""
+        self.output.size = Size(rows=height, columns=width)
+        self.screen.app.loop.call_soon_threadsafe(self.screen.app._on_resize)
+
+    def rows(self):
+        shown = self.screen.app.renderer.last_rendered_screen
+        if shown is None:
+            return [""]
+        width, height = self.output.size.columns, self.output.size.rows
+        return ["".join(shown.data_buffer[y][x].char for x in range(width)) for y in range(height)]
+
+    def until(self, *texts):
+        """Wait until all of the texts are to be seen."""
+        return self.wait(lambda seen: all(text in seen for text in texts), texts)
+
+    def wait(self, holds, what="it"):
+        """Wait until something holds of the screen's text."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and self.failure is None:
+            try:
+                seen = "\n".join(self.rows())
+            except RuntimeError:  # it is drawn just now
+                continue
+            if holds(seen):
+                return seen
+            time.sleep(0.01)
+        raise self.failure or AssertionError(f"{what} never came, but\n{seen}")
+
+    @property
+    def log(self):
+        return [written.text for written in self.screen.worker.gatherer.log]
