@@ -22,6 +22,8 @@ class Source(NamedTuple):
     place: Place | None = None  # or a register of the same core
     origin: Origin | None = None  # or the result of another step
     value: Any = None
+    # It says how the step works: `origin` is who set it, `memory` where it stood.
+    setting: bool = False
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class Cause:
     where: Where | None = None  # the instruction
     by: str = ""  # the core that asked for the step
     memory: tuple[int, int] | None = None  # address, bytes
+    setting: bool = False  # it says how the step works; the others are what it worked on
     _more: Any = field(default=None, repr=False)
     _known: list[Cause] | None = field(default=None, repr=False)
 
@@ -142,11 +143,14 @@ class _Finder:
                 yield from self._of(source, core, value)
 
         shown = origin.value if value is None else value
-        return Cause(role, name, shown, origin.what, core, time, where, origin.by, memory, more)
+        how, by = origin.what, origin.by
+        return Cause(role, name, shown, how, core, time, where, by, memory, _more=more)
 
     def _of(self, source: Source, core: str, copied: Any) -> Iterator[Cause]:
         """The causes of what went into a step of a core."""
-        if source.memory is not None:
+        if source.setting:
+            yield self._setting(source, core)
+        elif source.memory is not None:
             address, size = source.memory
             before = self.record.read_at(core, address, source.number)
             value = copied if source.value is None and source.what == COPIED else source.value
@@ -158,6 +162,23 @@ class _Finder:
             yield self._made(source.what, "", None, core, made.time, made, source.value)
         else:
             yield Cause(source.what, "", source.value, "begin", core)
+
+    def _setting(self, source: Source, core: str) -> Cause:
+        """What says how a step works, and who set it; of bytes the source's line, too."""
+        made = source.origin
+        if made is None:
+            return Cause(source.what, "", source.value, "begin", core, setting=True)
+        cause = self._made(source.what, "", None, core, made.time, made, source.value)
+        if source.memory is not None:
+            bytes_of = source._replace(origin=None, setting=False)
+            cause._known = list(self._of(bytes_of, core, source.value))
+            end = cause._known[0]
+            while not end.ends and len(end.causes) == 1:
+                end = end.causes[0]
+            cause.name = end.name
+            if end.where is not None and end.where.file:
+                cause.name += f" {end.where.file}:{end.where.line}"
+        return replace(cause, setting=True)
 
     def _untold(
         self, role: str, name: str, begin: int, length: int, write: Access, value: Any
@@ -229,7 +250,7 @@ def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
         left -= 1
         found: dict[str, Any] = {"role": cause.role, "name": cause.name, "value": cause.value}
         found |= {"how": cause.how, "core": cause.core, "cycle": cause.cycle, "by": cause.by}
-        found |= {"where": cause.where, "memory": cause.memory}
+        found |= {"where": cause.where, "memory": cause.memory, "setting": cause.setting}
         if deep > 0 and left > 0 and not cause.ends:
             found["causes"] = [plain_of(item, deep - 1) for item in cause.causes]
         elif not cause.ends:
@@ -252,7 +273,10 @@ def _lines(cause: Cause, depth: int, indent: str) -> Iterator[str]:
     if depth <= 0:
         yield f"{indent}  ..."
         return
-    below = cause.causes
+    below = [item for item in cause.causes if not item.setting]
+    for item in cause.causes:
+        if item.setting:
+            yield from _lines(item, depth - 1, indent + "  ")
     for item in below[:WIDTH]:
         yield from _lines(item, depth - 1, indent + "  ")
     if len(below) > WIDTH:
@@ -262,8 +286,12 @@ def _lines(cause: Cause, depth: int, indent: str) -> Iterator[str]:
 def _line(cause: Cause) -> str:
     same = cause.role.replace(" ", "") == cause.name.replace(" ", "")
     text = cause.role if same or not cause.name else f"{cause.role} {cause.name}"
+    if cause.setting:
+        text = f"with {cause.role}"
     if cause.value is not None:
         text += f" = {cause.value}"
+    if cause.setting and cause.name:
+        text += f" of {cause.name}"
     if cause.ends:
         place = (
             f" {cause.where.file}:{cause.where.line}" if cause.where and cause.where.file else ""

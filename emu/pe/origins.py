@@ -18,10 +18,10 @@ from emu.origins import Origin, Origins, Source
 from emu.pe.arithmetic import stored_type
 from emu.pe.balancing import GIVEN
 from emu.pe.loading import Loading, records_of
-from emu.pe.sequence import ACTIVATIONS_SEGMENT, REDUCE, decoded
+from emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, REDUCE, decoded
 from emu.pe.stages import INDEX_MASK, PLACE_SHIFT
 from emu.pe.state import Op, Packet, Run
-from isa.pe import ACCUMULATORS, ELEMENTS
+from isa.pe import ACCUMULATORS, ACTIVATIONS, ELEMENTS, FIXED_POINT, FUNCTIONS, HEADER_OF, SEQUENCE
 
 if TYPE_CHECKING:
     from emu.pe.control import Control
@@ -32,6 +32,7 @@ Key = tuple[int, int, int]  # cluster, PE, place of the output queue
 _TIME, _SUM, _MAC, _WEIGHT, _, _ACTIVATION, _ = range(7)  # rows of what is kept of products
 _KEPT = 7
 _WIDEST = 8  # bytes of an element that is stored
+_MEMBERS = {member.name: member for member in SEQUENCE.members}
 
 
 class RowOrigins(Origins):
@@ -50,6 +51,8 @@ class RowOrigins(Origins):
         self._added: dict[int, list[Source]] = {}  # by accumulator: partial sums
         self.output: dict[Key, Origin] = {}
         self._stored: dict[int, list[tuple[int, Origin]]] = {}  # by address: bytes
+        # By cluster and buffer: the config, and where the sequence was that it brought.
+        self._configs: dict[tuple[int, int], tuple[Origin, int]] = {}
 
     @property
     def kept(self) -> int:
@@ -117,6 +120,40 @@ class RowOrigins(Origins):
             self.output[cluster, pe, first + number] = made
             one = Source("psum", self.number(), None, None, made, value)
             self._added.setdefault(self._flat(cluster, pe, number), []).append(one)
+
+    # What configures
+
+    def configures(self, cluster: int, buffer: int) -> None:
+        """The packet on the bus is a config of a buffer."""
+        packet = self.row.state.packet
+        at = self.row.address(packet["address"])
+        made = Origin(self.number(), self.row.time, packet["mnemonic"], at)
+        self._configs[cluster, buffer] = made, -1
+
+    def configured(self, clusters: Sequence[int], buffer: int, offset: int) -> None:
+        """The sequence at an offset of the half has come into a buffer."""
+        for cluster in clusters:
+            made, _ = self._configs[cluster, buffer]
+            made = Origin(self.number(), self.row.time, made.what, made.address)
+            base = self.row.device.memory.feeding_address(self.shape.row)
+            self._configs[cluster, buffer] = made, base + offset
+
+    def _settings(self, control: Control, run: Run, op: Op) -> Iterator[Source]:
+        """What the header of a run's sequence says of an spu function, and which config set it."""
+        key = control.cluster, run["buffer"]
+        made, base = self._configs.get(key, (None, 0))
+        header = self.row.state.headers[key].tolist()
+        names = HEADER_OF.get(FUNCTIONS[op["function"]], ())
+        curve = ACTIVATIONS[header[MEMBERS.index("activation")]]
+        if "activation" in names and curve in FIXED_POINT and self.shape.element.startswith("int"):
+            names = (*names, "shift")
+        for name in names:
+            legal = _MEMBERS[name].legal
+            value = header[MEMBERS.index(name)]
+            shown = legal.format(value) if legal.by_name else value
+            place = None if made is None else (base + SEQUENCE.offsets[name], 1)
+            number = self.number() if made is None else made.number
+            yield Source(name, number, place, None, made, shown, setting=True)
 
     # What is multiplied
 
@@ -232,20 +269,21 @@ class RowOrigins(Origins):
         self, control: Control, run: Run, op: Op, source: list[int], target: list[int]
     ) -> None:
         c, reduces = control.cluster, op["function"] == REDUCE
+        settings = [] if op["name"] == "bypass" else list(self._settings(control, run, op))
         if op["chained"] >= 0:
             for pe, place in enumerate(target):
                 value = self.row.state.accumulators[c, pe, op["chained"]].item()
                 sources = self._sum(self._flat(c, pe, op["chained"]))
                 made = self._step(control, run, op, value, sources)
-                one = Source("sum", made.number, None, None, made, value)
-                self.output[c, pe, place] = self._step(control, run, op, None, partial(iter, [one]))
+                some = [Source("sum", made.number, None, None, made, value), *settings]
+                self.output[c, pe, place] = self._step(control, run, op, None, partial(iter, some))
             return
         for number in range(max(run["out"]["count"], 1)):
             parts = [
                 self._result(c, pe, first + number) for pe, first in enumerate(source)
             ]  # fmt: skip
             for pe, place in enumerate(target[:1] if reduces else target):
-                some = parts if reduces else parts[pe : pe + 1]
+                some = [*(parts if reduces else parts[pe : pe + 1]), *settings]
                 made = self._step(control, run, op, None, partial(iter, some))
                 self.output[c, pe, place + number] = made
 

@@ -43,6 +43,8 @@ class SequenceParser:
 
     def begin(self, buffer: int, segment: Segment) -> None:
         """Take `buffer` and empty it; the sequence of `segment` is about to come."""
+        if self.row.remembered is not None:
+            self.row.remembered.configures(self.cluster, buffer)
         self.state.headers[self.cluster, buffer, _COUNT] = 0
         self.state.scalar_sums[self.cluster, buffer] = 0
         self.state.scalar_held[self.cluster, buffer] = False
@@ -95,6 +97,8 @@ class SequenceParser:
         self.state.steps[c, buffer] = parse_steps(data, header, base)
         self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
         self.state.origins[c, buffer] = parser["address"] + start
+        if self.row.remembered is not None:
+            self.row.remembered.configured(clusters, buffer, parser["address"])
         for cluster in clusters:
             self.state.parsers[cluster] = None
         return True

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from debugger.causes.record import CauseError
-from debugger.causes.values import why
+from debugger.causes.values import lines, why
 from debugger.commands.interpreter import Interpreter
 from debugger.commands.text import shown
 from macaw.debugging import DebuggerFiles
@@ -138,31 +138,23 @@ def source_of(cause):
     return lines[cause.where.line - 1].split("#")[0].split()
 
 
-FINISH2 = 1 + next(
-    number
-    for number, line in enumerate(
-        (PROGRAMS / "digits_mlp" / "digits_mlp.s").read_text("utf-8").splitlines()
-    )
-    if "finish2, activation=relu, shift=7" in line
-)
-
-
 def computed(cause, seen):
     """The value of a cause from its ends: only sums, products, relu, shifts to even, saturation."""
     seen.setdefault(cause.how, set()).add(cause.name)
     if cause.ends:
         return cause.value
-    causes = [(item.role, computed(item, seen)) for item in cause.causes]
+    settings = {item.role: item.value for item in cause.causes if item.setting}
+    causes = [(item.role, computed(item, seen)) for item in cause.causes if not item.setting]
     if cause.how == "mac":
         (_, weight), (_, activation) = causes
         return weight * activation
     if cause.how == "spu" and source_of(cause)[1] == "nonsf,":
         return sum(value for _, value in causes)
     ((_, value),) = causes
-    if cause.how == "spu" and source_of(cause)[1] == "activation,":
+    if settings == {"activation": "relu"}:
         return max(value, 0)
     if cause.how == "spu":
-        shift = 4 if cause.where.line < FINISH2 else 7
+        shift = settings["shift"]
         low, rest = value >> shift, value & (1 << shift) - 1
         half = 1 << shift - 1
         low += rest > half or (rest == half and low & 1)
@@ -203,6 +195,26 @@ def test_the_products_of_a_logit(digits):
     (psum,) = [item for item in total.causes if item.role == "psum"]
     b3 = np.load(PROGRAMS / "digits_mlp" / "b3.npy")
     assert psum.value == b3[3, 0]
+
+
+def test_the_settings_of_a_step(digits):
+    """A requantised activation: by which shift, who set it, and at which line it stands."""
+    text = (PROGRAMS / "digits_mlp" / "digits_mlp.s").read_text("utf-8").splitlines()
+    stored = only(only(why(digits, "mem[hidden2].i8")).causes)
+    requantised = only(stored.causes)
+    (shift,) = [item for item in requantised.causes if item.setting]
+    assert (shift.role, shift.value, shift.how, shift.core) == ("shift", 7, "config", "pe[0]")
+    assert text[shift.where.line - 1].split() == ["config", "ib=2,", "finish2"]
+    relu = next(x for x in requantised.causes if not x.setting)
+    assert [(x.role, x.value) for x in relu.causes if x.setting] == [("activation", "relu")]
+    cause = only(shift.causes)
+    while not cause.ends:
+        assert cause.value == 7
+        cause = only(cause.causes)
+    assert "finish2, activation=relu, shift=7" in text[cause.where.line - 1]
+    line = next(x for x in lines([requantised]) if x.startswith("  with"))
+    assert line.startswith("  with shift = 7 of 0x80000873 <finish2+5> ")
+    assert f"digits_mlp.s:{cause.where.line}: pe[0] config at cycle " in line
 
 
 def test_the_command(digits):
