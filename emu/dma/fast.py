@@ -4,6 +4,8 @@ While nobody else asks for the halves and the channel that a transfer uses, its 
 other one a cycle, and only the last write can be noticed by anybody. So the engine sleeps until
 then. Who comes before (`disturbed`, `shared`, `sync`) finds everything as it is at that moment:
 what was left out is done first, cycle by cycle where beats wait, otherwise all at once.
+
+A transfer between places of local and external memory goes on beat by beat while nobody else acts.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 from emu.dma.engine import Dma
 from emu.dma.lane import Lane, lane_of
 from emu.dma.steady import steady
+from isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
     from emu.device import Device
@@ -32,6 +35,7 @@ class FastDma(Dma):
         self._asleep = False  # nobody has seen the acts from `_next` on
         self._next = 0  # the next act while it sleeps
         self._patience = 0
+        self._unseen = False  # the beats of the running transfer ask nobody
         self._asked: list[tuple[Port, int, int, bytes | None]] = []
 
     # The contract
@@ -46,7 +50,13 @@ class FastDma(Dma):
             self._patience -= 1
         elif self._sleep():
             return None
-        return super().advance(limit)
+        if not self._unseen:
+            return super().advance(limit)
+        device, transfer = self.device, self.transfer
+        while self.time < limit and self.transfer is transfer:
+            device.cycle = self.time
+            super().advance(limit)
+        return None
 
     def sync(self) -> None:
         """Bring the declared state to the present; nothing is left out from now on."""
@@ -76,6 +86,22 @@ class FastDma(Dma):
         if self.state.transfers and self.rows and not self.ordered:
             lane = lane_of(self.transfer, self.width, self.device.memory)
             self.lane = None if lane is None or self._meets_records(lane) else lane
+        self._unseen = self.lane is None and self._asks_nobody()
+
+    def _asks_nobody(self) -> bool:
+        """Whether all that the running transfer moves lies in local and external memory."""
+        if not self.state.transfers or not self.rows:
+            return False
+        memory, transfer = self.device.memory, self.transfer
+        for first, stride in (
+            (transfer.src, transfer.src_stride),
+            (transfer.dst, transfer.dst_stride),
+        ):
+            last = first + (transfer.rows - 1) * stride
+            low, end = min(first, last), max(first, last) + transfer.row_bytes
+            if low < EXTERNAL and end > memory.local_bytes:
+                return False
+        return True
 
     def _meets_records(self, lane: Lane) -> bool:
         """Whether records of traces may come to the external memory of a transfer, unasked."""

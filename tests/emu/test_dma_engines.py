@@ -258,10 +258,20 @@ def test_beats_by_number(
 
 @pytest.mark.parametrize(
     ("dst", "src", "acts"),
-    [(UNIT, EXTERNAL, 2), (EXTERNAL, UNIT, 3), (UNIT + HALF, UNIT, 2), (UNIT, EXTERNAL + 5, 2)],
+    [
+        (UNIT, EXTERNAL, 2),
+        (EXTERNAL, UNIT, 3),
+        (UNIT + HALF, UNIT, 2),
+        (UNIT, EXTERNAL + 5, 2),
+        (EXTERNAL + SIZE, EXTERNAL, 1),
+        (0x1000, EXTERNAL, 1),
+    ],
 )
 def test_a_long_transfer_takes_few_acts(dst: int, src: int, acts: int) -> None:
-    """One to fall asleep, one for the last write; to external memory one to be there."""
+    """One to fall asleep, one for the last write; to external memory one to be there.
+
+    Those that ask for no on-chip memory go on as long as nobody else acts.
+    """
     device = make(toy(0, [("copy", AT), ("await", 0), ("end",)]))
     device.memory.poke(AT, describe(dst, src, 640, 4, 700, 641))
     dma = device.cores["dma"]
@@ -276,3 +286,19 @@ def test_a_long_transfer_takes_few_acts(dst: int, src: int, acts: int) -> None:
     device.run()
     assert device.counters()["dma"]["beats"] >= 80
     assert len(calls) == acts
+
+
+@pytest.mark.parametrize("dst", [EXTERNAL + SIZE, UNIT])
+def test_who_waited_for_a_transfer_comes_before_the_next_one(dst: int) -> None:
+    """It stores where that one reads, one cycle after the end of the first."""
+    made = []
+    for engine in ENGINES:
+        script = [("copy", AT), ("copy", AT + 24), ("await", 1), ("store", EXTERNAL, 4, 77)]
+        device = make(toy(0, [*script, ("await", 0), ("end",)]), engine=engine)
+        device.memory.poke(AT, describe(EXTERNAL + 2 * SIZE, EXTERNAL, 640))
+        device.memory.poke(AT + 24, describe(dst, EXTERNAL, 640))
+        device.run()
+        assert device.memory.peek(dst, 4) == (77).to_bytes(4, "little")
+        assert device.memory.peek(EXTERNAL + 2 * SIZE, 4) == bytes(4)
+        made.append(device)
+    alike(*made)
