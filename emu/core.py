@@ -86,7 +86,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from emu import trace
+from emu import recordings, trace
 from emu.faults import Fault, Stop
 from emu.origins import Origins
 from emu.state import State, StateField
@@ -197,7 +197,7 @@ class Core(ABC):
         self.divider = 1  # device cycles to a cycle of this core
         self.burst = 4096  # cycles that it goes on for before the clock looks at interrupts again
         self.state = state if isinstance(state, State) else State((*CONTRACT, *state))
-        self.state.add(trace.fields(device.config))
+        self.state.add(recordings.fields(device.config))
         self.listeners: list[Listener] = []  # announce only if there are some
         self.time = NEVER
         self.running = False

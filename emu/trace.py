@@ -29,96 +29,32 @@ The seed leaves open, and here it is so:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from struct import Struct
 from typing import Any
 
 from emu.faults import Fault
-from emu.spans import Spans
-from emu.state import State, StateField
-from emu.tallies import Tally
-from isa import trace
-from isa.trace import (
-    ALL,
-    AUTO,
-    FULL,
-    GROUP,
-    INSTRUCTION,
-    OCCURRENCES,
-    PARAMETERS,
-    RECORD,
-    RECORDING,
+from emu.recordings import (
+    ARRAY,
+    BEGIN,
+    COUNTERS,
+    END,
+    PACK,
+    TAKEN,
+    TAKEN_AT,
+    Recording,
+    add,
+    fields,
+    shown,
 )
+from emu.state import State
+from emu.tallies import Tally
+from emu.triggers import ENDLESS, Trigger
+from isa import trace
+from isa.trace import ALL, AUTO, FULL, PARAMETERS, RECORD, RECORDING
 
 Write = Callable[[int, bytes], None]  # bytes to an address; raises `Fault` outside of memory
-Place = tuple[int | None, int | None, int | None]
 
 _PLACES = trace.places()
 _PARAMETERS = {row.name: row for row in PARAMETERS}
-_COUNTERS = len(GROUP)
-ENDLESS = 1 << 62  # a number that no instruction has
-_PACK = Struct(f"<{len(RECORD.members)}I").pack  # of a record: all its members are u32
-_CLIPPED = tuple(row.takes == "count" for row in GROUP)
-
-
-def _place(occurrence: str) -> Place:
-    """Where a group counts an occurrence, notes its first begin and its last end."""
-    found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
-    return found.get("count"), found.get("first"), found.get("last")
-
-
-_TAKEN = {row.name: _place(row.name) for row in OCCURRENCES}
-_TAKEN_AT = tuple(enumerate(_TAKEN[row.name] for row in OCCURRENCES))[1:]  # as a tally has them
-_BEGIN, _END = (
-    next(place for place, row in enumerate(GROUP) if (row.of, row.takes) == (INSTRUCTION, takes))
-    for takes in ("first", "last")
-)
-_ARRAY = _TAKEN["array"][0] or 0
-
-
-def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
-    """The declared state of a block."""
-    groups = int(config["trace.groups"])
-    return (
-        *(StateField(row.name, "int", meaning=row.meaning) for row in PARAMETERS),
-        StateField("trace_origin", "int", meaning="the cycle from which the trace's times count"),
-        StateField("trace_counting", "bool", meaning="the timer of the trace runs"),
-        StateField("trace_executed", "int", meaning="instructions that have begun, for the trace"),
-        StateField("trace_counters", "int64", (groups, _COUNTERS), "by group and register"),
-        StateField(
-            "trace_recordings",
-            "object",
-            meaning="by group: what it records",
-            initial=[None] * groups,
-        ),
-    )
-
-
-@dataclass(slots=True)
-class Recording:
-    """A group's run of instructions while it is recorded."""
-
-    loop: int
-    first: int  # number of the first instruction
-    stop: int | None  # of the one behind the last; None: until a marker says so
-    begun: int = 0  # instructions
-    ended: int = 0
-    worked: Spans = field(default_factory=Spans)  # cycles in which the array did
-
-    def holds(self, number: int) -> bool:
-        """Whether the instruction of that number belongs to it."""
-        return number >= self.first and (self.stop is None or number < self.stop)
-
-    def plain(self) -> tuple[Any, ...]:
-        """As a plain value."""
-        counts = self.loop, self.first, self.stop, self.begun, self.ended
-        return *counts, self.worked.plain()
-
-    @classmethod
-    def from_plain(cls, value: tuple[Any, ...]) -> Recording:
-        """Back from `plain`."""
-        loop, first, stop, begun, ended, worked = value
-        return cls(loop, first, stop, begun, ended, Spans(worked))
 
 
 class TraceBlock:
@@ -155,6 +91,7 @@ class TraceBlock:
         self.on = False
         self.open_at = self.close_at = ENDLESS
         self._changed = changed
+        self._trigger = Trigger(self.state, int(config["trace.groups"]))
         self.reload()
 
     @property
@@ -167,31 +104,19 @@ class TraceBlock:
         """Whether anything may be recorded before the next marker or write of a register."""
         return self.open_at < ENDLESS or any(self.recordings)
 
-    def _starts_from(self, number: int) -> list[int]:
-        """By group: the first instruction from this one on with which it opens in auto mode."""
-        state = self.state
-        groups = len(self.recordings)
-        if not self.recording or not state.trace_counting:
-            return [ENDLESS] * groups
-        if state.trace_mode != AUTO or not state.trace_num:
-            return [ENDLESS] * groups
-        overhead, loops = state.trace_overhead, state.trace_loops
-        found = []
-        for group in range(groups):
-            first = state.trace_begin + group * state.trace_step
-            loop = max(0, -(-(number - first) // overhead)) if overhead else 0
-            start = first + loop * overhead
-            found.append(start if number <= start and (loop < loops or not loops) else ENDLESS)
-        return found
-
     def _update(self) -> None:
         """Parameters have changed, or the timer: so may all that comes next."""
-        self._starts = self._starts_from(self.executed)
+        state = self.state
+        waits = self.recording and state.trace_counting
+        if waits and state.trace_mode == AUTO and state.trace_num:
+            self._trigger.aim(self.executed)
+        else:
+            self._trigger.rest()
         self._settle()
 
     def _settle(self) -> None:
         """Find the next borders, and whether there are any."""
-        self.open_at, self.close_at = min(self._starts), ENDLESS
+        self.open_at, self.close_at = self._trigger.next, ENDLESS
         on = self.open_at < ENDLESS
         for recording in self.recordings:
             if recording is not None:
@@ -254,11 +179,11 @@ class TraceBlock:
             number = self.executed
         self.executed = number + 1
         if number >= self.open_at:
-            self._trigger(number)
+            self._fire(number)
         for group, recording in enumerate(self.recordings):
             if recording is not None and recording.holds(number):
                 if not recording.begun:
-                    self.counters[group][_BEGIN] = time - self.state.trace_origin
+                    self.counters[group][BEGIN] = time - self.state.trace_origin
                 recording.begun += 1
         return number
 
@@ -268,15 +193,16 @@ class TraceBlock:
 
     def did(self, number: int, uses: Sequence[tuple[str, int, int, int]], until: int = 0) -> None:
         """What an instruction uses, as `occurred` has it; it ends at `until` (0: not yet)."""
+        origin = self.state.trace_origin
         for group, recording in enumerate(self.recordings):
             if recording is None or not recording.holds(number):
                 continue
             counters = self.counters[group]
             for what, begin, end, count in uses:
                 if count:
-                    self._count(counters, _TAKEN[what], begin, end, count)
+                    add(counters, TAKEN[what], begin - origin, end - origin, count)
             if until:
-                counters[_END] = max(counters[_END], until - self.state.trace_origin)
+                counters[END] = max(counters[END], until - origin)
                 recording.ended += 1
                 self._close(group, recording)
 
@@ -295,10 +221,11 @@ class TraceBlock:
         """
         if number is None:
             number = self.executed - 1
+        origin = self.state.trace_origin
         for group, recording in enumerate(self.recordings):
             if recording is not None and recording.holds(number):
-                end = time + 1 if until is None else until
-                self._count(self.counters[group], _TAKEN[what], time, end, count)
+                end = (time + 1 if until is None else until) - origin
+                add(self.counters[group], TAKEN[what], time - origin, end, count)
 
     def records(self, number: int) -> bool:
         """Whether a group records the instruction of that number."""
@@ -311,7 +238,7 @@ class TraceBlock:
         """
         for group, recording in enumerate(self.recordings):
             if recording is not None and recording.holds(number):
-                self.counters[group][_ARRAY] += recording.worked.add_all(begins, ends)
+                self.counters[group][ARRAY] += recording.worked.add_all(begins, ends)
 
     def forget(self, before: int) -> None:
         """No stretch that `worked` will be told of begins before this cycle."""
@@ -354,7 +281,7 @@ class TraceBlock:
 
     def open(self, number: int) -> None:
         """Open what begins with the instruction of this number, the next one."""
-        self._trigger(number)
+        self._fire(number)
 
     def close(self, number: int) -> None:
         """End the records of which all instructions are before this number; they have ended."""
@@ -374,15 +301,15 @@ class TraceBlock:
                 continue
             counters = self.counters[group]
             if tally.begin >= 0 and not recording.begun:
-                counters[_BEGIN] = tally.begin - origin
+                counters[BEGIN] = tally.begin - origin
             recording.begun += told
             recording.ended = recording.begun - flying
-            if tally.until - origin > counters[_END]:
-                counters[_END] = tally.until - origin
-            for place, taken in _TAKEN_AT:
+            if tally.until - origin > counters[END]:
+                counters[END] = tally.until - origin
+            for place, taken in TAKEN_AT:
                 if tally.counts[place]:
-                    self._count(counters, taken, tally.first[place], tally.last[place],
-                                tally.counts[place])  # fmt: skip
+                    begin, end = tally.first[place] - origin, tally.last[place] - origin
+                    add(counters, taken, begin, end, tally.counts[place])
         tally.clear()
 
     # Registers
@@ -400,7 +327,7 @@ class TraceBlock:
         if group >= self.groups:
             text = f"{name}: the trace block of {self.name} has {self.groups} groups"
             raise Fault("out-of-range access", text, {"group": group})
-        return self._shown(group)[place]
+        return shown(self.counters[group])[place]
 
     def write(self, name: str, value: int) -> None:
         """Set a parameter. Raises `Fault`: one that cannot be written, or not to that value."""
@@ -422,48 +349,21 @@ class TraceBlock:
             state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
         self._update()
 
-    def _shown(self, group: int) -> list[int]:
-        """The counters of a group as its registers show them."""
-        if max(self.counters[group]) <= ALL:
-            return self.counters[group]
-        return [
-            value if value <= ALL else ALL if clipped else value & ALL
-            for clipped, value in zip(_CLIPPED, self.counters[group], strict=True)
-        ]
-
     # The trigger circuit
 
-    def _trigger(self, number: int) -> None:
+    def _fire(self, number: int) -> None:
         """Open every group of which a run begins with this instruction (auto mode)."""
-        state = self.state
-        overhead, loops = state.trace_overhead, state.trace_loops
         if self.open_at < number:
-            self._starts = self._starts_from(number)
-        for group, start in enumerate(self._starts):
-            if start != number:
-                continue
-            first = state.trace_begin + group * state.trace_step
-            loop = (number - first) // overhead if overhead else 0
+            self._trigger.aim(number)
+        for group, loop in self._trigger.fire(number):
             if self.recordings[group] is None:
-                self._open(group, Recording(loop, number, number + state.trace_num))
-            goes_on = overhead and (loop + 1 < loops or not loops)
-            self._starts[group] = number + overhead if goes_on else ENDLESS
+                self._open(group, Recording(loop, number, number + self.state.trace_num))
         self._settle()
 
     def _open(self, group: int, recording: Recording) -> None:
         """Clear a group; it records from now on."""
-        self.counters[group] = [0] * _COUNTERS
+        self.counters[group] = [0] * COUNTERS
         self.recordings[group] = recording
-
-    def _count(self, counters: list[int], taken: Place, time: int, until: int, count: int) -> None:
-        """Note an occurrence in the counters of a group."""
-        counted, first, last = taken
-        assert counted is not None
-        if first is not None and last is not None:
-            begun, ended = time - self.state.trace_origin, until - self.state.trace_origin
-            counters[first] = min(counters[first], begun) if counters[counted] else begun
-            counters[last] = max(counters[last], ended)
-        counters[counted] += count
 
     def _cut(self) -> None:
         """Let no group take further instructions; those that have begun go on to their end."""
@@ -490,13 +390,13 @@ class TraceBlock:
             state.trace_status = FULL
             state.trace_lost += 1
             return
-        record = _PACK(
+        record = PACK(
             self.core,
             group,
             recording.loop & ALL,
             recording.first & ALL,
             recording.begun & ALL,
-            *self._shown(group),
+            *shown(self.counters[group]),
         )
         self.write_memory(state.trace_next, record)
         state.trace_next += RECORD.size

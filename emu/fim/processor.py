@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu import trace
+from emu import recordings
 from emu.core import NEVER, Core, Stall, Units, Waiting
 from emu.faults import Fault, Stop
 from emu.fim import operations, tracing, words
@@ -317,7 +317,7 @@ class FastIsland(Island):
 
     def __init__(self, device: Device, number: int, geometry: Geometry) -> None:
         super().__init__(device, number, geometry)
-        rows = trace.fields(device.config)
+        rows = recordings.fields(device.config)
         self._of_trace = [row.name for row in rows if not row.shape]
 
     def advance(self, limit: int) -> Stop | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emu import trace
+from emu import recordings
 from emu.pe.state import DONE, RUNNING, WAITING
 from emu.state import Change
 from isa import codec
@@ -37,7 +37,7 @@ WORK = set(
     " begun latest macs_before"
     " next_packet packet beat bus_free return_turn returning returned"
     " time stopped retired running waiting waited cycle arbiter traffic feeding free local external".split()
-) | {row.name for row in (*PE_COUNTERS, *ROW_COUNTERS, *trace.fields({"trace.groups": 1}))}
+) | {row.name for row in (*PE_COUNTERS, *ROW_COUNTERS, *recordings.fields({"trace.groups": 1}))}
 
 Place = tuple[str, int | None]  # a store, and the number in it; None: all of it
 BUFFER, QUEUE = 64, 64  # elements of an input buffer and of an output queue

@@ -1,0 +1,97 @@
+"""Register groups of a trace block: their declared state, what they record, how they count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from struct import Struct
+from typing import Any
+
+from emu.spans import Spans
+from emu.state import StateField
+from isa.trace import ALL, GROUP, INSTRUCTION, OCCURRENCES, PARAMETERS, RECORD
+
+Place = tuple[int | None, int | None, int | None]
+
+
+def _place(occurrence: str) -> Place:
+    """Where a group counts an occurrence, notes its first begin and its last end."""
+    found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
+    return found.get("count"), found.get("first"), found.get("last")
+
+
+COUNTERS = len(GROUP)
+TAKEN = {row.name: _place(row.name) for row in OCCURRENCES}
+TAKEN_AT = tuple(enumerate(TAKEN[row.name] for row in OCCURRENCES))[1:]  # as a tally has them
+BEGIN, END = (
+    next(place for place, row in enumerate(GROUP) if (row.of, row.takes) == (INSTRUCTION, takes))
+    for takes in ("first", "last")
+)
+ARRAY = TAKEN["array"][0] or 0
+PACK = Struct(f"<{len(RECORD.members)}I").pack  # of a record: all its members are u32
+_CLIPPED = tuple(row.takes == "count" for row in GROUP)
+
+
+def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
+    """The declared state of a block."""
+    groups = int(config["trace.groups"])
+    return (
+        *(StateField(row.name, "int", meaning=row.meaning) for row in PARAMETERS),
+        StateField("trace_origin", "int", meaning="the cycle from which the trace's times count"),
+        StateField("trace_counting", "bool", meaning="the timer of the trace runs"),
+        StateField("trace_executed", "int", meaning="instructions that have begun, for the trace"),
+        StateField("trace_counters", "int64", (groups, COUNTERS), "by group and register"),
+        StateField(
+            "trace_recordings",
+            "object",
+            meaning="by group: what it records",
+            initial=[None] * groups,
+        ),
+    )
+
+
+@dataclass(slots=True)
+class Recording:
+    """A group's run of instructions while it is recorded."""
+
+    loop: int
+    first: int  # number of the first instruction
+    stop: int | None  # of the one behind the last; None: until a marker says so
+    begun: int = 0  # instructions
+    ended: int = 0
+    worked: Spans = field(default_factory=Spans)  # cycles in which the array did
+
+    def holds(self, number: int) -> bool:
+        """Whether the instruction of that number belongs to it."""
+        return number >= self.first and (self.stop is None or number < self.stop)
+
+    def plain(self) -> tuple[Any, ...]:
+        """As a plain value."""
+        counts = self.loop, self.first, self.stop, self.begun, self.ended
+        return *counts, self.worked.plain()
+
+    @classmethod
+    def from_plain(cls, value: tuple[Any, ...]) -> Recording:
+        """Back from `plain`."""
+        loop, first, stop, begun, ended, worked = value
+        return cls(loop, first, stop, begun, ended, Spans(worked))
+
+
+def shown(counters: Sequence[int]) -> Sequence[int]:
+    """The counters of a group as its registers show them."""
+    if max(counters) <= ALL:
+        return counters
+    return [
+        value if value <= ALL else ALL if clipped else value & ALL
+        for clipped, value in zip(_CLIPPED, counters, strict=True)
+    ]
+
+
+def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> None:
+    """Note an occurrence in the counters of a group; times are relative to the timer's start."""
+    counted, first, last = taken
+    assert counted is not None
+    if first is not None and last is not None:
+        counters[first] = min(counters[first], begin) if counters[counted] else begin
+        counters[last] = max(counters[last], end)
+    counters[counted] += count
