@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from asm.diagnostics import Diagnostic
@@ -93,6 +93,7 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
         sections=assembly.layout.sections(),
         symbols=tuple(_sized(item, natural) for item in found),
         tensors=tuple(_tensors(assembly.names)),
+        arrays=tuple(_arrays(assembly.names, found)),
         hints=tuple(assembly.hints),
         lines=assembly.marks.table(),
         config_toml=assembly.config.to_toml(comments=False),
@@ -118,6 +119,19 @@ def _tensors(names: Naming) -> Iterator[Tensor]:
         assert datum is not None
         address = address_of(found)
         yield Tensor(found.name, item.direction, datum.dtype, datum.shape, address, item.at)
+
+
+def _arrays(names: Naming, symbols: Iterable[Symbol]) -> Iterator[Tensor]:
+    """The symbols that stand for an array whose type and shape the source says, global first."""
+    data = {
+        (found.name, address_of(found)): names.datum(found)
+        for scope in names.table.scopes
+        for found in scope.symbols.values()
+    }
+    for symbol in sorted(symbols, key=lambda item: not item.is_global):
+        datum = data.get((symbol.name, symbol.value))
+        if symbol.section is not None and datum is not None and datum.what == "array":
+            yield Tensor(symbol.name, "array", datum.dtype, datum.shape, symbol.value)
 
 
 def _entry(assembly: Assembly) -> int | None:

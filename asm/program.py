@@ -78,10 +78,10 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A named input or output: C order, little-endian."""
+    """A named input or output, or an array of a part: C order, little-endian."""
 
     name: str
-    direction: str  # "input", "output"
+    direction: str  # "input", "output"; "array"
     dtype: str  # a key of DTYPE_SIZES
     shape: tuple[int, ...]
     address: int
@@ -132,6 +132,7 @@ class Program:
     sections: tuple[Section, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     tensors: tuple[Tensor, ...] = ()
+    arrays: tuple[Tensor, ...] = field(default=(), compare=False)  # of parts: `.array`, `.npy`
     hints: tuple[Hint, ...] = ()  # in the order of the source
     lines: Sequence[Line] = field(default=(), compare=False)  # becomes a `LineTable`
     config_toml: str = ""  # the complete effective configuration; empty: not known

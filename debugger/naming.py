@@ -40,7 +40,7 @@ class Naming:
             return None
         tensor = self._tensor(name)
         if tensor is not None:
-            return None if top else int(tensor.address)
+            return None if top else int(tensor.address)  # an array alone is its elements
         try:
             symbol = self.program.symbol(name)
         except KeyError:
@@ -83,6 +83,11 @@ class Naming:
             return self._placed(path)
         tensor = self._tensor(name)
         if tensor is not None:
+            if steps and isinstance(steps[0], str):  # the same bytes as another type
+                other, rest = self._view(steps)
+                return self._array(
+                    name, tensor.address, other, (tensor.size // other.itemsize,), rest
+                )
             dtype = np.dtype(tensor.dtype).newbyteorder("<")
             return self._array(name, tensor.address, dtype, tensor.shape, steps)
         if name == DEVICE and len(steps) == 1 and steps[0] in _DEVICE:
@@ -108,7 +113,8 @@ class Naming:
         return f"; did you mean {' or '.join(near)}?" if near else ""
 
     def _tensor(self, name: str) -> Any:
-        return next((item for item in self.program.tensors if item.name == name), None)
+        known = (*self.program.tensors, *self.program.arrays)
+        return next((item for item in known if item.name == name), None)
 
     # Places
 

@@ -223,7 +223,7 @@ class _Finder:
 
     def _name(self, address: int) -> str:
         program = self.session.program
-        for tensor in program.tensors:
+        for tensor in (*program.tensors, *program.arrays):
             if tensor.address <= address < tensor.address + tensor.size:
                 item = np.dtype(tensor.dtype).itemsize
                 place = np.unravel_index((address - tensor.address) // item, tensor.shape or (1,))

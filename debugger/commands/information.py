@@ -18,6 +18,7 @@ from debugger.places import Place, places
 from debugger.values import AccessError
 
 if TYPE_CHECKING:
+    from asm.program import Tensor
     from debugger.commands.interpreter import Interpreter
     from debugger.session import Session
 
@@ -132,17 +133,24 @@ def _perf(interpreter: Interpreter, text: str | None) -> Answer:
 
 def _symbols(interpreter: Interpreter, text: str | None) -> Answer:
     program = interpreter.session.program
+    types = {(x.name, x.address): _type(x) for x in (*program.arrays, *program.tensors)}
     rows = [
-        (f"{symbol.value:#010x}", symbol.size or None, symbol.section, symbol.name)
+        (
+            f"{symbol.value:#010x}",
+            symbol.size or None,
+            symbol.section,
+            types.get((symbol.name, symbol.value)),
+            symbol.name,
+        )
         for symbol in program.symbols
         if text is None or text in symbol.name
     ]
-    rows += [
-        (f"{tensor.address:#010x}", tensor.size, f"{tensor.dtype}{list(tensor.shape)}", tensor.name)
-        for tensor in program.tensors
-        if text is None or text in tensor.name
-    ]
-    return answers.table(("address", "bytes", "in", "name"), sorted(rows)[:MOST])
+    rows.sort(key=lambda row: (row[0], row[-1]))
+    return answers.table(("address", "bytes", "in", "type", "name"), rows[:MOST])
+
+
+def _type(tensor: Tensor) -> str:
+    return f"{tensor.dtype}{list(tensor.shape)}"
 
 
 def _mem(interpreter: Interpreter, text: str | None) -> Answer:

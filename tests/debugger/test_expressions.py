@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asm import expressions as of_sources
+from asm.elf import write as write_elf
 from debugger import grammar
 from debugger.expressions import ExpressionError, compiled
+from debugger.session import Session
 from emu.engines import ENGINES
+from macaw import api
+from macaw.running import configuration_of
 from tests.debugger.programs import of_source, session
 
 EMPTY = of_source(".core cp\n_start: ebreak\n")
@@ -196,3 +200,57 @@ def test_capacities_of_several_queues(digits):
     assert value("pe[1].input.capacity") == clusters * value("pe[1,2].input.capacity")
     row = digits.device.cores["pe[1]"].state
     assert value("pe[1].q1.level") == row.q1_count.sum() <= value("pe[1].q1.capacity")
+
+
+ARRAYS = """
+        .device tiny
+        .core cp
+_start: li   a7, 93
+        ecall
+        .section .data.cp
+        .balign 4
+table:  .array int16, 2, 3
+shared: .npy "w.npy"
+plain:  .word 5
+"""
+
+
+def test_arrays_of_a_part_have_their_type_and_shape(tmp_path):
+    array = np.arange(6, dtype=np.int16).reshape(2, 3) - 3
+    np.save(tmp_path / "w.npy", array.astype(np.float32) / 2)
+    source = tmp_path / "arrays.s"
+    source.write_text(ARRAYS)
+    program = api.load(str(source))
+    debug = Session(program, configuration_of(program))
+    address = program.symbol("table").value
+    assert debug.evaluate("table").shape == (2, 3)
+    debug.set("table", array)
+    np.testing.assert_array_equal(debug.evaluate("table"), array)
+    assert [debug.evaluate(x) for x in ("table[1, 2]", "table[0, 0]")] == [2, -3]
+    assert debug.evaluate("shared[1, 1]") == 0.5
+    with pytest.raises(ExpressionError, match="'i7' is no type"):
+        debug.evaluate("table.i7")
+    # Where it lies, and as what else it may be looked at.
+    assert debug.evaluate("table + 2") == address + 2
+    assert debug.evaluate("mem[table + 2].i16") == -2
+    assert debug.evaluate("table.u16[0]") == 0xFFFD
+    assert debug.evaluate("sizeof(table)") == 12
+    assert debug.evaluate("plain") == program.symbol("plain").value, "of a number without a type"
+    with pytest.raises(ExpressionError, match="table has 2 dimensions"):
+        debug.evaluate("table[0, 0, 0]")
+
+
+def test_an_executable_s_file_does_not_say_types(tmp_path):
+    np.save(tmp_path / "w.npy", np.zeros((2, 3), np.float32))
+    (tmp_path / "arrays.s").write_text(ARRAYS)
+    program = api.load(str(tmp_path / "arrays.s"))
+    assert [(x.name, x.dtype, x.shape) for x in program.arrays] == [
+        ("table", "int16", (2, 3)),
+        ("shared", "float32", (2, 3)),
+    ]
+    (tmp_path / "arrays.elf").write_bytes(write_elf(program))
+    again = api.load(str(tmp_path / "arrays.elf"))
+    assert (again, again.arrays) == (program, ())
+    debug = Session(again, configuration_of(again))
+    assert debug.evaluate("table") == program.symbol("table").value
+    assert debug.evaluate("table.i16").shape == (6,)

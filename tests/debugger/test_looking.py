@@ -166,7 +166,7 @@ def test_info_perf_says_what_has_come(run):
 
 
 def test_info_symbols_memory_and_groups(run, digits):
-    names = [row[3] for row in run.execute("info symbols hal").rows]
+    names = [row[4] for row in run.execute("info symbols hal").rows]
     assert names == ["halves"]
     assert [row[3] for row in run.execute("info mem").rows if row[3] == "y"] == ["y"]
     assert run.execute("info mem 0x10").lines == ("0x00000010: cp's local memory is 0x00000000 to 0x00ffffff",) \
@@ -204,6 +204,11 @@ def test_values_to_files_and_back(run, tmp_path):
     place = run.session.program.tensor("y").address + 10
     assert answer.title == (f"1 of 6 elements differ, the first is y[1, 2] at {place:#010x} <y+10>")
     assert answer.rows == (("y[1, 2]", 5, -9),)
+    halves = np.array([0x3C00, 0xC000, 0x7BFF, 0, 0x3800, *[0] * 10, 2], np.uint16)
+    np.save(tmp_path / "halves.npy", halves.reshape(4, 4))
+    answer = run.execute(f"diff halves.u16 {tmp_path / 'halves.npy'}")
+    assert answer.rows == (("halves.u16[15]", 2, 1),), "elements in the order of the file's"
+    assert run.execute(answer.rows[0][0].replace("halves", "print halves")).rows[0][1] == 1
     run.execute("set y = 7")
     assert run.session.device.read_tensor("y").tolist() == [[7] * 3] * 2
 

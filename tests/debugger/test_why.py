@@ -224,7 +224,7 @@ def test_the_command(digits):
     assert text[0].startswith(
         f"y[0, 3] = {digits.evaluate('y[0, 3]')}: dma transfer 9 of cp at cycle "
     )
-    assert text[1].startswith("  copied from 0x100017bc <logits+12> = ")
+    assert text[1].startswith("  copied from logits[0, 3] = ")
     assert text[2].lstrip().startswith("result = ")
     record = json.loads(json.dumps(answer.json()))["data"][0]
     assert record["causes"][0]["causes"][0]["deeper"] is True
