@@ -1,0 +1,125 @@
+"""Every command and its errors, the same by a script, by a batch of JSON and on the screen.
+
+`MACAW_GOLDENS=write` writes the answers into the transcripts; look at them before you keep them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from debugger.commands.interpreter import split
+from debugger.commands.table import COMMANDS, CommandError, find
+from debugger.commands.usage import pieces
+from macaw.commands.debug import _batch
+from macaw.errors import DONE, FAILED
+from tests.debugger.transcripts import TRANSCRIPTS, Heard
+from tests.debugger.typist import Typist
+
+pytestmark = pytest.mark.once
+SCRIPT = "a script"
+ALL = (180, 45)  # the least on which all panels are there
+
+
+def by_script(transcript):
+    """As lines of scripts, each of which ends with the first error."""
+    run = transcript.interpreter()
+    heard, rest = Heard(run), transcript.lines
+    while rest:
+        Path(SCRIPT).write_text("".join(f"{line}\n" for line in rest))
+        answer = run.execute(f"source '{SCRIPT}'", keep=False)
+        heard.records.pop()  # of the script itself
+        failed = re.match(rf"{SCRIPT}:(\d+): ", answer.message)
+        rest = rest[int(failed[1]) :] if failed else []
+    return heard
+
+
+def by_batch(transcript, capsys):
+    """As a batch of JSON, which ends with the first error; the next one takes what is left."""
+    run = transcript.interpreter()
+    heard, rest = Heard(run), transcript.lines
+    printed = []
+    capsys.readouterr()
+    while rest:
+        status = _batch(run, rest, True)
+        found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [one["line"] for one in found] == rest[: len(found)]
+        assert status == (FAILED if found[-1]["kind"] == "error" else DONE)
+        assert "error" not in [one["kind"] for one in found[:-1]]
+        printed += found
+        rest = rest[len(found) :]
+    assert [one["line"] for one in printed] == transcript.lines
+    heard.printed = printed
+    return heard
+
+
+def by_screen(transcript):
+    """Typed on the screen."""
+    run = transcript.interpreter()
+    heard = Heard(run)
+
+    def act(user):
+        for at, line in enumerate(transcript.lines):
+            user.type(f"{line}\r")
+            user.wait(lambda _, at=at: is_done(user, at + 1), line)
+
+    def is_done(user, count):
+        known = [one for one in run.history if one.strip()]
+        return len(known) >= count and not user.screen.worker.waiting
+
+    Typist(interpreter=run, size=ALL).play(act)
+    return heard
+
+
+@pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda one: one.path.stem)
+def test_script_batch_and_screen_give_the_same_records(transcript, tmp_path, monkeypatch, capsys):
+    ways = []
+    for name, way in (("s", by_script), ("b", lambda x: by_batch(x, capsys)), ("t", by_screen)):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        transcript.prepare(folder)
+        ways.append(way(transcript))
+    script, batch, screen = ways
+    answers = batch.outer(transcript.lines)
+    outputs = [
+        "".join(one[name] for name in ("stdout", "stderr", "dprintf") if name in one)
+        for one in batch.printed
+    ]
+    golden = transcript.golden(answers, outputs)
+    if os.environ.get("MACAW_GOLDENS") == "write":
+        transcript.path.write_text(golden, "utf-8")
+    assert golden == transcript.path.read_text("utf-8")
+    assert screen.plain() == batch.plain()
+    assert script.plain() == batch.plain()
+    for answer, printed in zip(answers, batch.printed, strict=True):
+        assert answer.json().items() <= printed.items()
+    if any(line.startswith("history") for line in transcript.lines):
+        typed = [answer for line, answer in screen.records if line.startswith("history")]
+        assert typed == [answer for line, answer in batch.records if line.startswith("history")]
+
+
+def test_every_command_and_each_of_its_words_occurs():
+    done, failed, words = set(), set(), set()
+    for transcript in TRANSCRIPTS:
+        for line, said in transcript.answered:
+            try:
+                name = find(split(line)[0]).name
+            except CommandError:
+                continue
+            words |= {(name, word) for word in line.split()}
+            (failed if said.startswith("error: ") else done).add(name)
+    assert done == set(COMMANDS)
+    assert failed == set(COMMANDS) - {"echo"}  # which takes any text
+    wanted = {(name, word) for name, row in COMMANDS.items() for word in _words(pieces(row.usage))}
+    assert sorted(wanted - words) == []
+
+
+def _words(wanted):
+    for piece in wanted:
+        yield from piece.words
+        yield from _words(piece.group)

@@ -1,0 +1,101 @@
+"""Transcripts of sessions: files of command lines, each followed by what it answers.
+
+The first line names a program (a source beside the transcript, or a golden folder), and may allow
+the shell: `# hello --allow-shell`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+
+from debugger.commands.interpreter import Interpreter
+from debugger.commands.text import shown
+from debugger.session import Session
+from macaw import api
+from macaw.debugging import DebuggerFiles
+from macaw.running import configuration_of
+from tests.debugger.programs import PROGRAMS, loaded
+
+FOLDER = Path(__file__).parent / "transcripts"
+PROMPT = "(macaw) "
+KEPT = re.compile(r"\d+ kept, [\d.]+ MiB")  # checkpoints come with time
+
+
+class Transcript:
+    """One file: its command lines, and the text of what they answer."""
+
+    def __init__(self, path):
+        self.path = path
+        self.head, *rows = path.read_text("utf-8").splitlines()
+        self.program, *options = self.head.removeprefix("# ").split()
+        self.allows_shell = "--allow-shell" in options
+        self.answered = []  # lines, and the first line of what they answer
+        for row, behind in zip(rows, [*rows[1:], ""], strict=True):
+            if row.startswith(PROMPT):
+                self.answered.append((row.removeprefix(PROMPT), behind))
+        self.lines = [line for line, _ in self.answered]
+
+    def prepare(self, folder):
+        """Bring the program, and what the lines name, into a folder."""
+        for path in (*_files(self.program), *FOLDER.glob("*.script")):
+            shutil.copy(path, folder)
+
+    def interpreter(self):
+        """A session of the program in the present folder: its source is told without a path."""
+        source, *_ = _files(self.program)
+        inputs = {} if source.parent == FOLDER else loaded(self.program)[1]
+        program = _assembled(source.name)
+        session = Session(program, configuration_of(program), inputs)
+        return Interpreter(session, DebuggerFiles(), self.allows_shell)
+
+    def golden(self, answers, outputs):
+        """The text of the file: below each line what the program has written, and the answer."""
+        found = [self.head]
+        for line, answer, output in zip(self.lines, answers, outputs, strict=True):
+            text = KEPT.sub("... kept", shown(answer, line))
+            found += [PROMPT + line, *output.splitlines(), *text.splitlines()]
+        return "\n".join(found) + "\n"
+
+
+class Heard:
+    """What an interpreter answers, also to lines of scripts and of points."""
+
+    def __init__(self, interpreter):
+        self.interpreter = interpreter
+        self.records = []
+        interpreter.on_answer = lambda line, answer: self.records.append((line, answer))
+
+    def plain(self):
+        """Lines and records of JSON types, and all that the program has written."""
+        found = [
+            (line, json.loads(KEPT.sub("... kept", json.dumps(answer.json()))))
+            for line, answer in self.records
+            if not line.startswith("history")
+        ]
+        return found, self.interpreter.session.output
+
+    def outer(self, lines):
+        """The answers to these lines alone."""
+        left = iter(self.records)
+        return [next(answer for line, answer in left if line == wanted) for wanted in lines]
+
+
+TRANSCRIPTS = [Transcript(path) for path in sorted(FOLDER.glob("*.txt"))]
+
+
+@cache
+def _files(name):
+    """A program's source, and the files that it needs."""
+    if name.endswith(".s"):
+        return (FOLDER / name,)
+    folder = PROGRAMS / name
+    return (*folder.glob("*.s"), *folder.glob("*.npy"))
+
+
+@cache
+def _assembled(name):
+    return api.load(name)
