@@ -139,7 +139,8 @@ def _heard(
     def acted(core: Core | None) -> None:
         nonlocal noted
         if noted:
-            found.append(device.position)
+            # Behind the arbiter a run stops at the begin of the next cycle.
+            found.append((device.cycle + 1, 0) if core is None else device.position)
         noted = False
 
     device.listen(hear, cores)

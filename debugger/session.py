@@ -156,27 +156,29 @@ class Session:
         Of the focused places, if their core works on such; else of any core.
         """
         self._check_count(count)
+        return self._heard(self._pieces(), "", count)
+
+    def _pieces(self) -> list[Place]:
+        """The places of which `stepx` speaks."""
         where = [x for x in self.focus if self.device.cores[x.core].table.piece]
-        if not where:
-            where = [Place(core.name) for core in self.device.order if core.table.piece]
-        return self._heard(where, "", count)
+        return where or [Place(core.name) for core in self.device.order if core.table.piece]
 
     def _heard(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
-        """Run until so many announcements of a kind (empty: that end a piece) come from places."""
-        left = count
+        """Run until so many acts of places announce a kind (empty: the end of a piece)."""
+        left, last = count, START
         cores = {place.core for place in where}
 
         def heard(item: Noted) -> Hit | None:
-            nonlocal left
+            nonlocal left, last
             announced, name, values = item
             core = self.device.cores[name]
-            if name not in cores or announced != (kind or core.table.piece):
+            if name not in cores or not _counts(core, announced, values, where, kind):
                 return None
-            place = place_of(core, values)
-            if not any(place.core == x.core and _within(place, x) for x in where):
-                return None
-            left -= 1
-            return Hit(0, "step", announced, by=str(place), values=values) if left == 0 else None
+            if self.device.position == last:
+                return None  # what is announced in one act is one step, there and back
+            left, last = left - 1, self.device.position
+            by = str(place_of(core, values))
+            return Hit(0, "step", announced, by=by, values=values) if left == 0 else None
 
         self.watching.extra = heard
         try:
@@ -305,15 +307,17 @@ class Session:
         at = len(found) - count
         return self._went_back(self.landing(found[at].position, ends[at]), count)
 
+    def stepx_back(self, count: int = 1) -> Stopped:
+        """Go back so many ends of what `stepx` steps to."""
+        self._check_count(count)
+        return self._heard_back(self._pieces(), "", count)
+
     def _heard_back(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
-        """Go back so many announcements of a kind from places."""
+        """Go back so many acts of places that announce a kind (empty: the end of a piece)."""
         now, cores = self.device.position, {place.core for place in where}
 
         def matches(event: Event) -> bool:
-            place = place_of(event.core, dict(event.values))
-            return event.kind == kind and any(
-                place.core == x.core and _within(place, x) for x in where
-            )
+            return _counts(event.core, event.kind, dict(event.values), where, kind)
 
         try:
             found = heard_before(self, cores, matches, count)
@@ -480,6 +484,20 @@ class Session:
         self._landed()
         self.stopped = stopped
         return stopped
+
+
+def _counts(
+    core: Core, announced: str, values: dict[str, Any], where: Sequence[Place], kind: str
+) -> bool:
+    """Whether an announcement of a kind (empty: that ends a piece) is of one of the places."""
+    if announced != (kind or core.table.piece):
+        return False
+    place = place_of(core, values)
+    return any(
+        # What goes on in other units of a core is over for the unit that was asked for alone.
+        place.core == x.core and _within(place, x) and (kind or x.units or not values.get("left"))
+        for x in where
+    )
 
 
 def _within(place: Place, outer: Place) -> bool:

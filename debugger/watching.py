@@ -279,7 +279,7 @@ class Watching:
     def _heard(self, item: Noted) -> Iterable[Hit]:
         kind, name, values = item
         core = self.session.device.cores[name]
-        if kind == "instruction" and name in self._instructions:
+        if name in self._instructions and kind in core.table.begins:
             for point in self._instructions[name].get(values["address"], ()):
                 place = place_of(core, values)
                 condition = self._condition(point, place)

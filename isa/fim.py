@@ -245,6 +245,7 @@ CORE = checked(
         registers=POINTERS,
         memories=MEMORIES,
         index="island",
+        piece="end",
         levels=("bank",),
         order=("block", "memory", "operation", "buffer"),
         unit="a lane of the ALU of a circuit, of fim.island.I.lanes; a product, or a result of another function, is a use, a cycle of a circuit's ALU with any of them a use of the array; sums are none",

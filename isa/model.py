@@ -261,7 +261,11 @@ class Core:
     counters: tuple[Counter, ...] = ()
     faults: tuple[Fault, ...] = ()
     events: tuple[Event, ...] = ()  # beside those that all cores have (`isa.common.EVENTS`)
-    piece: str = ""  # the announcement that ends what is more than an instruction: a transfer
+    # Announcements of the begin of what has an address: a breakpoint stops there.
+    begins: tuple[str, ...] = ("instruction",)
+    # The announcement that ends what is more than an instruction: a transfer. With `left`, as long
+    # as that is not 0, it ends there for its unit alone.
+    piece: str = ""
     rules: tuple[Rule, ...] = ()
     settings: tuple[Setting, ...] = ()
     index: str = ""  # name of the part's index: "row", "island"

@@ -455,6 +455,7 @@ CORE = checked(
         counters=COUNTERS,
         faults=FAULTS,
         events=EVENTS,
+        begins=("instruction", "packet"),
         piece="end",
         settings=SETTINGS,
         index="row",

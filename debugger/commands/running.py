@@ -83,7 +83,7 @@ command("advance LOC", "run", "run to a place")(_advance)
 @command(
     "stepx [N]",
     "run",
-    "step to the end of a command of the array, of a chain or of a transfer",
+    "step to the end of an exe of the array, of a chain, of a block of an island, of a transfer",
     aliases=("sx",),
     repeats=True,
 )
@@ -138,6 +138,17 @@ def _continue_back(interpreter: Interpreter, line: Line) -> Answer:
 @command("reverse-stepc [N]", "back", "go cycles back", aliases=("rsc",), repeats=True)
 def _stepc_back(interpreter: Interpreter, line: Line) -> Answer:
     return answers.stop(interpreter.session.stepc_back(line.count()))
+
+
+@command(
+    "reverse-stepx [N]",
+    "back",
+    "go exes, chains, blocks of islands, transfers back",
+    aliases=("rsx",),
+    repeats=True,
+)
+def _stepx_back(interpreter: Interpreter, line: Line) -> Answer:
+    return answers.stop(interpreter.session.stepx_back(line.count()))
 
 
 @command("goto CYCLE", "back", "go to a cycle, before or behind")

@@ -64,7 +64,7 @@ def _reason(stopped: Stopped) -> str:
 
 def hit_text(hit: Hit) -> str:
     """A point that was met, in one line."""
-    found = f"{hit.kind} {hit.number}: {hit.text}"
+    found = f"{hit.kind} {hit.number}: {hit.text}" if hit.number else hit.text
     if hit.kind in ("watch", "rwatch", "awatch"):
         found += f": {value_text(hit.old)} -> {value_text(hit.new)}"
     if hit.by:

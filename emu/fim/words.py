@@ -83,6 +83,8 @@ def _end(island: Island, block: Block, values: Values, limit: int) -> bool:
     island.retired += 1
     if not any(other.running for other in island.blocks):
         island.running = False
+    if island.listeners:
+        island.announce("end", block=block.index, address=block.pc)
     island.device.changed(island, over)
     return True
 

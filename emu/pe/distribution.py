@@ -153,6 +153,9 @@ class Distribution:
         beat, ranges = self._next_beat(packet, now)
         if not beat["command"] and not beat["pieces"]:
             return
+        if self.row.listeners and beat["command"]:
+            where = self.row.address(packet["address"])
+            self.row.announce("packet", address=where, order=packet["order"])
         first = not packet["sent"] or len(beat["pieces"]) > 1
         if beat["pieces"] and first and command_of(packet).loads:
             self.row.begin_segment(packet)

@@ -299,7 +299,11 @@ class Runs:
             if self.row.tracing:
                 self.row.tracer.left(run)
             if self.row.listeners:
-                self.row.announce("end", cluster=c, buffer=run["buffer"], order=run["order"])
+                own = (control.runs for control in self.row.controls)
+                left = sum(other["order"] == run["order"] for runs in own for other in runs)
+                self.row.announce(
+                    "end", cluster=c, buffer=run["buffer"], order=run["order"], left=left
+                )
             return
         number = run["chain"][0]
         follower = run.copy()  # the same exe, and what it has taken and stored so far

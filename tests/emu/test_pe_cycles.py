@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from isa.pe import PACKET, SEGMENT
 from tests.emu.pe_builder import Machine, Unit, record
 from tests.emu.toys import HALF, UNIT, toy
 
@@ -530,9 +531,14 @@ def test_a_beat_that_loses_its_banks_goes_later() -> None:
 def test_what_listeners_hear() -> None:
     machine, _out = layer({}, np.ones((8, 2), int), [1, 2])
     heard: list[tuple[Any, ...]] = []
+    packets: list[tuple[int, int, int]] = []
 
     def listen(event: Any) -> None:
-        if event.kind not in ("read", "write"):
+        if event.kind == "packet":
+            packets.append((event.time, event.values["address"], event.values["order"]))
+        elif event.kind not in ("read", "write"):
+            if event.kind == "end":  # cluster 0 is done first
+                assert event.values["left"] == (event.values["cluster"] == 0)
             heard.append(
                 (event.time, event.kind, event.values["cluster"], event.values.get("address"))
             )
@@ -547,6 +553,9 @@ def test_what_listeners_hear() -> None:
         wanted = [(time, "instruction", first + offset) for time, offset in starts]
         # Known in the cycle after: the command byte (10), the end of the store (20, 21).
         assert mine == [(11, "begin", None), *wanted, (21 + cluster, "end", None)]
+    # The config is the first thing on the bus; the exe lies behind its header and one segment.
+    exe = 0x1000_0000 + PACKET.size + SEGMENT.size
+    assert packets == [(4, 0x1000_0000, 0), (10, exe, 1)]
 
 
 def test_two_segments_of_weights_in_one_beat_count_together() -> None:

@@ -17,6 +17,9 @@ from emu.faults import Stop
 from emu.pe import build
 from emu.pe.fast import FastRow
 from emu.pe.row import Row
+from isa.codec import unpack
+from isa.memory_map import UNITS
+from isa.pe import OUT, PACKET, SEGMENT
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.test_pe_programs import contents, program
 from tests.emu.test_pe_random import Layer, layers
@@ -304,6 +307,35 @@ def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
         machine.device.run(max_cycles=200_000)
         heard.append([events, contents(machine.device)])
     assert heard[0] == heard[1]
+
+
+def walked(unit: Unit) -> list[int]:
+    """The addresses of a unit's packets, header by header."""
+    found, at = [], 0
+    while at < len(unit.packets):
+        found.append(UNITS + at)
+        head = unpack(PACKET, bytes(unit.packets), at)
+        exe = head["command"] >> 7
+        at += PACKET.size + head["segments"] * SEGMENT.size + exe * OUT.size
+    return found
+
+
+@settings(EXAMPLES, max_examples=5)
+@given(SEEDS)
+def test_every_packet_is_heard_once_and_every_exe_ends_once(seed: int) -> None:
+    unit = program(seed).unit
+    machine, _ = machines(unit)
+    heard: list[Any] = []
+    machine.device.listen(heard.append)
+    stop = machine.device.run(max_cycles=200_000)
+    packets = [event.values["address"] for event in heard if event.kind == "packet"]
+    where = walked(unit)
+    assert packets == where[: len(packets)]
+    if stop.fault is None:
+        assert packets == where
+        exes = [event.values["order"] for event in heard if event.kind == "begin"]
+        ends = [x.values["order"] for x in heard if x.kind == "end" and not x.values["left"]]
+        assert sorted(ends) == sorted(set(exes))
 
 
 @pytest.mark.parametrize(("source", "target"), [(0, 0), (0, 1), (1, 0), (0, 2)])

@@ -68,7 +68,7 @@ class Log:
         elif event.kind == "used":
             use = values["of"], values["begin"], values["until"], values["times"]
             self._present[values["block"]].uses.append(use)
-        else:
+        elif event.kind == "done":
             word = self._present[values["block"]]
             word.until, word.waited = values["until"], waits - word.waits
             self.order.append(("end", word))
