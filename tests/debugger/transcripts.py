@@ -48,7 +48,7 @@ class Transcript:
         """A session of the program in the present folder: its source is told without a path."""
         source, *_ = _files(self.program)
         inputs = {} if source.parent == FOLDER else loaded(self.program)[1]
-        program = _assembled(source.name)
+        program = _assembled(self.program, source.name)
         session = Session(program, configuration_of(program), inputs)
         return Interpreter(session, DebuggerFiles(), self.allows_shell)
 
@@ -97,5 +97,5 @@ def _files(name):
 
 
 @cache
-def _assembled(name):
-    return api.load(name)
+def _assembled(program, source):
+    return api.load(source)
