@@ -289,6 +289,13 @@ class TraceBlock:
             if recording is not None and recording.stop is not None and recording.stop <= number:
                 self._finish(group, recording)
 
+    def turn(self, tally: Tally, number: int) -> None:
+        """All before this instruction have ended: `absorb`, then `close` and `open`."""
+        self.absorb(tally, number)
+        self.close(number)
+        if number >= self.open_at:
+            self.open(number)
+
     def absorb(self, tally: Tally, executed: int, flying: int = 0) -> None:
         """Let all open groups take what happened since the last time, and clear it.
 

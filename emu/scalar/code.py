@@ -16,14 +16,14 @@ from emu.faults import Fault
 from emu.pages import PAGE, SHIFT, Pages
 from emu.scalar import semantics
 from emu.scalar.semantics import SINK, Act, Decision, Exit, Leave
-from emu.scalar.translation import COUNTING, HOT, MOST, PART, PLAIN, Block
+from emu.scalar.translation import COUNTING, CROSSING, HOT, MOST, PLAIN, Block
 from isa.codec import Decoded, DecodeError, decode
 
 if TYPE_CHECKING:
     from emu.scalar.hart import Hart
 
 LONGEST = 64  # instructions of a run at most
-PART_HOT = 6  # times that a border of the trace cuts a block until its parts are translated
+CUT_HOT = 6  # times that a border of the trace cuts a block until it becomes one that crosses them
 FEW = 8  # instructions for which entering a block is not worth it
 ACTS = frozenset(("register", "immediate", "upper", "multiply", "divide", "load", "store"))
 ENDS = frozenset(("branch", "jump"))
@@ -63,8 +63,8 @@ class Code:
         self._stale_blocks: dict[int, Block] = {}
         self._left: dict[int, int] = {}  # how often each block got nowhere, one time after another
         self._heat: dict[int, int] = {}  # jumps to each address
-        self._parts: dict[int, Block] = {}  # of blocks, by address
-        self._part_heat: dict[int, int] = {}  # how often each was asked for
+        self._cuts: dict[int, int] = {}  # how often a border was in the way of each block
+        self.changes = 0  # of the code that runs and blocks were made of
         self._watched: dict[int, set[int]] = {}  # addresses of what lies in a page, by page address
         self._sources: set[int] = set()
 
@@ -139,41 +139,46 @@ class Code:
             return
         block = self._stale_blocks.pop(address, None)
         if block is None or pages.read(offset, len(block.code)) != block.code:
-            found = self._collected(address, pages, offset)
-            if not found:
-                return
-            code = pages.read(offset, 4 * len(found))
+            edition = COUNTING if self.counts else PLAIN
             try:
-                edition = COUNTING if self.counts else PLAIN
-                block = self.hart.translator(self.hart, address, found, edition).block(code)
+                made = self._block(address, pages, offset, edition)
             except OSError:  # an installation without sources
                 return
+            if made is None:
+                return
+            block = made
         if len(self.blocks) + len(self._stale_blocks) >= MOST:
             self._drop()
         self._watch(address, pages, offset, len(block.code))
         self.blocks[address] = block
 
-    def part(self, address: int) -> Block | None:
-        """The block at `address` in the edition of which some instructions run alone.
+    def _block(self, address: int, pages: Pages, offset: int, edition: int) -> Block | None:
+        """An edition of the block at an address; None if there is none. Raises `OSError`."""
+        found = self._collected(address, pages, offset)
+        if not found:
+            return None
+        code = pages.read(offset, 4 * len(found))
+        return self.hart.translator(self.hart, address, found, edition).block(code)
 
-        It is made when a border of the trace has cut the block some times.
+    def cut(self, address: int) -> Block | None:
+        """The block at `address`, before whose end a border of the trace lies, if it crosses them.
+
+        It does when borders have been in its way some times.
         """
-        part = self._parts.get(address)
-        if part is not None:
-            return part
-        heat = self._part_heat.get(address, 0) + 1
-        self._part_heat[address] = heat
-        if heat != PART_HOT:
+        block = self.blocks[address]
+        if block.crosses:
+            return block
+        cuts = self._cuts[address] = self._cuts.get(address, 0) + 1
+        if cuts < CUT_HOT:
             return None
         pages, offset = self.hart.device.memory.locate(address, 4)
-        code = self.blocks[address].code
         if pages.sleeper is not None:
-            self._part_heat[address] -= 1
             return None
-        found = self._collected(address, pages, offset)[: len(code) >> 2]
-        part = self.hart.translator(self.hart, address, found, PART).block(code)
-        self._parts[address] = part
-        return part
+        made = self._block(address, pages, offset, CROSSING)
+        if made is not None:
+            self._watch(address, pages, offset, len(made.code))
+            self.blocks[address] = made
+        return made
 
     def left(self, address: int, done: int) -> None:
         """The block at `address` was left for the plain way after so many instructions.
@@ -189,8 +194,7 @@ class Code:
         """Forget all blocks; those that are hot come back."""
         self.blocks.clear()
         self._stale_blocks.clear()
-        self._parts.clear()
-        self._part_heat.clear()
+        self._cuts.clear()
         self._heat.clear()
         self._left.clear()
 
@@ -200,8 +204,6 @@ class Code:
             for runs in (self.runs, self.steps):
                 _drop_at(runs, at)
             _drop_at(self.blocks, at)
-            self._parts.clear()
-            self._part_heat.clear()
             _drop_at(self._stale_blocks, at)
             self._stale = {
                 key: run for key, run in self._stale.items() if not _holds(key[1], run.code, at)
@@ -251,6 +253,7 @@ class Code:
 
     def _forget(self, base: int, page: int) -> None:
         """Code of the page has changed, perhaps not all; it is compared before it is used."""
+        self.changes += 1
         for address in self._watched.pop(base + (page << SHIFT), ()):
             for kept, longest in ((self.runs, LONGEST), (self.steps, 1)):
                 run = kept.pop(address, None)
@@ -261,8 +264,7 @@ class Code:
                 self._stale_blocks[address] = block
             self._heat.pop(address, None)
             self._left.pop(address, None)
-            self._parts.pop(address, None)
-            self._part_heat.pop(address, None)
+            self._cuts.pop(address, None)
 
     def _bind(self, address: int, pages: Pages, offset: int, longest: int) -> Run:
         """Make the run from `address` to what ends it, to the end of the page, or `longest` long.

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from emu.device import Device
     from emu.ports import Port
 
+NO_BORDER = -1
 STACK_POINTER = 2  # x2
 COMPUTING = frozenset({"register", "immediate", "upper", "multiply", "divide"})  # families
 
@@ -68,7 +69,7 @@ class Hart(Core):
         self.traced = Code(self, True)  # of which the tally is kept while it runs
         self.tally = Tally()
         self._marks = False  # the instruction is a marker, and not recorded
-        self.inside = (-1, -1)  # an address in a block, and where that begins
+        self.refused: Fault | None = None  # a record that had no place, while a block ran
         self.fast = device.engine == ENGINES[0]
         self.x = [0] * (SINK + 1)
         self.pc = 0
@@ -406,6 +407,37 @@ class Hart(Core):
         """Let the block have what was counted."""
         if self.tracing:
             self.trace.absorb(self.tally, self.begun, int(self._pending is not None))
+
+    def told(self, begun: int, until: int, uses: int, first: int, used: int) -> None:
+        """Add to the tally what a block did: its begin and end, uses of the unit and when."""
+        tally = self.tally
+        if tally.begin < 0:
+            tally.begin = begun
+        tally.until = until
+        if uses:
+            counts = tally.counts
+            if not counts[UNIT]:
+                tally.first[UNIT] = tally.first[ARRAY] = first
+            counts[UNIT] += uses
+            counts[ARRAY] += uses
+            tally.last[UNIT] = tally.last[ARRAY] = used
+
+    def border(self, done: int) -> int:
+        """A block has come to a border; it has told what it did, `done` instructions.
+
+        Returns how many there are to the next border, or `NO_BORDER`: the block has to end.
+        """
+        self.retired = number = self.retired + done
+        trace, changes = self.trace, self.traced.changes
+        try:
+            trace.turn(self.tally, number)
+        except Fault as fault:
+            self.refused = fault
+            return NO_BORDER
+        if self._shared or not self.tracing or self.traced.changes != changes:
+            return NO_BORDER
+        border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+        return border - number
 
     def open_groups(self) -> None:
         """Groups that begin with the next instruction record from now on."""

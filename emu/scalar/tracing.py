@@ -28,25 +28,14 @@ def advance(hart: Hart, limit: int) -> Stop | None:
         border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
         pc, room = hart.pc, border - before
         block = blocks.get(pc)
-        part = None
-        if block is None or room < block.length:
-            part, start = in_part(hart, block, pc, room)
-            if part is not None and part.function(hart, limit, 0, start, start + room):
-                part = None
-        if part is not None:
-            is_plain = False
-        elif hart.pc != pc:
-            is_plain = True
-        elif block is None or room < block.length or hart.time + block.lead >= limit:
+        if block is not None and room < block.length:
+            block = hart.traced.cut(pc)
+        if block is None or hart.time + block.lead >= limit:
             is_plain = _run(hart, pc, room, limit)
             if hart._shared:
                 return None
         else:
-            is_plain = block.function(hart, limit, room - block.length)
-            if is_plain and border - hart.retired < block.length:
-                is_plain = False  # it ended because of the border
-            elif is_plain:
-                hart.traced.left(pc, hart.retired - before)
+            is_plain = ran(hart, block, limit, room)
         if hart.retired >= trace.close_at:
             hart.close_groups()
         elif is_plain and hart.time < limit:
@@ -56,22 +45,22 @@ def advance(hart: Hart, limit: int) -> Stop | None:
     return None
 
 
-def in_part(hart: Hart, block: Block | None, pc: int, room: int) -> tuple[Block | None, int]:
-    """A block that can run up to the border, or on from it, and the place in it to start from."""
-    if block is not None:
-        if room >= block.length:
-            return None, 0
-        head = pc
-    elif hart.inside[0] == pc:
-        head = hart.inside[1]
-    else:
-        return None, 0
-    whole = hart.traced.blocks.get(head)
-    part = None if whole is None else hart.traced.part(head)
-    if part is None or pc - head >= 4 * part.length:
-        return None, 0
-    hart.inside = pc + 4 * room, head  # where it goes on if it comes to the border
-    return part, pc - head >> 2
+def ran(hart: Hart, block: Block, limit: int, room: int) -> bool:
+    """Run a block; whether the next instruction is for the plain way. Raises `Fault`.
+
+    The next border comes after `room` instructions. A block that crosses none ends before it.
+    """
+    pc, before = hart.pc, hart.retired
+    is_plain = block.function(hart, limit, room - block.length)
+    if hart.refused is not None:
+        fault, hart.refused = hart.refused, None
+        raise fault
+    done = hart.retired - before
+    if is_plain and not block.crosses and room - done < block.length:
+        return False
+    if is_plain:
+        hart.traced.left(pc, done)
+    return is_plain
 
 
 def _run(hart: Hart, pc: int, room: int, limit: int) -> bool:

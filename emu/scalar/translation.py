@@ -6,8 +6,11 @@ instruction does is the text of its act (`emu.scalar.inlining`); where the act w
 leave, the function ends at that instruction, which then goes the plain way.
 
 While the core's trace records an edition is used that counts: it keeps the core's tally
-(`emu.tallies`), and may go on for `room` instructions more than once through the block. Another one
-runs a part of it, once: the instructions from place `start` to before place `stop`.
+(`emu.tallies`), and begins another pass through the block while not more than `room` instructions
+are done, so that it ends before the next border of the trace. A block that borders have cut often
+gets an edition that crosses them: its function holds the block twice, as it is and with a question
+before each instruction whether the border is there (`cut` is its place in the pass). There the core
+is `told` what was counted, goes on to the next `border`, and all is counted anew from that place.
 """
 
 from __future__ import annotations
@@ -20,7 +23,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from emu.scalar import semantics
 from emu.scalar.inlining import LEAVE, inlined
 from emu.scalar.semantics import SINK
-from emu.tallies import ARRAY, UNIT
 from isa.codec import Decoded
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 HOT = 24  # jumps to an address after which its block is translated
 MOST = 512  # blocks that are kept
-PLAIN, COUNTING, PART = range(3)  # editions of a block
+PLAIN, COUNTING, CROSSING = range(3)  # editions of a block
 
 
 class Block(NamedTuple):
@@ -40,6 +42,7 @@ class Block(NamedTuple):
     code: bytes  # what it was made of
     source: str  # the function's text, for people
     length: int  # instructions
+    crosses: bool  # borders of the trace
 
 
 class Round(NamedTuple):
@@ -58,9 +61,8 @@ class Translator:
     ) -> None:
         self.hart = hart
         self.counting = edition != PLAIN
-        self.partial = edition == PART
-        self.before: list[dict[str, int]] = []  # by place: what `counts` were before it
-        self.use_begins: list[int] = []  # by place: of the instruction, if it uses a unit, or -1
+        self.crosses = edition == CROSSING
+        self.cutting = False  # the text is that in which a border may come
         self.start = start
         self.instructions = instructions
         self.names: dict[str, Any] = {}
@@ -71,8 +73,10 @@ class Translator:
         costs = [self.cost(found) for found in instructions]
         self.rest = [sum(costs[place:-1]) for place in range(len(costs))]
         self.begins = [0, *accumulate(costs)]
-        self.first_use = self.last_use = 0  # of compute units, device cycles from `t`
-        self.round = self._round() if self.counting and not self.partial else None
+        self.last_use = 0  # of compute units, device cycles from `t`
+        begins = zip(instructions, self.begins, strict=False)
+        self.first_use = next((begin for found, begin in begins if hart.uses(found.row)), 0)
+        self.round = self._round() if self.counting else None
 
     # What another core has in other ways
 
@@ -114,30 +118,35 @@ class Translator:
 
     def tally_enter(self) -> Iterable[str]:
         """Lines at the begin of a function that counts."""
-        return (f"begun = {'now' if self.partial else 't'}", "entry = t", "used = 0")
+        owed = ("owed = 0",) if self.round is not None and self.crosses else ()
+        return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
+
+    @property
+    def telling(self) -> Callable[..., None]:
+        """What takes into the tally what a function has counted."""
+        return self.hart.told
 
     def tally(self) -> Iterable[str]:
-        """Lines that add to the tally, at the end of the function if it has done something.
+        """Lines that add to the tally, at the end of the function if it has done something."""
+        yield "told(begun, t, uses, first, used)"
 
-        No unit is used in a loop before the first use in the text: `entry` is when the pass
-        began in which they were first reached.
+    def crossing(self) -> Iterable[str]:
+        """Lines that tell the tally what was counted up to this instruction, and forget it.
+
+        What a pass counts as a whole when it ends is too much then: what came before this
+        instruction is taken off now.
         """
-        yield "if tally.begin < 0: tally.begin = begun"
-        yield "tally.until = t"
-        first = str(self.first_use)
-        if self.partial:  # of the first instruction from `start` on that uses a unit
-            begins = [
-                next((x for x in self.use_begins[place:] if x >= 0), 0)
-                for place in range(len(self.use_begins))
-            ]
-            first = f"{(*begins, 0)}[start]"
-        yield "if uses:"
-        yield f"    if not tally.counts[{UNIT}]:"
-        for place in (UNIT, ARRAY):
-            yield f"        tally.first[{place}] = entry + {first}"
-        for place in (UNIT, ARRAY):
-            yield f"    tally.counts[{place}] += uses"
-            yield f"    tally.last[{place}] = used"
+        uses = self.counts.get("uses", 0)
+        yield from self.ends()
+        if self.round is None and uses:
+            yield f"uses += {uses}"
+        yield f"told(begun, t + {self.offset}, uses, first, used)"
+        yield f"begun = t + {self.offset}"
+        yield "first = -1"
+        if self.round is None:
+            yield f"uses = -{uses}"
+        else:
+            yield f"owed = {-(-self.place // self.round.length) * self.round.uses - uses}"
 
     # The text
 
@@ -148,35 +157,57 @@ class Translator:
 
     def block(self, code: bytes) -> Block:
         """The function, compiled. Raises `OSError` if meanings have no source."""
-        short = " or done > room" if self.counting else ""
-        body = [f"if t + {self.rest[0]} >= limit{short}:", *_indented(self.leave())]
-        if self.partial:
-            body = []
+        self.begin()
+        short = " or done > room" if self.counting and not self.crosses else ""
+        head = [f"if t + {self.rest[0]} >= limit{short}:", *_indented(self.leave())]
+        length = len(self.instructions)
+        if self.crosses:
+            self.cutting = True
+            cutting = self._pass()
+            self.cutting = False
+            head += ["if done > room:", f"    cut = room - done + {length}", *_indented(cutting)]
+        source = self._function([*head, *self._pass()])
+        self.names["core"] = self.hart
+        if self.counting:
+            self.names |= {"told": self.telling, "border": self.hart.border}
+        exec(compile(source, f"<block {self.start:08x}>", "exec"), self.names)
+        return Block(self.names["block"], self.rest[0], code, source, length, self.crosses)
+
+    def begin(self) -> None:
+        """Be at the begin of the block."""
+        self.place = self.offset = self.last_use = 0
+        self.counts = dict.fromkeys(self.counts, 0)
+
+    def _pass(self) -> list[str]:
+        """The lines of a pass through the block."""
+        self.begin()
+        body: list[str] = []
         ended = False
         for place, found in enumerate(self.instructions):
             self.place, self.offset = place, self.begins[place]
             self.counts["done"] = place
-            self.before.append(dict(self.counts))
-            stop = self.exit(f"{self.address:#x}") if self.partial and place else []
-            self.lines = [f"# {self.address:08x} {found.row.mnemonic}", *self._broken()]
-            self.lines += self.wait(found)
+            self.lines = [f"# {self.address:08x} {found.row.mnemonic}"]
+            if self.cutting:
+                self.lines += self._border()
+            self.lines += [*self._broken(), *self.wait(found)]
             ended = self._instruction(found)
-            self.use_begins.append(self.offset if self.hart.uses(found.row) else -1)
-            if self.partial:
-                if stop:
-                    body += [f"if stop == {place}:", *_indented(stop)]
-                body += [f"if start <= {place}:", *_indented(self.lines)]
-            else:
-                body += self.lines
+            body += self.lines
         if not ended:
             self.place, self.offset = len(self.instructions), self.begins[-1]
             self.counts["done"] = self.place
             body += self.exit(f"{self.address:#x}")
-        source = self._function(body)
-        self.names["core"] = self.hart
-        exec(compile(source, f"<block {self.start:08x}>", "exec"), self.names)
-        length = len(self.instructions)
-        return Block(self.names["block"], self.rest[0], code, source, length)
+        return body
+
+    def _border(self) -> Iterable[str]:
+        """Lines for a border before this instruction."""
+        yield f"if cut == {self.place}:"
+        yield from _indented(self.crossing())
+        yield f"    cut = border(done + {self.place})"
+        yield f"    done = -{self.place}"
+        yield "    if cut < 0:"
+        yield from _indented(_indented(self.exit(f"{self.address:#x}")))
+        yield f"    room = cut - {len(self.instructions)}"
+        yield f"    cut += {self.place}"
 
     def _function(self, body: list[str]) -> str:
         text = "\n".join((*body, *self.enter(), *self.finish()))
@@ -187,11 +218,9 @@ class Translator:
             "x = core.x",
             *(f"x{number} = x[{number}]" for number in used),
             "t = core.time",
-            *(self._placed() if self.partial else ()),
             *self.enter(),
             *(self.tally_enter() if self.counting else ()),
             f"{' = '.join(zeros)} = 0",
-            *(self._counted_before() if self.partial else ()),
             "plain = False",
             "while True:",
             *_indented(body),
@@ -202,25 +231,10 @@ class Translator:
             *self.finish(),
         ]
         if self.counting:
-            lines += ["if done:", "    tally = core.tally", *_indented(self.tally())]
+            lines += ["if done:", *_indented(self.tally())]
         lines.append("return plain")
         room = ", room" if self.counting else ""
-        room += ", start, stop" if self.partial else ""
         return "\n".join([f"def block(core, limit{room}):", *_indented(lines), ""])
-
-    def _placed(self) -> Iterable[str]:
-        """Lines of a part: `t` is when the block would have begun."""
-        yield "now = t"
-        yield f"t -= {tuple(self.begins)}[start]"
-        yield f"if t + {self.rest[0]} >= limit:"
-        yield "    return True"
-
-    def _counted_before(self) -> Iterable[str]:
-        """Lines of a part: what text counts as a whole, less what was before its place."""
-        for name in self.counts:
-            values = tuple(counts[name] for counts in self.before)
-            if any(values):
-                yield f"{name} = -{(*values, 0)}[start]"
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
         """Lines that end the function; `following` is the next address, as text."""
@@ -257,6 +271,7 @@ class Translator:
             return (f"used = t + {self.last_use}",) if used else ()
         last = self.last_use if used else self.round.last
         whole = f"done // {self.round.length} * {self.round.uses}"
+        whole += " + owed" if self.crosses else ""
         return (f"uses = {whole} + {used}", f"used = t + {last}")
 
     def _round(self) -> Round | None:
@@ -281,8 +296,8 @@ class Translator:
         """Note for the tally the compute units that an instruction uses."""
         used = self.hart.uses(found.row)
         if used:
-            if not self.counts["uses"]:
-                self.first_use = self.offset
+            if self.cutting:
+                self.lines.append(f"if first < 0: first = t + {self.offset}")
             self.counts["uses"] += used
             self.last_use = self.offset + self.cost(found)
 
@@ -339,10 +354,12 @@ class Translator:
     def _gone(self, target: int, cost: int) -> list[str]:
         """Lines for a branch that is taken."""
         lines = [*self.branched(cost)]
-        if target == self.start and not self.partial:
+        if target == self.start:
             lines += self._counted(cost, again=True)
             if self.counting and not self.counts.get("uses", 1):
-                lines.append("if not uses: entry = t")
+                lines.append(f"if not uses: first = t + {self.first_use}")
+            elif self.cutting and self.counts.get("uses"):
+                lines.append(f"if first < 0: first = t + {self.first_use}")
             return [*lines, "continue"]
         return [*lines, *self.exit(f"{target:#x}", cost)]
 

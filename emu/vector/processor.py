@@ -17,6 +17,7 @@ from emu.scalar import tracing
 from emu.scalar.code import ENDS
 from emu.scalar.hart import Hart, extended
 from emu.scalar.semantics import SINK, Act, Decision, Leave
+from emu.tallies import ARRAY, INDEX, UNIT
 from emu.vector.accesses import Accesses
 from emu.vector.binding import bind
 from emu.vector.scoreboard import SERVED, Timing, waits, writes
@@ -33,6 +34,8 @@ from isa.vector_layouts import VECTOR_BYTES
 if TYPE_CHECKING:
     from emu.device import Device
     from emu.ports import Port
+
+READS, WRITES, PARTIAL = (INDEX[f"external_{what}"] for what in ("reads", "writes", "partial"))
 
 
 class Bound(NamedTuple):
@@ -130,30 +133,18 @@ class Processor(Hart):
         trace, code = self.trace, self.traced
         blocks = code.blocks if self.fast and not self.listeners else {}
         while self.tracing and self.time < limit and not self._shared:
-            before, start = self.retired, self.pc
+            before = self.retired
             if before >= trace.open_at:
                 self.open_groups()
             room = min(trace.open_at, trace.close_at) - before
-            block = blocks.get(start)
-            if blocks and (block is None or room < block.length):
-                part, place = tracing.in_part(self, block, start, room)
-                if part is not None:
-                    is_plain = part.function(self, limit, 0, place, place + room)
-                    if self.retired >= trace.close_at:
-                        self.close_groups()
-                    if not is_plain or self.time >= limit:
-                        continue
-                    if self.pc != start:
-                        block = None
-            if block is not None and room >= block.length and self.time + block.lead < limit:
-                is_plain = block.function(self, limit, room - block.length)
-                done = self.retired - before
+            block = blocks.get(self.pc)
+            if block is not None and room < block.length:
+                block = code.cut(self.pc)
+            if block is not None and self.time + block.lead < limit:
+                is_plain = tracing.ran(self, block, limit, room)
                 if self.retired >= trace.close_at:
                     self.close_groups()
-                if not is_plain or room - done < block.length:
-                    continue
-                code.left(start, done)
-                if self.time >= limit:
+                if not is_plain or self.time >= limit:
                     continue
             stop = self._one_by(limit)
             if stop is not None:
@@ -297,6 +288,41 @@ class Processor(Hart):
 
     def uses(self, row: Instruction) -> int:
         return units_used(row)
+
+    def took(
+        self,
+        begun: int,
+        until: int,
+        first: int,
+        used: int,
+        lanes: int,
+        arrays: int,
+        first_read: int = 0,
+        read: int = 0,
+        reads: int = 0,
+        first_write: int = 0,
+        written: int = 0,
+        writes: int = 0,
+        partial: int = 0,
+    ) -> None:
+        """Add to the tally what a block did, with its accesses to external memory."""
+        tally = self.tally
+        if tally.begin < 0:
+            tally.begin = begun
+        if until > tally.until:
+            tally.until = until
+        if arrays:
+            tally.occurred(UNIT, first, used, lanes)
+            tally.occurred(ARRAY, first, used, arrays)
+        if reads:
+            self.port.external_reads += reads
+            tally.occurred(READS, first_read, read, reads)
+        if writes:
+            self.port.external_writes += writes
+            tally.occurred(WRITES, first_write, written, writes)
+        if partial:
+            self.port.external_partial += partial
+            tally.occurred(PARTIAL, first_write, written, partial)
 
     # What accesses use
 

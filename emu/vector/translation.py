@@ -8,7 +8,7 @@ function demands at its begin that they are ready. Instructions on lanes are cal
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from emu.faults import Fault
@@ -17,7 +17,6 @@ from emu.scalar.code import ENDS
 from emu.scalar.inlining import named
 from emu.scalar.semantics import LOADS, MASK, SIGN, STORES
 from emu.scalar.translation import PLAIN, Translator
-from emu.tallies import ARRAY, INDEX, UNIT
 from emu.vector.binding import bind
 from emu.vector.scoreboard import waits, writes
 from emu.vector.state import FIRST_VECTOR
@@ -32,11 +31,8 @@ if TYPE_CHECKING:
     from emu.vector.processor import Processor
 
 _TRAFFIC = ("external_reads", "external_writes", "external_partial", "external_blocked")
-_BEATS = (
-    ("external_reads", "first_read", "read"),
-    ("external_writes", "first_write", "written"),
-    ("external_partial", "first_write", "written"),
-)
+# What a function that counts tells of them.
+_TOLD = ("first_read", "read", _TRAFFIC[0], "first_write", "written", *_TRAFFIC[1:3])
 _CYCLES = {"operands": "cycles_operands", "memory": "cycles_memory", "branches": "cycles_branches"}
 
 
@@ -80,7 +76,7 @@ class VectorTranslator(Translator):
         self.late = sorted(late | {LAST_STORE} if self.has_access else late)
         used = {place for found in instructions for place in waits(found)}
         self.demanded = sorted(used - late)
-        self.ready = set(self.demanded)  # places that are known to be ready
+        self.ready: set[int] = set()  # places that are known to be ready
         self.names |= {"MASK": MASK, "Fault": Fault}
         self.moved = "t"  # `t` before the instruction waited
         self.leaving = False  # before the instruction, not behind it
@@ -98,6 +94,10 @@ class VectorTranslator(Translator):
     def tallied(self) -> tuple[str, ...]:
         return ("lanes", "arrays") if self.counting else ()
 
+    def begin(self) -> None:
+        super().begin()
+        self.ready = set(self.demanded)
+
     def _latency(self, found: Decoded) -> int:
         timing = self.hart.timing
         return timing.alu if found.row.family in ENDS else timing.of_family[found.row.family]
@@ -107,15 +107,14 @@ class VectorTranslator(Translator):
         for place in self.late:
             yield f"r{place} = ready[{place}]"
         if self.demanded:
-            now = "now" if self.partial else "t"
-            yield f"if {' or '.join(f'ready[{place}] > {now}' for place in self.demanded)}:"
+            yield f"if {' or '.join(f'ready[{place}] > t' for place in self.demanded)}:"
             yield "    return True"
         if self.has_access:
             yield "free = channel.free"
 
     def tally_enter(self) -> Iterable[str]:
-        yield "begun = -1" if self.partial else "begun = t"
-        for place in () if self.partial else waits(self.instructions[0]):
+        yield "begun = t"
+        for place in waits(self.instructions[0]):
             if place in self.late:
                 yield f"if r{place} > begun: begun = r{place}"
         yield "first = first_read = first_write = -1"
@@ -123,9 +122,7 @@ class VectorTranslator(Translator):
 
     def wait(self, found: Decoded) -> Iterable[str]:
         self.moved = "t"
-        if self.partial:  # what came before in the block may not have waited
-            self.ready = set(self.demanded)
-        begun = [f"if begun < 0: begun = t + {self.offset}"] if self.partial else []
+        begun = [f"if begun < 0: begun = t + {self.offset}"] if self.cutting else []
         if not self.counting or self.ready.issuperset(waits(found)):
             return [*self._waiting(found), *begun]
         self.moved = "unmoved"
@@ -176,20 +173,33 @@ class VectorTranslator(Translator):
                 is_longest = latency == self.longest
                 yield f"late = {until}" if is_longest else f"late = max(late, {until})"
             return
-        if self.partial or not self.counts["arrays"]:
+        if self.cutting or not self.counts["arrays"]:
             yield f"if first < 0: first = t + {self.offset}"
         self.counts["lanes"] += lanes
         self.counts["arrays"] += 1
         yield f"used = {until}" if latency == self.longest_use else f"used = max(used, {until})"
 
+    @property
+    def telling(self) -> Callable[..., None]:
+        return self.core.took
+
     def tally(self) -> Iterable[str]:
-        yield "if tally.begin < 0: tally.begin = begun"
-        yield "tally.ended(max(ended, late, used, taken))"
-        yield f"if arrays: tally.occurred({UNIT}, first, used, lanes)"
-        yield f"if arrays: tally.occurred({ARRAY}, first, used, arrays)"
-        for name, first, last in _BEATS:
-            if self.has_access:
-                yield f"if {name}: tally.occurred({INDEX[name]}, {first}, {last}, {name})"
+        values = "begun, max(ended, late, used, taken), first, used, lanes, arrays"
+        yield f"told({values}{', '.join(('', *_TOLD)) if self.has_access else ''})"
+
+    def crossing(self) -> Iterable[str]:
+        def now(name: str) -> str:
+            counted = self.counts[name]
+            return f"{name} + {counted}" if counted else name
+
+        told = [now(name) if name in self.counts else name for name in _TOLD]
+        values = [f"max(t + {self.offset}, late, used, taken)", "first", "used"]
+        values += [now("lanes"), now("arrays"), *(told if self.has_access else ())]
+        yield f"told(begun, {', '.join(values)})"
+        yield "begun = first = first_read = first_write = -1"
+        yield "used = late = taken = read = written = 0"
+        for name in (*self.tallied, *(_TRAFFIC[:3] if self.has_access else ())):
+            yield f"{name} = -{self.counts[name]}"
 
     def branched(self, cost: int) -> Iterable[str]:
         lost = cost - self.hart.divider
@@ -205,7 +215,7 @@ class VectorTranslator(Translator):
         if self.has_access:
             self.names |= {"channel": self.core.device.memory.channel, "port": self.core.port}
             yield "channel.free = free"
-            for name in _TRAFFIC:
+            for name in _TRAFFIC[3:] if self.counting else _TRAFFIC:  # `told` has the others
                 yield f"port.{name} += {name}"
 
     # Instructions that are not text
@@ -283,7 +293,7 @@ class VectorTranslator(Translator):
         latency = self.core.device.memory.channel.latency + 1
         yield f"begin = t + {self.offset}"
         of = "external_reads" if is_load else "external_writes"
-        if self.partial or (self.counting and not self.counts[of]):
+        if self.cutting or (self.counting and not self.counts[of]):
             first = "first_read" if is_load else "first_write"
             yield f"if {first} < 0: {first} = begin"
         yield "if free > begin:"
