@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from struct import Struct
+from dataclasses import dataclass
+from struct import Struct, error
 from typing import Any
 
 from emu.spans import Spans
@@ -28,7 +28,7 @@ BEGIN, END = (
     for takes in ("first", "last")
 )
 ARRAY = TAKEN["array"][0] or 0
-PACK = Struct(f"<{len(RECORD.members)}I").pack  # of a record: all its members are u32
+_PACK = Struct(f"<{len(RECORD.members)}I").pack  # of a record: all its members are u32
 _CLIPPED = tuple(row.takes == "count" for row in GROUP)
 
 
@@ -54,27 +54,34 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
 class Recording:
     """A group's run of instructions while it is recorded."""
 
+    group: int
+    counters: list[int]  # of the group
     loop: int
     first: int  # number of the first instruction
-    stop: int | None  # of the one behind the last; None: until a marker says so
+    stop: int  # of the one behind the last; ENDLESS: until a marker says so
     begun: int = 0  # instructions
     ended: int = 0
-    worked: Spans = field(default_factory=Spans)  # cycles in which the array did
+    worked: Spans | None = None  # cycles in which the array did
 
-    def holds(self, number: int) -> bool:
-        """Whether the instruction of that number belongs to it."""
-        return number >= self.first and (self.stop is None or number < self.stop)
+    def packed(self, core: int) -> bytes:
+        """The record in memory."""
+        head = core, self.group, self.loop, self.first, self.begun
+        try:
+            return _PACK(*head, *self.counters)
+        except error:  # something is beyond 32 bits
+            return _PACK(*(value & ALL for value in head), *shown(self.counters))
 
     def plain(self) -> tuple[Any, ...]:
-        """As a plain value."""
-        counts = self.loop, self.first, self.stop, self.begun, self.ended
-        return *counts, self.worked.plain()
+        """As a plain value, but for the group and its counters."""
+        worked = None if self.worked is None else self.worked.plain()
+        return self.loop, self.first, self.stop, self.begun, self.ended, worked
 
     @classmethod
-    def from_plain(cls, value: tuple[Any, ...]) -> Recording:
+    def from_plain(cls, group: int, counters: list[int], value: tuple[Any, ...]) -> Recording:
         """Back from `plain`."""
-        loop, first, stop, begun, ended, worked = value
-        return cls(loop, first, stop, begun, ended, Spans(worked))
+        loop, first, stop, begun, ended, spans = value
+        worked = None if spans is None else Spans(spans)
+        return cls(group, counters, loop, first, stop, begun, ended, worked)
 
 
 def shown(counters: Sequence[int]) -> Sequence[int]:
@@ -92,6 +99,8 @@ def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> 
     counted, first, last = taken
     assert counted is not None
     if first is not None and last is not None:
-        counters[first] = min(counters[first], begin) if counters[counted] else begin
-        counters[last] = max(counters[last], end)
+        if begin < counters[first] or not counters[counted]:
+            counters[first] = begin
+        if end > counters[last]:
+            counters[last] = end
     counters[counted] += count

@@ -37,7 +37,6 @@ from emu.recordings import (
     BEGIN,
     COUNTERS,
     END,
-    PACK,
     TAKEN,
     TAKEN_AT,
     Recording,
@@ -45,6 +44,7 @@ from emu.recordings import (
     fields,
     shown,
 )
+from emu.spans import Spans
 from emu.state import State
 from emu.tallies import Tally
 from emu.triggers import ENDLESS, Trigger
@@ -102,7 +102,7 @@ class TraceBlock:
     @property
     def wanted(self) -> bool:
         """Whether anything may be recorded before the next marker or write of a register."""
-        return self.open_at < ENDLESS or any(self.recordings)
+        return self.open_at < ENDLESS or bool(self._active)
 
     def _update(self) -> None:
         """Parameters have changed, or the timer: so may all that comes next."""
@@ -116,13 +116,10 @@ class TraceBlock:
 
     def _settle(self) -> None:
         """Find the next borders, and whether there are any."""
-        self.open_at, self.close_at = self._trigger.next, ENDLESS
-        on = self.open_at < ENDLESS
-        for recording in self.recordings:
-            if recording is not None:
-                on = True
-                if recording.stop is not None and recording.stop < self.close_at:
-                    self.close_at = recording.stop
+        self._active = [recording for recording in self.recordings if recording is not None]
+        self.open_at = self._trigger.next
+        self.close_at = min((recording.stop for recording in self._active), default=ENDLESS)
+        on = self.open_at < ENDLESS or bool(self._active)
         if on != self.on:
             self.on = on
             self._changed()
@@ -145,7 +142,8 @@ class TraceBlock:
         self.executed: int = self.state.trace_executed
         self.counters: list[list[int]] = self.state.trace_counters.tolist()
         self.recordings: list[Recording | None] = [
-            None if x is None else Recording.from_plain(x) for x in self.state.trace_recordings
+            None if value is None else Recording.from_plain(group, self.counters[group], value)
+            for group, value in enumerate(self.state.trace_recordings)
         ]
         self._update()
 
@@ -161,9 +159,8 @@ class TraceBlock:
 
     def stop(self) -> None:
         """The traced program has ended: so have all records, and the timer is cleared."""
-        for group, recording in enumerate(self.recordings):
-            if recording is not None:
-                self._finish(group, recording)
+        for recording in self._active:
+            self._finish(recording)
         self.state.trace_origin = 0
         self.state.trace_counting = False
         self._update()
@@ -180,10 +177,10 @@ class TraceBlock:
         self.executed = number + 1
         if number >= self.open_at:
             self._fire(number)
-        for group, recording in enumerate(self.recordings):
-            if recording is not None and recording.holds(number):
+        for recording in self._active:
+            if recording.first <= number < recording.stop:
                 if not recording.begun:
-                    self.counters[group][BEGIN] = time - self.state.trace_origin
+                    recording.counters[BEGIN] = time - self.state.trace_origin
                 recording.begun += 1
         return number
 
@@ -194,17 +191,18 @@ class TraceBlock:
     def did(self, number: int, uses: Sequence[tuple[str, int, int, int]], until: int = 0) -> None:
         """What an instruction uses, as `occurred` has it; it ends at `until` (0: not yet)."""
         origin = self.state.trace_origin
-        for group, recording in enumerate(self.recordings):
-            if recording is None or not recording.holds(number):
+        for recording in self._active:
+            if not recording.first <= number < recording.stop:
                 continue
-            counters = self.counters[group]
+            counters = recording.counters
             for what, begin, end, count in uses:
                 if count:
                     add(counters, TAKEN[what], begin - origin, end - origin, count)
             if until:
-                counters[END] = max(counters[END], until - origin)
+                if until - origin > counters[END]:
+                    counters[END] = until - origin
                 recording.ended += 1
-                self._close(group, recording)
+                self._close(recording)
 
     def occurred(
         self,
@@ -222,28 +220,30 @@ class TraceBlock:
         if number is None:
             number = self.executed - 1
         origin = self.state.trace_origin
-        for group, recording in enumerate(self.recordings):
-            if recording is not None and recording.holds(number):
-                end = (time + 1 if until is None else until) - origin
-                add(self.counters[group], TAKEN[what], time - origin, end, count)
+        end = (time + 1 if until is None else until) - origin
+        for recording in self._active:
+            if recording.first <= number < recording.stop:
+                add(recording.counters, TAKEN[what], time - origin, end, count)
 
     def records(self, number: int) -> bool:
         """Whether a group records the instruction of that number."""
-        return any(x is not None and x.holds(number) for x in self.recordings)
+        return any(x.first <= number < x.stop for x in self._active)
 
     def worked(self, begins: Sequence[int], ends: Sequence[int], number: int) -> None:
         """The array works for an instruction in some stretches of cycles of its core.
 
         For cores whose instructions overlap: a cycle is one use for all that a group records.
         """
-        for group, recording in enumerate(self.recordings):
-            if recording is not None and recording.holds(number):
-                self.counters[group][ARRAY] += recording.worked.add_all(begins, ends)
+        for recording in self._active:
+            if recording.first <= number < recording.stop:
+                if recording.worked is None:
+                    recording.worked = Spans()
+                recording.counters[ARRAY] += recording.worked.add_all(begins, ends)
 
     def forget(self, before: int) -> None:
         """No stretch that `worked` will be told of begins before this cycle."""
-        for recording in self.recordings:
-            if recording is not None:
+        for recording in self._active:
+            if recording.worked is not None:
                 recording.worked.forget(before)
 
     def mark(self, begins: bool, group: int, time: int, until: int, numbered: bool = True) -> None:
@@ -259,13 +259,13 @@ class TraceBlock:
         recording = self.recordings[group]
         if recording is not None:
             if begins:
-                self._finish(group, recording)
-            elif recording.stop is None:
+                self._finish(recording)
+            elif recording.stop == ENDLESS:
                 recording.stop = self.executed
-                self._close(group, recording)
+                self._close(recording)
         self.executed += int(numbered)
         if begins and self.recording and self.state.trace_counting:
-            self._open(group, Recording(0, self.executed, None))
+            self._open(group, 0, self.executed, ENDLESS)
             self._settle()
 
     def check(self, group: int) -> None:
@@ -285,9 +285,9 @@ class TraceBlock:
 
     def close(self, number: int) -> None:
         """End the records of which all instructions are before this number; they have ended."""
-        for group, recording in enumerate(self.recordings):
-            if recording is not None and recording.stop is not None and recording.stop <= number:
-                self._finish(group, recording)
+        for recording in self._active:
+            if recording.stop <= number:
+                self._finish(recording)
 
     def turn(self, tally: Tally, number: int) -> None:
         """All before this instruction have ended: `absorb`, then `close` and `open`."""
@@ -303,10 +303,8 @@ class TraceBlock:
         """
         told, origin = executed - self.executed, self.state.trace_origin
         self.executed = executed
-        for group, recording in enumerate(self.recordings):
-            if recording is None:
-                continue
-            counters = self.counters[group]
+        for recording in self._active:
+            counters = recording.counters
             if tally.begin >= 0 and not recording.begun:
                 counters[BEGIN] = tally.begin - origin
             recording.begun += told
@@ -328,7 +326,7 @@ class TraceBlock:
         access): a group that this block does not have.
         """
         if name in _PARAMETERS:
-            active = RECORDING if name == "trace_status" and any(self.recordings) else 0
+            active = RECORDING if name == "trace_status" and self._active else 0
             return int(getattr(self.state, name)) & ALL | active
         group, place = _PLACES[name]
         if group >= self.groups:
@@ -360,36 +358,43 @@ class TraceBlock:
 
     def _fire(self, number: int) -> None:
         """Open every group of which a run begins with this instruction (auto mode)."""
-        if self.open_at < number:
-            self._trigger.aim(number)
-        for group, loop in self._trigger.fire(number):
+        trigger = self._trigger
+        if trigger.next < number:
+            trigger.aim(number)
+        for group, loop in trigger.fire(number):
             if self.recordings[group] is None:
-                self._open(group, Recording(loop, number, number + self.state.trace_num))
-        self._settle()
+                self._open(group, loop, number, number + self.state.trace_num)
+        self.open_at = trigger.next
+        if not self._active:
+            self._settle()
 
-    def _open(self, group: int, recording: Recording) -> None:
+    def _open(self, group: int, loop: int, first: int, stop: int) -> None:
         """Clear a group; it records from now on."""
-        self.counters[group] = [0] * COUNTERS
-        self.recordings[group] = recording
+        self.counters[group] = counters = [0] * COUNTERS
+        self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
+        if self._active:
+            self._settle()
+        else:
+            self._active, self.close_at = [recording], stop
 
     def _cut(self) -> None:
         """Let no group take further instructions; those that have begun go on to their end."""
-        for group, recording in enumerate(self.recordings):
-            if recording is not None:
-                stop = self.executed if recording.stop is None else recording.stop
-                recording.stop = min(stop, self.executed)
-                self._close(group, recording)
+        for recording in self._active:
+            recording.stop = min(recording.stop, self.executed)
+            self._close(recording)
 
-    def _close(self, group: int, recording: Recording) -> None:
-        """End the record of a group if its last instruction has ended."""
-        over = recording.stop is not None and self.executed >= recording.stop
-        if over and recording.ended == recording.begun:
-            self._finish(group, recording)
+    def _close(self, recording: Recording) -> None:
+        """End a record if its last instruction has ended."""
+        if self.executed >= recording.stop and recording.ended == recording.begun:
+            self._finish(recording)
 
-    def _finish(self, group: int, recording: Recording) -> None:
-        """The record of a group is whole: spill it. Raises `Fault`: no record can go there."""
-        self.recordings[group] = None
-        self._settle()
+    def _finish(self, recording: Recording) -> None:
+        """A record is whole: spill it. Raises `Fault`: no record can go there."""
+        self.recordings[recording.group] = None
+        if len(self._active) > 1 or self.open_at == ENDLESS:
+            self._settle()
+        else:
+            self._active, self.close_at = [], ENDLESS
         state = self.state
         if state.trace_spill >= state.trace_spill_end:
             return  # there is no area: the record stays in its registers until the next one
@@ -397,13 +402,5 @@ class TraceBlock:
             state.trace_status = FULL
             state.trace_lost += 1
             return
-        record = PACK(
-            self.core,
-            group,
-            recording.loop & ALL,
-            recording.first & ALL,
-            recording.begun & ALL,
-            *shown(self.counters[group]),
-        )
-        self.write_memory(state.trace_next, record)
+        self.write_memory(state.trace_next, recording.packed(self.core))
         state.trace_next += RECORD.size

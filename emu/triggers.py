@@ -2,52 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from emu.state import State
 
 ENDLESS = 1 << 62  # a number that no instruction has
 
 
 class Trigger:
-    """By group the next instruction with which it begins to record, `ENDLESS` if there is none.
+    """The instruction with which each group begins to record next, `ENDLESS` if there is none.
 
-    `state` has the rows of `emu.recordings.fields`.
+    `next` is the first of them all. `state` has the rows of `emu.recordings.fields`.
     """
 
     def __init__(self, state: State, groups: int) -> None:
         self._state = state
-        self.starts = [ENDLESS] * groups
-
-    @property
-    def next(self) -> int:
-        """The next instruction with which a group begins."""
-        return min(self.starts)
+        self._starts = [ENDLESS] * groups
+        self._loops = [0] * groups  # in which they do
+        self.next = ENDLESS
 
     def rest(self) -> None:
         """No group begins by itself."""
-        self.starts = [ENDLESS] * len(self.starts)
+        self._starts = [ENDLESS] * len(self._starts)
+        self.next = ENDLESS
 
     def aim(self, number: int) -> None:
         """Find, by the parameters, what begins with this instruction or a later one."""
         state = self._state
         overhead, loops = state.trace_overhead, state.trace_loops
-        for group in range(len(self.starts)):
+        for group in range(len(self._starts)):
             first = state.trace_begin + group * state.trace_step
             loop = max(0, -(-(number - first) // overhead)) if overhead else 0
             start = first + loop * overhead
             goes_on = number <= start and (loop < loops or not loops)
-            self.starts[group] = start if goes_on else ENDLESS
+            self._starts[group] = start if goes_on else ENDLESS
+            self._loops[group] = loop
+        self.next = min(self._starts)
 
-    def fire(self, number: int) -> Iterator[tuple[int, int]]:
+    def fire(self, number: int) -> list[tuple[int, int]]:
         """The groups that begin with this instruction, each with its loop; then they aim again."""
-        state = self._state
-        overhead, loops = state.trace_overhead, state.trace_loops
-        for group, start in enumerate(self.starts):
-            if start != number:
-                continue
-            first = state.trace_begin + group * state.trace_step
-            loop = (number - first) // overhead if overhead else 0
+        overhead, loops = self._state.trace_overhead, self._state.trace_loops
+        starts, found = self._starts, []
+        while self.next == number:
+            group = starts.index(number)
+            loop = self._loops[group]
+            found.append((group, loop))
+            self._loops[group] = loop + 1
             goes_on = overhead and (loop + 1 < loops or not loops)
-            self.starts[group] = number + overhead if goes_on else ENDLESS
-            yield group, loop
+            starts[group] = number + overhead if goes_on else ENDLESS
+            self.next = min(starts)
+        return found
