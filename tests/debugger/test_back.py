@@ -1,8 +1,10 @@
-"""The way back: N steps forth and N back are the same state, on every core and both engines."""
+"""The way back: to the begin, to points, by checkpoints, while somebody interrupts.
+
+Mixtures of both ways, on every core and both engines, are in `test_back_mixed`.
+"""
 
 from __future__ import annotations
 
-import random
 import threading
 from itertools import pairwise
 
@@ -13,74 +15,6 @@ from emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 
 pytestmark = pytest.mark.once
-
-# A program in which the core is at work, and the cycle from which it is.
-AT_WORK = {
-    "cp": ("layer", 3),
-    "dma": ("fim_dot", 0),
-    "vc": ("vector_dot", 30),
-    "nnp": ("nnp_mlp", 300),
-    "fim[0]": ("fim_dot", 400),
-    "pe[0]": ("layer", 60),
-}
-
-
-def begun(name, engine):
-    """A session in the midst of a core's work."""
-    folder, cycle = AT_WORK[name]
-    debug = session(folder, engine)
-    debug.set_focus(name)
-    debug.goto(cycle)
-    while not debug.core.running:
-        debug.goto(debug.device.cycle + 100)
-        assert debug.device.stopped is None
-    return debug
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("name", AT_WORK)
-def test_instructions_forth_and_back_and_forth(name, engine):
-    debug = begun(name, engine)
-    chance = random.Random(name)
-    states = [debug.device.hash()]
-    counts = []
-    for _ in range(4):
-        count, here = chance.randint(1, 3 if debug.core.halts else 1), debug.device.position
-        stop = debug.stepi(count)
-        if stop.reason != "step":
-            debug.goto(*here)
-            break
-        counts.append(count)
-        states.append(debug.device.hash())
-    assert len(counts) > 1
-    for count, wanted in zip(counts[::-1], states[-2::-1], strict=True):
-        assert debug.stepi_back(count).reason == "step"
-        assert debug.device.hash() == wanted
-    for count, wanted in zip(counts, states[1:], strict=True):
-        debug.stepi(count)
-        assert debug.device.hash() == wanted
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("name", AT_WORK)
-def test_cycles_forth_and_back_and_forth(name, engine):
-    debug = begun(name, engine)
-    chance = random.Random(name)
-    states, counts = [debug.device.hash()], []
-    for _ in range(4):
-        counts.append(chance.choice((1, 2, 17)))
-        here = debug.device.position
-        if debug.stepc(counts[-1]).reason != "step":
-            counts.pop()
-            debug.goto(*here)
-            break
-        states.append(debug.device.hash())
-    for count, wanted in zip(counts[::-1], states[-2::-1], strict=True):
-        debug.stepc_back(count)
-        assert debug.device.hash() == wanted
-    for count, wanted in zip(counts, states[1:], strict=True):
-        debug.stepc(count)
-        assert debug.device.hash() == wanted
 
 
 def test_the_engines_have_the_same_way_back():
