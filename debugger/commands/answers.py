@@ -41,11 +41,17 @@ class Answer:
     answers: tuple[Answer, ...] = ()  # of what came with it: displays, commands of a point
     data: Any = None  # a record with all of it, for JSON
     leaves: bool = False  # the debugger shall end
+    differs: bool = False  # a value is not what it should be; others may still be asked
 
     def json(self) -> dict[str, Any]:
         """The record of JSON types."""
         found: dict[str, Any] = plain(self)
         return found
+
+    @property
+    def finds_differences(self) -> bool:
+        """Whether it, or what came with it, differs."""
+        return self.differs or any(answer.finds_differences for answer in self.answers)
 
     def of(self, command: str) -> Answer:
         """The same, as what `command` answers."""

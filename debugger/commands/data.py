@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,8 @@ def _load(interpreter: Interpreter, line: Line) -> Answer:
     "diff E FILE",
     "data",
     "compare a value with a .npy file, element by element",
-    details="The first different element is told with its index and address.",
+    details="The first different element is told with its index and address. With --batch the exit"
+    "\nstatus is 1 if one differs, and commands behind it are done.",
 )
 def _diff(interpreter: Interpreter, line: Line) -> Answer:
     golden = interpreter.files.read_array(line.get("FILE") or "")
@@ -79,7 +81,9 @@ def _diff(interpreter: Interpreter, line: Line) -> Answer:
         f"{len(differ):,} of {max(1, found.size):,} elements differ,"
         f" the first is {rows[0][0]}{where}"
     )
-    return answers.table(("element", "expected", "found"), rows, title)
+    more = (f"and {len(differ) - LISTED:,} more",) if len(differ) > LISTED else ()
+    found_table = answers.table(("element", "expected", "found"), rows, title)
+    return replace(found_table, lines=more, differs=True)
 
 
 def _differences(found: NDArray[Any], golden: NDArray[Any]) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from debugger.commands.answers import Answer
 from debugger.stops import Hit, Stopped, Where
 
 WIDEST = 100  # characters of a cell
+VALUE = ("", "value")  # the columns of values by their names
 
 
 def shown(answer: Answer, line: str = "") -> str:
@@ -29,7 +30,9 @@ def _lines(answer: Answer, line: str) -> Iterator[str]:
         yield answer.title
     if answer.stopped is not None:
         yield from stop_lines(answer.stopped)
-    if answer.kind == "table":
+    if answer.kind == "table" and answer.columns == VALUE:
+        yield from value_lines(answer.rows)
+    elif answer.kind == "table":
         yield from table_lines(answer.columns, answer.rows)
     yield from answer.lines
     for other in answer.answers:
@@ -97,9 +100,45 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
+def value_lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """What is called so is that; a row of an array is a line."""
+    for name, value in rows:
+        if isinstance(value, list):
+            yield from _array_lines(f"{name} =", value)
+        else:
+            first, *more = value_text(value).splitlines() or [""]
+            yield f"{name} = {first}"
+            yield from (f"  {line}" for line in more)
+
+
+def _array_lines(head: str, value: list[Any], width: int = 0) -> Iterator[str]:
+    """A row of an array behind its place, in lines that are not wider than need be."""
+    if value and isinstance(value[0], list):
+        yield head
+        width = width or _widest(value)
+        for at, row in enumerate(value):
+            yield from (f"  {line}" for line in _array_lines(f"[{at}]", row, width))
+        return
+    line = f"{head} ["
+    for at, item in enumerate(map(value_text, value)):
+        text = item.rjust(width) + ("," if at < len(value) - 1 else "]")
+        if len(line) + len(text) > WIDEST:
+            yield line.rstrip()
+            line = "  "
+        line += f"{text} "
+    yield line.rstrip() + ("" if value else "]")
+
+
+def _widest(value: Any) -> int:
+    """The characters of the longest number of an array."""
+    if isinstance(value, list):
+        return max(map(_widest, value), default=0)
+    return len(value_text(value))
+
+
 def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Rows below their names; numbers stand at the right."""
-    cells = [[value_text(cell)[:WIDEST] for cell in row] for row in rows]
+    cells = [[_cut(value_text(cell)) for cell in row] for row in rows]
     raw = [list(row) for row in rows]
     if not cells:
         yield "none"
@@ -115,3 +154,7 @@ def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterat
             for text, width, side in zip(row, widths, right, strict=True)
         ]
         yield "  ".join(parts).rstrip()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."

@@ -30,6 +30,7 @@ OPERANDS: Mapping[str, str] = {
 }
 LONG = frozenset({"E", "V", "LOC", "PLACES", "CYCLE"})  # may hold spaces
 REST = frozenset({"TEXT", "COMMAND"})  # all that is left of the line
+EQUALS = "="  # the one word that needs no spaces around it
 
 _PARTS = re.compile(r"\[|\]|\.\.\.|[^\s\[\].]+")
 
@@ -161,6 +162,8 @@ class _Matcher:
 
     def _word(self, piece: Piece) -> None:
         word = self._next_word()
+        if piece.words == (EQUALS,) and word.startswith(EQUALS):
+            word = EQUALS  # as in `set a0=5`
         chosen = [one for one in piece.words if one == word]
         if not chosen and word:
             chosen = [one for one in piece.words if one.startswith(word)]
@@ -211,6 +214,9 @@ class _Matcher:
                 depth += 1
             elif letter in ")]}":
                 depth -= 1
+            elif letter == EQUALS and EQUALS in stops and depth <= 0:
+                if _stands_alone(self.text, place):
+                    return place
             elif letter.isspace() and depth <= 0:
                 rest = self.text[place:].split(None, 1)
                 if rest and rest[0] in stops:
@@ -218,6 +224,14 @@ class _Matcher:
                 if last and _is_word(self.text[place:].strip()):
                     return place
         return len(self.text)
+
+
+def _stands_alone(text: str, place: int) -> bool:
+    """Whether the = there is no part of a comparison."""
+    return (
+        text[place - 1 : place] not in {"=", "!", "<", ">"}
+        and text[place + 1 : place + 2] != EQUALS
+    )
 
 
 def _is_word(text: str) -> bool:

@@ -77,7 +77,7 @@ def command(
 
     On a terminal it is a screen of panels.
 
-    Exit status of --batch: 1 if a command failed.
+    Exit status of --batch: 1 if a command failed, or a diff found something.
     """
     from macaw import api, console, debugging, files
     from macaw.running import Streams
@@ -123,6 +123,7 @@ def _is_terminal() -> bool:
 def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
     from macaw.debugging import interruptible
 
+    differs = False
     with interruptible(interpreter.session):
         for line in filter(str.strip, lines):
             answer = interpreter.execute(line)
@@ -131,11 +132,12 @@ def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
                 click.echo(json.dumps({"line": line, **answer.json(), **output}))
             else:
                 _print(line, answer)
+            differs |= answer.finds_differences
             if answer.kind == "error":
                 return FAILED
             if answer.leaves:
                 break
-    return DONE
+    return FAILED if differs else DONE
 
 
 def _print(line: str, answer: Answer) -> None:

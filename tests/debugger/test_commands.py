@@ -40,6 +40,9 @@ BREAK = "break LOC [if E] [ignore N]"
         ("dump E FILE", "y[1:3, 2] out.npy", [("E", "y[1:3, 2]"), ("FILE", "out.npy")]),
         ("dump E FILE", "y 'a file.npy'", [("E", "y"), ("FILE", "a file.npy")]),
         ("set E = V", "vc.x5 = 3 + 4", [("E", "vc.x5"), ("word", "="), ("V", "3 + 4")]),
+        ("set E = V", "a0=3==4", [("E", "a0"), ("word", "="), ("V", "3==4")]),
+        ("set E = V", "y[a==1]= -4", [("E", "y[a==1]"), ("word", "="), ("V", "-4")]),
+        ("set E = V", "a0 =4", [("E", "a0"), ("word", "="), ("V", "4")]),
         ("delete [N...]", "1 2 3", [("N", "1"), ("N", "2"), ("N", "3")]),
         ("delete [N...]", "", []),
         ("stepi [N] [--only|--all]", "--all", [("word", "--all")]),
@@ -54,6 +57,7 @@ def test_a_usage_reads_a_line(usage, text, wanted):
 @pytest.mark.parametrize(
     ("usage", "text", "message", "at"),
     [
+        ("set E = V", "a0 == 4", "give =", 7),
         (BREAK, "", "a place to stop at: a line, FILE:LINE, a symbol or *ADDRESS is needed", 0),
         (BREAK, "a if", "an expression is needed", 4),
         ("goto CYCLE", "", "a cycle is needed", 0),

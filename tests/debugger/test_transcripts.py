@@ -48,7 +48,8 @@ def by_batch(transcript, capsys):
         status = _batch(run, rest, True)
         found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert [one["line"] for one in found] == rest[: len(found)]
-        assert status == (FAILED if found[-1]["kind"] == "error" else DONE)
+        failed = found[-1]["kind"] == "error" or any(one["differs"] for one in found)
+        assert status == (FAILED if failed else DONE)
         assert "error" not in [one["kind"] for one in found[:-1]]
         printed += found
         rest = rest[len(found) :]

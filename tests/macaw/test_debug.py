@@ -48,6 +48,23 @@ def test_a_failed_command_ends_a_batch(tmp_path):
     assert macaw(HELLO, "--batch", "-e", "quit", "-e", "nothing").returncode == 0
 
 
+def test_a_difference_makes_a_batch_fail_at_its_end(tmp_path):
+    source, golden, script = (tmp_path / name for name in ("p.s", "golden.npy", "script"))
+    source.write_text(".output y, int16, 2, 6\n.core cp\n_start: ebreak\n")
+    script.write_text(f"diff y '{golden}'\necho behind\n")
+    np.save(golden, np.zeros((2, 6), np.int16))
+    assert macaw(str(source), "--batch", "-x", str(script)).returncode == 0
+    np.save(golden, np.arange(12, dtype=np.int16).reshape(2, 6))
+    found = macaw(str(source), "--batch", "-x", str(script), "-e", "print y[0, 0]")
+    assert (found.returncode, found.stderr) == (1, "")
+    lines = found.stdout.splitlines()
+    assert lines[0].startswith("11 of 12 elements differ, the first is y[0, 1] at ")
+    assert lines[2].split() == ["y[0,", "1]", "1", "0"]
+    assert lines[-3:] == ["and 3 more", "behind", "y[0, 0] = 0"], "the rest is done"
+    record = json.loads(macaw(str(source), "--json", "-x", str(script)).stdout)
+    assert [one["differs"] for one in record["answers"]] == [True, False]
+
+
 def test_inputs_and_items(tmp_path):
     source, array = tmp_path / "p.s", tmp_path / "x.npy"
     source.write_text(".input x, int8, 2\n.core cp\n_start: ebreak\n")
