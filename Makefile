@@ -19,7 +19,7 @@ help:
 	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
 	@echo "make docs     docs/isa and editors from the tables"
 	@echo "make test-extras  VS Code's engine on the grammar (needs npm); PyTorch and TensorFlow (gigabytes)"
-	@echo "make picture  the pictures and docs/profile.md, from real runs (needs chromium)"
+	@echo "make picture  the pictures, docs/profile.md and docs/debugging-story.md, from real runs (needs chromium)"
 	@echo "PYTHON=python3.13 chooses another Python"
 
 setup: $(READY)
@@ -63,7 +63,7 @@ bench: $(READY)
 
 picture: $(READY)
 	@$(RUN)/python docs/picture.py
-	@$(RUN)/python docs/profile.py
+	@$(RUN)/python docs/shown.py
 
 clean:
 	rm -rf .venv* build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

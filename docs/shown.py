@@ -1,0 +1,131 @@
+"""Write what pages show: their commands, run now in a copy of their programs.
+
+A command is an indented line that begins with `$ `; what it prints stands below it, up to the next
+command or the end of the block. Behind `$ macaw debug ...` lines that begin with `(macaw) ` are
+lines of that session, up to the next `$ `, also those of later blocks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INDENT, PROMPT, ASKED = "    ", "$ ", "(macaw) "
+BLOCK = re.compile(r"(?:^    .*\n(?:\n+(?=    ))?)+", re.M)
+_DEBUG, _MARK = "macaw debug ", "- - - 8< - - -"
+
+
+def _profiled(place: Path) -> None:
+    """Two folders of programs in one place."""
+    for folder in ("profiled", "six_cores"):
+        for file in (ROOT / "programs" / folder).iterdir():
+            if file.suffix in (".s", ".npy") and not (folder == "six_cores" and file.stem == "x"):
+                shutil.copy(file, place)
+    shutil.copy(ROOT / "programs" / "six_cores" / "x.npy", place / "items.npy")
+
+
+def _wrong_shift(place: Path) -> None:
+    for file in (ROOT / "programs" / "wrong_shift").iterdir():
+        if file.suffix in (".s", ".npy") or file.stem == "check":
+            shutil.copy(file, place)
+
+
+PAGES = {"profile": _profiled, "debugging-story": _wrong_shift}  # what fills a page's folder
+
+
+def page(name: str) -> Path:
+    """The file of a page."""
+    return ROOT / "docs" / f"{name}.md"
+
+
+def made(text: str, name: str = "profile") -> str:
+    """The text of a page with the outputs of now."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        PAGES[name](place)
+        for tool, what in (("macaw", "-m macaw"), ("python", "")):
+            path = place / "bin" / tool
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {what} "$@"\n')
+            path.chmod(0o755)
+        outputs = _outputs(_commands(text), place)
+        return BLOCK.sub(lambda block: _block(block.group(), outputs), text)
+
+
+def _commands(text: str) -> list[str]:
+    """The commands of all blocks, with their prompts, in their order."""
+    blocks = "".join(block.group() for block in BLOCK.finditer(text))
+    lines = [line[len(INDENT) :] for line in blocks.splitlines()]
+    return [line for line in lines if line.startswith((PROMPT, ASKED))]
+
+
+def _outputs(commands: list[str], place: Path) -> Iterator[str]:
+    """What each command prints."""
+    at = 0
+    while at < len(commands):
+        command, at = commands[at].removeprefix(PROMPT), at + 1
+        asked = []
+        while at < len(commands) and commands[at].startswith(ASKED):
+            asked.append(commands[at].removeprefix(ASKED))
+            at += 1
+        if not asked:
+            yield _run(command, place)
+            continue
+        if not command.startswith(_DEBUG):
+            raise ValueError(f"{asked[0]}: no session of the debugger goes on here")
+        lines = "".join(f"echo {_MARK}\n{line}\n" for line in asked)
+        found = _run(f"{command} --batch", place, lines).split(f"{_MARK}\n")
+        if len(found) != len(asked) + 1:
+            raise ValueError(f"the session ended at {asked[len(found) - 2]}: {found[-1]}")
+        yield from found
+
+
+def _block(text: str, outputs: Iterator[str]) -> str:
+    """A block with the outputs of its commands; one without commands as it is."""
+    commands = _commands(text)
+    if not commands:
+        return text
+    lines = []
+    for command in commands:
+        lines.append(INDENT + command)
+        lines += [f"{INDENT}{line}".rstrip() for line in next(outputs).splitlines()]
+    while lines[-1] == "":
+        lines.pop()
+    return "\n".join(lines) + "\n"
+
+
+def _run(command: str, place: Path, given: str = "") -> str:
+    """What a command prints, both streams, at 80 columns."""
+    paths = os.pathsep.join((str(place / "bin"), os.environ["PATH"]))
+    environment = {
+        **os.environ,
+        "PATH": paths,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONIOENCODING": "utf-8",
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "LC_ALL": "C",
+    }
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=place,
+        env=environment,
+        input=given.encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return done.stdout.decode()
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or PAGES:
+        page(name).write_text(made(page(name).read_text("utf-8"), name), "utf-8")
+        print(f"wrote {page(name).relative_to(ROOT)}")
