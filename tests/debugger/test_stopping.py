@@ -52,15 +52,15 @@ def test_a_transcript():
         "break 1: loop if s0 % 10 == 0 ignore 1",
         "watch 2: mem[data+4] by cp if mem[data+4] == 36",
         "breakpoint at cycle 63",  # 3 + 10 rounds of 6
-        "s0 30",
+        "s0 = 30",
         "watch at cycle 71",  # the store of the twelfth
-        "s0 29",
+        "s0 = 29",
         "2 steps done at cycle 73",
         "step done at cycle 72",
         "step done at cycle 71",
         "3 steps done at cycle 67",
         "breakpoint at cycle 63",
-        "s0 30",
+        "s0 = 30",
         "arrived at cycle 66",
         "break 1: loop if s0 == 3",
         "deleted 2",
