@@ -1,7 +1,7 @@
 """The pictures, made now; `make picture` calls it.
 
-The README's is the demo, drawn as a terminal. Those of docs/profile.md are the page of a profile in
-headless Chromium, in light and in dark.
+The README's are the demo and a debugger's screen, drawn as terminals. Those of docs/profile.md are
+the page of a profile in headless Chromium, in light and in dark.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import select
 import shlex
 import shutil
 import struct
@@ -16,9 +17,14 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
+from itertools import groupby
 from pathlib import Path
 
+import numpy as np
+import pyte
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +37,20 @@ PAGES = {
     ROOT / "docs" / "profile-dark.png": "--blink-settings=preferredColorScheme=0",
 }
 SHOWN, COMMAND = "make demo", "python programs/digits_mlp/demo.py"
+DEBUGGER = ROOT / "docs" / "debugger.svg"
+INPUT = "programs/digits_mlp/images.npy"
+DEBUGGED = ("programs/digits_mlp/digits_mlp.s", "-i", "x={place}/x.npy")
+SCREEN = (132, 42)
+PATIENCE = 60  # seconds for the debugger to show what is waited for
+BUSY = "Ctrl-C stops it"  # what the screen says while it works
+LINES = (
+    "panel output grow 5",
+    "heat macs",
+    "break layer3",
+    "continue",
+    "focus pe[0,0].3",
+    "why hidden2[0, 3] depth 2",
+)
 
 # As rich's own, less the web fonts that it would fetch, and without a window's frame buttons.
 FORMAT = """\
@@ -60,15 +80,16 @@ FORMAT = """\
 """
 
 
-def screen(command: str) -> str:
-    """What `command` prints on a terminal of WIDTH columns, escape sequences included."""
+def started(command: list[str], width: int, height: int) -> tuple[subprocess.Popen[bytes], int]:
+    """A command on a terminal of its own, and our end of that."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, WIDTH, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
     places = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = {**os.environ, "PATH": places, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    environment = {**os.environ, "PATH": places, "TERM": "xterm-256color", "COLORTERM": "truecolor",
+                   "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}  # fmt: skip
     environment.pop("NO_COLOR", None)
     process = subprocess.Popen(
-        shlex.split(command),
+        command,
         cwd=ROOT,
         env=environment,
         stdin=theirs,
@@ -76,6 +97,12 @@ def screen(command: str) -> str:
         stderr=subprocess.DEVNULL,  # a progress bar is no part of the picture
     )
     os.close(theirs)
+    return process, ours
+
+
+def screen(command: str) -> str:
+    """What `command` prints on a terminal of WIDTH columns, escape sequences included."""
+    process, ours = started(shlex.split(command), WIDTH, 50)
     pieces = []
     while True:
         try:
@@ -91,15 +118,68 @@ def screen(command: str) -> str:
     return b"".join(pieces).decode().replace("\r\n", "\n")
 
 
+def drawn(texts: list[Text], width: int, file: Path) -> None:
+    """Write lines of a terminal as a picture."""
+    with Path(os.devnull).open("w") as nowhere:
+        console = Console(record=True, width=width, file=nowhere, force_terminal=True)
+        for text in texts:
+            console.print(text, no_wrap=True, overflow="crop")
+        svg = console.export_svg(title="", code_format=FORMAT, unique_id="macaw")
+    file.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n")
+    print(f"wrote {file.relative_to(ROOT)}")
+
+
 def terminal() -> None:
     """The demo as a terminal shows it."""
-    with Path(os.devnull).open("w") as nowhere:
-        console = Console(record=True, width=WIDTH, file=nowhere, force_terminal=True)
-        console.print(Text.assemble(("$ ", "bold green"), (SHOWN, "bold")))
-        console.print(Text.from_ansi(screen(COMMAND)))
-        svg = console.export_svg(title="", code_format=FORMAT, unique_id="macaw")
-    PICTURE.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n")
-    print(f"wrote {PICTURE.relative_to(ROOT)}")
+    shown = Text.assemble(("$ ", "bold green"), (SHOWN, "bold"))
+    drawn([shown, Text.from_ansi(screen(COMMAND))], WIDTH, PICTURE)
+
+
+def debugger() -> None:
+    """The debugger's screen behind LINES, read from a terminal that pyte emulates."""
+    seen = pyte.Screen(*SCREEN)
+    stream = pyte.ByteStream(seen)
+    with tempfile.TemporaryDirectory() as place:
+        images = np.load(ROOT / INPUT)
+        np.save(Path(place) / "x.npy", images.reshape(-1, 80, 64)[0])
+        words = [word.format(place=place) for word in DEBUGGED]
+        lines = [word for line in LINES for word in ("-e", line)]
+        command = [sys.executable, "-m", "macaw", "debug", *words, *lines]
+        os.environ["XDG_STATE_HOME"] = place  # nobody's own layout is in the picture
+        process, ours = started(command, *SCREEN)
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if select.select([ours], [], [], 1.0)[0]:
+                stream.feed(os.read(ours, 65536))
+            elif BUSY not in seen.display[0] and any(LINES[-1] in row for row in seen.display):
+                break
+        process.kill()
+        process.wait()
+        os.close(ours)
+    rows = ([seen.buffer[y][x] for x in range(seen.columns)] for y in range(seen.lines))
+    drawn([_row(row) for row in rows], SCREEN[0], DEBUGGER)
+
+
+def _row(cells: list[pyte.screens.Char]) -> Text:
+    """Cells of one style are one piece: a picture of a fifth of the size."""
+    pieces = groupby(cells, _style)
+    return Text.assemble(*(("".join(cell.data for cell in of), style) for style, of in pieces))
+
+
+def _style(cell: pyte.screens.Char) -> Style:
+    return Style(
+        color=_colour(cell.fg), bgcolor=_colour(cell.bg), bold=cell.bold, reverse=cell.reverse
+    )
+
+
+def _colour(name: str) -> str | None:
+    """pyte's name of a colour in rich's words."""
+    if name == "default":
+        return None
+    name = {"brown": "yellow", "brightbrown": "bright_yellow"}.get(name, name)
+    return (
+        name.replace("bright", "bright_") if name.startswith("bright") and "_" not in name else name
+    )
 
 
 def page() -> None:
@@ -133,6 +213,7 @@ def page() -> None:
 
 def main() -> None:
     terminal()
+    debugger()
     page()
 
 
