@@ -49,6 +49,7 @@ LINES = (
     "break layer3",
     "continue",
     "focus pe[0,0].3",
+    "stepc 60",
     "why hidden2[0, 3] depth 2",
 )
 
