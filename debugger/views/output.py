@@ -8,6 +8,7 @@ from debugger.frame import Frame, Written
 from debugger.views.room import BAD, FAINT, NAME, Room, line
 
 STYLES = {"command": "bold", "error": BAD, "stderr": "red", "dprintf": NAME, "stdout": "green"}
+HANGING = 4  # cells that the rest of a long line is further in
 
 
 def view(frame: Frame, room: Room) -> list[Text]:
@@ -27,13 +28,18 @@ def view(frame: Frame, room: Room) -> list[Text]:
 
 
 def _folded(text: Text, width: int) -> list[Text]:
-    """A line as rows of at most so many cells."""
+    """A line as rows of at most so many cells: broken between words, the rest further in."""
+    text.rstrip()
+    indent = min(len(text.plain) - len(text.plain.lstrip()) + HANGING, width // 3)
     found = []
     while text.cell_len > width:
         head = text.copy()
         head.truncate(width)
-        cut = len(head.plain.rstrip()) if text.cell_len == len(text.plain) else len(head.plain)
-        cut = max(1, min(cut, width))
+        cut = len(head.plain)
+        if not text.plain.startswith(head.plain):  # a space for half of a wide character
+            cut -= 1
+        space = text.plain.rfind(" ", width // 2, cut + 1)  # a long word is cut, not moved
+        cut = max(1, cut if space < 0 else space)
         found.append(text[:cut])
-        text = text[cut:]
+        text = Text(" " * indent + text.plain[cut:].lstrip(), text.style, end="")
     return [*found, text]

@@ -169,7 +169,7 @@ def test_an_error_of_ours_does_not_end_the_session(monkeypatch):
     def act(user):
         monkeypatch.setattr(user.interpreter, "execute", lambda line: 1 // 0)
         user.type("stepi\r")
-        user.until("error of the debugger: ZeroDivisionError")
+        user.until("error of the debugger:", "ZeroDivisionError")
 
     Typist(of_source(LOOP)).play(act)
 

@@ -126,6 +126,24 @@ def test_wide_characters_keep_the_columns():
         assert sum(cell_len(piece.text) for piece in row) == 81
 
 
+@given(st.text("ab 字é́.", max_size=60), st.integers(2, 30))
+def test_long_lines_of_output_lose_nothing(text, width):
+    frame = Frame(1, "", "", 0, "", {"output": (Written("answer", text),)})
+    rows = VIEWS["output"](frame, Room(width, 60))
+    assert all(row.cell_len <= width for row in rows)
+    assert "".join(row.plain for row in rows).replace(" ", "") == text.replace(" ", "")
+
+
+def test_long_lines_of_output_are_broken_between_words():
+    written = Written("answer", "  copied from 0x100017bc <logits+12> = -3891: pe[0] st")
+    rows = VIEWS["output"](Frame(1, "", "", 0, "", {"output": (written,)}), Room(30, 5))
+    assert [row.plain for row in rows] == [
+        "  copied from 0x100017bc",
+        "      <logits+12> = -3891:",
+        "      pe[0] st",
+    ]
+
+
 def test_changed_values_stand_out_and_fade():
     screen = Screen(of_source(LOOP))
     screen.do("stepi 3")
