@@ -7,7 +7,7 @@ tables have them, and the fields of its declared state. There is no second list 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from debugger.values import (
     Access,
     AccessError,
     Indices,
+    Spot,
     fitting,
     like,
     near,
@@ -234,13 +235,7 @@ class Members:
 
     def _depth(self, row: StateField) -> int:
         """How many levels of units a field has."""
-        levels = row.levels
-        if levels is None:
-            same = [a == b for a, b in zip(row.shape, self.levels, strict=False)]
-            levels = same.index(False) if False in same else len(same)
-            if row.dtype == "object":
-                levels = 1 if _by_unit(row, self.levels) else 0
-        return levels
+        return depth_of(row, self.levels)
 
     def _of_field(
         self,
@@ -281,9 +276,13 @@ class Members:
                 chain(indices).set(value, text)
             core.reload()
 
+        def stands(*indices: Any) -> Spot:
+            return spot(core.state, row, (*((x,) for x in inside), *_filled(steps, indices)))
+
         whole = row.scalar or (bits > 0 and row.dtype.startswith(("int", "uint")) and not steps)
         if not live:
-            return Access(text, read, write, frozenset((core.name,)), whole=whole, bits=bits or 64)
+            own = frozenset((core.name,))
+            return Access(text, read, write, own, whole=whole, bits=bits or 64, stands=stands)
         values, number, half = getattr(core, core.inlines), inside[-1], 1 << bits - 1
         shown = f"{core.inlines}[{number}]"
         sign = f"(({shown} ^ {half}) - {half})" if signed else shown
@@ -292,7 +291,43 @@ class Members:
             value = int(values[number])
             return (value ^ half) - half if signed else value
 
-        return Access(text, now, write, frozenset((core.name,)), whole=True, bits=bits, live=sign)
+        own = frozenset((core.name,))
+        return Access(text, now, write, own, whole=True, bits=bits, live=sign, stands=stands)
+
+
+def depth_of(row: StateField, levels: tuple[int, ...]) -> int:
+    """How many levels of units a field of a core has, which has `levels` of them."""
+    if row.levels is not None:
+        return row.levels
+    if row.dtype == "object":
+        return 1 if _by_unit(row, levels) else 0
+    same = [a == b for a, b in zip(row.shape, levels, strict=False)]
+    return same.index(False) if False in same else len(same)
+
+
+def spot(state: State, row: StateField, steps: Iterable[str | tuple[Any, ...]]) -> Spot:
+    """Where in a field something stands, to which views and subscripts lead."""
+    whole = getattr(state, row.name)
+    if not isinstance(whole, np.ndarray):
+        first = next((step for step in steps if not isinstance(step, str)), None)
+        if first is None or not isinstance(first[0], int):
+            return row.name, 0, 0
+        return row.name, first[0], 1
+    part = whole
+    for step in steps:
+        if isinstance(step, str):
+            part = part.view(VIEWS[step])
+            continue
+        if not all(isinstance(x, int | slice) for x in step):
+            break  # several that need not lie together
+        # One element is kept as an array: it shows where it stands.
+        alone = len(step) == part.ndim and all(isinstance(x, int) for x in step)
+        part = part[tuple(slice(x, x + 1 or None) for x in step) if alone else step]
+        part = part.reshape(-1) if alone else part
+    begin = part.ctypes.data - whole.ctypes.data
+    reach = [(count - 1) * stride for count, stride in zip(part.shape, part.strides, strict=True)]
+    low = begin + sum(min(x, 0) for x in reach)
+    return row.name, low, begin + sum(max(x, 0) for x in reach) + part.itemsize - low
 
 
 def held(value: Any) -> int:

@@ -23,6 +23,9 @@ VIEWS = {
 }
 WORD = VIEWS["u32"]
 Indices = Sequence[Any]  # the values of the subscripts that are no places, in their order
+Spot = tuple[
+    str, int, int
+]  # of a core's state: field, first byte of it (of a list: item), how many
 
 
 class AccessError(ValueError):
@@ -45,6 +48,7 @@ class Access:
     whole: bool = False  # always a whole number
     bits: int = 64  # it is one of so many bits
     live: str = ""  # as Python text for a break of its core: `x[10]`
+    stands: Callable[..., Spot] | None = None  # of the state of the one core: where it stands
     # Of memory: the same at given indices, if translated code may look there: the view, the place
     # in it, the memory.
     inlined: Callable[..., tuple[Any, int, Pages] | None] | None = None

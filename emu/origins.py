@@ -10,7 +10,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-Place = tuple[str, int]  # a register: its kind, its number
+
+class Place(NamedTuple):
+    """Some of a field of a core's declared state: bytes of an array, items of a list."""
+
+    field: str
+    first: int = 0
+    size: int = 0  # 0: all
+
+
+class Passed(NamedTuple):
+    """Bytes of the access, to a window, that was the announcement of a number."""
+
+    number: int
+    first: int
+    size: int
 
 
 class Source(NamedTuple):
@@ -19,11 +33,12 @@ class Source(NamedTuple):
     what: str  # "weight", "activation", "rs1", ...
     number: int  # it is what was there before the announcement of this number
     memory: tuple[int, int] | None = None  # address, bytes
-    place: Place | None = None  # or a register of the same core
+    place: Place | None = None  # or some of the same core's state
     origin: Origin | None = None  # or the result of another step
     value: Any = None
     # It says how the step works: `origin` is who set it, `memory` where it stood.
     setting: bool = False
+    passed: Passed | None = None  # or what came through a window of the core
 
 
 @dataclass
@@ -37,13 +52,23 @@ class Origin:
     by: str = ""  # the core that asked for it, if it is another one
     value: Any = None
     sources: Callable[[], Iterator[Source]] = field(default=lambda: iter(()))
+    # What of the bytes (of a list: items) that were asked for it made: first, how many; None: all.
+    part: tuple[int, int] | None = None
+
+
+Told = Callable[[str, int, int, int], None]  # "read" or "write", time, address, bytes
 
 
 class Origins:
     """What one core remembers. `number()` is how many announcements there were."""
 
+    fields: frozenset[str] = frozenset()  # of the state, of which `made` can tell
+
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number
+        # Whoever asks hears here of what the core moves to and from memory by itself, for which
+        # its ports announce nothing; it is as if that had been announced.
+        self.told: Told = _nobody
 
     @property
     def kept(self) -> int:
@@ -57,6 +82,18 @@ class Origins:
         """What made the bytes that the core wrote in the announcement of that number."""
         return iter(())
 
-    def made(self, place: Place, before: int) -> Origin | None:
-        """What made the value of a register that it had before the announcement of that number."""
-        return None
+    def given(self, passed: Passed) -> Iterator[Origin]:
+        """What made the bytes that somebody took from a window of the core."""
+        return iter(())
+
+    def called(self, place: Place) -> str:
+        """What people call some of the state, where its field does not say it well."""
+        return ""
+
+    def made(self, place: Place, before: int) -> Iterator[Origin]:
+        """What made some of the state, as it was before the announcement of that number."""
+        return iter(())
+
+
+def _nobody(kind: str, time: int, address: int, size: int) -> None:
+    return

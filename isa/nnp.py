@@ -133,6 +133,7 @@ class Step:
     block: str = ""  # of a stage: the block that it takes
     units: tuple[str, ...] = ()  # of a stage: which may do it; its memory's unit alone
     memory: str = ""  # the one that it works with, where no operand says which
+    scalars: tuple[str, ...] = ()  # registers of s_wr that say what it makes
 
 
 STEPS: dict[str, Step] = {}
@@ -201,12 +202,12 @@ def _adds(does: str) -> Step:
     return Step(does, STAGE, VECTOR, "add", ("mfu0", "mfu1"))
 
 
-def _activates(does: str, *units: str) -> Step:
-    return Step(does, STAGE, VECTOR, "activate", units or ("mfu0", "mfu1"))
+def _activates(does: str, *units: str, scalars: tuple[str, ...] = ()) -> Step:
+    return Step(does, STAGE, VECTOR, "activate", units or ("mfu0", "mfu1"), scalars=scalars)
 
 
 _FLOWS = "and a native vector in ceil(native / vector_lanes)"
-_MULTIPLIES = Step("mv_mul", STAGE, VECTOR, "product", ("mvm",), "MatrixRf")
+_MULTIPLIES = Step("mv_mul", STAGE, VECTOR, "product", ("mvm",), "MatrixRf", ("rows", "cols"))
 _SCALES = Step("vv_mul", STAGE, VECTOR, "multiply", ("mfu0",), "MulVrf")
 _ROUNDED = "Each result is rounded once, half to even."
 
@@ -215,9 +216,9 @@ INSTRUCTIONS = (
     _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core; it stays until it is set again. Stands between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
 
     # mnemonic, op, op of the _inc form, what it is in a chain, memories, meaning, reads, writes, family, cycles, example
-    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR),  _READ,      "Begin a chain with cols native vectors from an address on. With windows set v_rd reads the window of the iteration, kernel * kernel * depth vectors in the order y, x, depth, zeros where it lies in the padding.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
+    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain with cols native vectors from an address on. With windows set v_rd reads the window of the iteration, kernel * kernel * depth vectors in the order y, x, depth, zeros where it lies in the padding.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
     *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors from an address on. Several may follow one another; each writes all.", "chain scalars", "mem", "vector", f"write_depth, {_FLOWS}", "InitialVrf, 8"),
-    *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE),    _TILES_IN,  "Read rows * cols native tiles, row by row; m_wr follows. MatrixRf is on one of both sides.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
+    *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE, scalars=("rows", "cols")),    _TILES_IN,  "Read rows * cols native tiles, row by row; m_wr follows. MatrixRf is on one of both sides.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
     *_addressed("m_wr",       6,  None, Step("m_wr", WRITE, TILE),    _TILES_OUT, "Write the tiles that m_rd read. MatrixRf holds them quantised, made once.", "chain scalars", "mem", "matrix", "until its last tile is written", "MatrixRf, 0"),
     *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]; cols vectors become rows vectors. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "multiplier_depth, and ceil(rows * cols / engines) * ceil(native / lanes)", "0"),
     *_addressed("vv_add",     8,  18,   _adds("vv_add"),              _ADD_SUB,   f"Add the register's vectors to the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
@@ -229,7 +230,7 @@ INSTRUCTIONS = (
     _row("v_sigm",    _activates("v_sigm"),            PLAIN, {"op": 12}, "", "The sigmoid of each element, correctly rounded.",                                                                                              "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_tanh",    _activates("v_tanh"),            PLAIN, {"op": 13}, "", "The hyperbolic tangent of each element, correctly rounded.",                                                                                   "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
-    _row("v_softmax", _activates("v_softmax", "mfu0"), PLAIN, {"op": 28}, "", "The softmax over the first valid elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; zeros behind.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
+    _row("v_softmax", _activates("v_softmax", "mfu0", scalars=("valid",)), PLAIN, {"op": 28}, "", "The softmax over the first valid elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; zeros behind.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
 
     _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "ends": 0}, "g",      "Begin to record a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
     _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "ends": 1}, "g",      "End the recording of a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),

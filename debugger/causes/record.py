@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from emu.device import Device
 from emu.engines import ENGINES
-from emu.origins import Origin
+from emu.origins import Origin, Passed
+from emu.ports import REGION_SHIFT
 
 if TYPE_CHECKING:
     from debugger.history import Position
@@ -49,9 +51,11 @@ class Record:
         self._writes: dict[int, list[Access]] = {}
         self._reads: dict[tuple[str, int], list[Access]] = {}
         self._at: dict[str, int] = {}
+        self._through: dict[int, Access] = {}  # of windows, by number
+        self._windowed = session.device.memory.windowed  # regions that have some
         self.device = self._made()
         for core in self.device.order:
-            core.remember(self._number)
+            core.remember(self._number).told = partial(self._moved, core.name)
         self.device.listen(self._heard)
         self._pause = pause
         self.device.pause = self._stops
@@ -92,14 +96,19 @@ class Record:
         if kind == "instruction":
             self._at[core.name] = int(values["address"])
         elif kind in ("write", "read"):
-            address, size = int(values["address"]), int(values["size"])
-            at = self._at.get(core.name)
-            access = Access(self.count, event.time, core.name, address, size, at)
-            for line in range(address >> _LINE, (address + size - 1 >> _LINE) + 1):
-                if kind == "write":
-                    self._writes.setdefault(line, []).append(access)
-                else:
-                    self._reads.setdefault((core.name, line), []).append(access)
+            self._moved(core.name, kind, event.time, int(values["address"]), int(values["size"]))
+            return
+        self.count += 1
+
+    def _moved(self, core: str, kind: str, time: int, address: int, size: int) -> None:
+        access = Access(self.count, time, core, address, size, self._at.get(core))
+        for line in range(address >> _LINE, (address + size - 1 >> _LINE) + 1):
+            if kind == "write":
+                self._writes.setdefault(line, []).append(access)
+            else:
+                self._reads.setdefault((core, line), []).append(access)
+        if address >> REGION_SHIFT in self._windowed:
+            self._through[self.count] = access
         self.count += 1
 
     def _full(self) -> bool:
@@ -115,10 +124,13 @@ class Record:
         """The last write of a byte before the announcement of a number."""
         return _last(self._writes.get(address >> _LINE, []), address, before)
 
-    def read_at(self, core: str, address: int, before: int) -> int:
-        """The number of the last read of a byte by a core up to `before`, `before` if none is."""
-        found = _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
-        return before if found is None else found.number
+    def read(self, core: str, address: int, before: int) -> Access | None:
+        """The last read of a byte by a core up to the announcement `before`."""
+        return _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
+
+    def through(self, number: int) -> Access | None:
+        """The access to a window that was the announcement of a number."""
+        return self._through.get(number)
 
     def pieces(
         self, address: int, size: int, before: int
@@ -131,6 +143,14 @@ class Record:
                 yield begin, at - begin, last
                 begin, last = at, here
         yield begin, address + size - begin, last
+
+    def given(self, access: Access, address: int, size: int) -> list[Origin]:
+        """What a window's core says of some of the bytes that came out of it by an access."""
+        window = self.device.memory.window(address, size)
+        if window is None or window.core.origins is None:
+            return []
+        passed = Passed(access.number, address - access.address, size)
+        return list(window.core.origins.given(passed))
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
         """What the writer says of some of the bytes that it wrote."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from debugger.causes import stalls, values
+from debugger.causes import showing, stalls, values
 from debugger.causes.record import CauseError
 from debugger.commands.answers import Answer
 from debugger.commands.table import CommandError, Line, command
@@ -37,19 +37,20 @@ def _why_stalled(interpreter: Interpreter, line: Line) -> Answer:
     "why E [depth N]",
     "why",
     "the instructions and transfers that made this value, back through registers, queues and DMA",
-    details="E: memory, elements of a tensor, or a register of a scalar core. Each line is a value"
-    "\nand the step that made it; below it stands what that took, N steps back (6). The run up to"
-    "\nhere is done once more for it, with the reference engine; the next question there is quick.",
+    details="E: memory, elements of a tensor, registers of a core. Each line is a value and the"
+    "\nstep that made it; below it stands what that took, N steps back (6), and behind `with`"
+    "\nwhat says how it works. The run up to here is done once more for it, with the reference"
+    "\nengine; the next question there is quick.",
 )
 def _why(interpreter: Interpreter, line: Line) -> Answer:
     session = interpreter.session
     expression(interpreter, line)
-    depth = line.count(values.DEPTH)
+    depth = line.count(showing.DEPTH)
     try:
         found = values.why(session, line.get("E") or "")
     except CauseError as error:
         raise CommandError(str(error), at=line.place("E")) from None
-    shown = tuple(islice(values.lines(found, depth), MOST_LINES))
+    shown = tuple(islice(showing.lines(found, depth), MOST_LINES))
     if len(shown) == MOST_LINES:
         shown += ("... less depth shows less",)
-    return Answer("text", lines=shown, data=values.tree(found, depth))
+    return Answer("text", lines=shown, data=showing.tree(found, depth))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from emu.dma.transfer import Transfer
 from emu.origins import Origin, Origins, Source
+from emu.ports import REGION_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,10 +24,29 @@ class Transfers(Origins):
         super().__init__(number)
         self.dma = dma
         self._of: dict[int, tuple[int, Transfer]] = {}
+        # By ticket, of transfers out of a window: which byte of it each read began with, and the
+        # number of the read. Their addresses say nothing, for bytes come in the order of reads.
+        self._reads: dict[int, tuple[list[int], list[int]]] = {}
+        self._pushed: dict[int, tuple[int, int]] = {}  # by number of a write there: byte, address
+        self._passed: dict[tuple[str, int], int] = {}  # by direction and ticket: bytes so far
 
     def heard(self, kind: str, time: int, values: dict[str, Any]) -> None:
+        if kind not in ("read", "write"):
+            return
+        number, transfer = self.number(), self.dma.transfer
         if kind == "write":
-            self._of[self.number()] = time, self.dma.transfer
+            self._of[number] = time, transfer
+        address = int(values["address"])
+        if address >> REGION_SHIFT not in self.dma.device.memory.windowed:
+            return
+        first = self._passed.get((kind, transfer.ticket), 0)
+        self._passed[kind, transfer.ticket] = first + int(values["size"])
+        if kind == "write":
+            self._pushed[number] = first, address
+            return
+        begins, numbers = self._reads.setdefault(transfer.ticket, ([], []))
+        begins.append(first)
+        numbers.append(number)
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
         found = self._of.get(number)
@@ -33,17 +54,41 @@ class Transfers(Origins):
             return
         time, transfer = found
         at = None if transfer.address < 0 else transfer.address
-        sources = partial(_sources, transfer, number, address, size)
+        sources = partial(self._sources, transfer, number, address, size)
         yield Origin(number, time, f"transfer {transfer.ticket}", at, transfer.by, None, sources)
 
+    def _sources(
+        self, transfer: Transfer, number: int, address: int, size: int
+    ) -> Iterator[Source]:
+        """The bytes from which a run of destination bytes was copied, row by row."""
+        if number in self._pushed:
+            first, begin = self._pushed[number]
+            first += address - begin
+            row, inside = divmod(first, transfer.row_bytes)
+            source = transfer.src + row * transfer.src_stride + inside
+            yield from self._pieces(transfer, number, source, first, size)
+            return
+        for row in range(transfer.rows):
+            begin = transfer.dst + row * transfer.dst_stride
+            low, high = max(begin, address), min(begin + transfer.row_bytes, address + size)
+            if low < high:
+                source = transfer.src + row * transfer.src_stride + low - begin
+                first = row * transfer.row_bytes + low - begin
+                yield from self._pieces(transfer, number, source, first, high - low)
+                if not transfer.dst_stride:
+                    return  # all rows went to the same place
 
-def _sources(transfer: Transfer, number: int, address: int, size: int) -> Iterator[Source]:
-    """The bytes from which a run of destination bytes was copied, row by row."""
-    for row in range(transfer.rows):
-        begin = transfer.dst + row * transfer.dst_stride
-        low, high = max(begin, address), min(begin + transfer.row_bytes, address + size)
-        if low < high:
-            source = transfer.src + row * transfer.src_stride + low - begin
-            yield Source("copied from", number, (source, high - low))
-            if not transfer.dst_stride:
-                return  # all rows went to the same place
+    def _pieces(
+        self, transfer: Transfer, number: int, address: int, first: int, size: int
+    ) -> Iterator[Source]:
+        """A run of source bytes, the `first`-th of the transfer on; of a window read by read."""
+        begins, numbers = self._reads.get(transfer.ticket, ((), ()))
+        at = bisect_right(begins, first) - 1
+        if at < 0:
+            yield Source("copied from", number, (address, size))
+            return
+        end = first + size
+        while first < end:
+            until = min(end, begins[at + 1]) if at + 1 < len(begins) else end
+            yield Source("copied from", numbers[at], (address, until - first))
+            address, first, at = address + until - first, until, at + 1

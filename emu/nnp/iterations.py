@@ -29,6 +29,7 @@ from emu.nnp.timing import Times
 
 if TYPE_CHECKING:
     from emu.device import Device
+    from emu.nnp.origins import ChainOrigins
     from emu.ports import Port
     from isa.nnp_entries import Access
 
@@ -51,6 +52,7 @@ class Iterations(Queues):
         self.execution = Execution(self)
         self._chain: Chain | None = None
         self._single = False  # an iteration of the chain fails: find out which one
+        self.remembered: ChainOrigins | None = None  # only while somebody asks
 
     @property
     def counting(self) -> bool:
@@ -140,6 +142,8 @@ class Iterations(Queues):
         """Do `count` iterations of a chain of vectors that go this way."""
         state = self.state
         first = state.iteration
+        if self.remembered is not None:
+            self.remembered.begin(chain)
         try:
             values = self.execution.vectors(chain, first, count, popped)
             self._check_writes(chain, first, count)
@@ -165,6 +169,8 @@ class Iterations(Queues):
                 self.memories.write(memory, places, values)
             if memory.setting:
                 state.ready(memory)[places] = way.written
+        if self.remembered is not None:
+            self.remembered.wrote()
         if chain.product is not None and way.products is not None:
             tiles = chain.addresses(chain.product, first, count)
             np.maximum.at(state.used_matrix, tiles, way.products[:, None])
@@ -277,6 +283,8 @@ class Iterations(Queues):
             self.proceed()
         time = self.time
         state.popped.append((time, state.net_in.pop(0)))
+        if self.remembered is not None:
+            self.remembered.pop()
         self.device.changed(self, time)
         if len(state.popped) < wanted:
             state.free[unit] = self.time = time + self.timing.rate
@@ -320,7 +328,11 @@ class Iterations(Queues):
                 values = self.memories.read_tiles(
                     chain.source.memory, chain.addresses(chain.source, 0, 1)[0]
                 )
+            if self.remembered is not None:
+                self.remembered.begin(chain)
             self.memories.write_tiles(write.memory, targets, values)
+            if self.remembered is not None:
+                self.remembered.tiles(values)
         except NotANumber as error:
             raise self._placed(chain, Failed(write.at, nan_fault(error))) from None
         except Fault as fault:

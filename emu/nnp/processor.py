@@ -182,6 +182,8 @@ class Processor(Iterations):
         except ChainError as error:
             raise Fault("broken chain", str(error), {"rule": error.rule}) from None
         self.state.scalars[_PLACES[name]] = value
+        if self.remembered is not None:
+            self.remembered.set(name, value)
 
     def _link(self, found: Decoded) -> None:
         """Add an instruction to the chain that is open; begin the chain with its last one."""

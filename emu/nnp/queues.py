@@ -29,7 +29,7 @@ def _missing(head: bytes) -> int:
     return MESSAGE.size + 4 * words - len(head)
 
 
-def _registers(head: bytes) -> list[tuple[int, int]]:
+def registers_of(head: bytes) -> list[tuple[int, int]]:
     """The registers that a head sets: their places in the file, and values. Raises `Fault`."""
     found = []
     for (word,) in struct.iter_unpack("<I", head[MESSAGE.size :]):
@@ -114,7 +114,7 @@ class Queues(Core):
             except StructureError as error:
                 raise Fault("illegal instruction", f"a {error}", {"bytes": head.hex()}) from None
         if not _missing(head):
-            _registers(head)
+            registers_of(head)
 
     def _deliver(self, time: int) -> None:
         """The head of a message takes effect if it is whole, the core being idle until `time`."""
@@ -122,7 +122,7 @@ class Queues(Core):
         if not state.message or self._missing():
             return
         head = unpack(MESSAGE, state.message[: MESSAGE.size])
-        for place, value in _registers(state.message):
+        for place, value in registers_of(state.message):
             state.scalars[place] = value
         state.message = b""
         state.payload = head["vectors"] * self.timing.vector_bytes

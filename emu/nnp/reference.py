@@ -15,11 +15,19 @@ import numpy as np
 from emu.nnp.arithmetic import Arithmetic
 from emu.nnp.chain import Chain
 from emu.nnp.flow import Flow
+from emu.nnp.iterations import WORD
+from emu.nnp.origins import ChainOrigins
 from emu.nnp.plain_numbers import PlainArithmetic
 from emu.nnp.processor import Processor
+from emu.nnp.queues import registers_of
 from emu.nnp.state import FIRST, MULTIPLY, READ, SECOND, WRITE, NnpState
+from emu.nnp.streams import part
 from emu.nnp.timing import Times
+from emu.origins import Origins
+from isa.nnp import MESSAGE, SCALARS
 from isa.nnp_entries import Access
+
+_HEAD = "head"  # of a message: no window of its own
 
 
 class Reference(Processor):
@@ -31,6 +39,47 @@ class Reference(Processor):
     def arithmetic_of(self, config: Mapping[str, Any], state: NnpState) -> Arithmetic:
         """Python's integers and fractions."""
         return PlainArithmetic(config, state)
+
+    # Where values come from
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """See `Core.remember`."""
+        self.origins = self.remembered = self.execution.told = ChainOrigins(self, number)
+        return self.origins
+
+    def push(self, window: str, data: bytes, time: int) -> None:
+        """See `Core.push`."""
+        state, told = self.state, self.remembered
+        if told is None:
+            super().push(window, data, time)
+            return
+        stream = _HEAD if window == "message" and not state.payload else window
+        told.coming.came(stream, told.number() - 1, len(data))
+        before = len(state.net_in)
+        super().push(window, data, time)
+        for _ in range(len(state.net_in) - before):
+            told.coming.push(stream)
+
+    def _deliver(self, time: int) -> None:
+        before = self.state.message
+        super()._deliver(time)
+        if self.remembered is None or not before or self.state.message:
+            return
+        pieces = self.remembered.coming.cut(_HEAD, len(before))
+        self.remembered.message(
+            [
+                (SCALARS[place].name, value, part(pieces, MESSAGE.size + WORD * number, WORD))
+                for number, (place, value) in enumerate(registers_of(before))
+            ]
+        )
+
+    def pull(self, window: str, length: int, time: int) -> bytes:
+        """See `Core.pull`."""
+        before = self.state.leaving
+        data = super().pull(window, length, time)
+        if self.remembered is not None:
+            self.remembered.pulled(before, length)
+        return data
 
     # Cycle by cycle
 

@@ -18,6 +18,7 @@ from emu.nnp.numbers import NotANumber, OutOfRange, Quantised
 
 if TYPE_CHECKING:
     from emu.nnp.iterations import Iterations
+    from emu.nnp.origins import ChainOrigins
 
 Host = NDArray[np.floating[Any]]
 
@@ -38,6 +39,7 @@ class Execution:
         self.arithmetic = core.arithmetic
         self.out = bool(core.device.config["nnp.quantise_mvm_out"])
         self.into = bool(core.device.config["nnp.quantise_mfu_in"])
+        self.told: ChainOrigins | None = None  # of what comes out of each instruction
 
     def vectors(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
         """What `count` iterations write: host values (count, vectors, N). Raises `Failed`.
@@ -50,18 +52,24 @@ class Execution:
             if self.into and is_first:
                 values = self._again(item.at, values)
             is_first = False
+            operands: list[Host] = []
             if item.does == "v_softmax":
                 flat = values.reshape(count, -1)
                 flat = self.arithmetic.softmax(flat, chain.scalars["valid"])
                 values = flat.reshape(values.shape)
+                self._tell(item.at, values)
                 continue
-            operands = []
             if item.operand is not None:
                 places = chain.addresses(item.operand, first, count)
                 operand = self.memories.read(item.operand.memory, places)
                 operands.append(self._again(item.at, operand) if self.into else operand)
             values = self.arithmetic.function(item.does, values, *operands)
+            self._tell(item.at, values, *operands)
         return values
+
+    def _tell(self, at: int, values: Host, *operands: Host) -> None:
+        if self.told is not None:
+            self.told.came(at, values, *operands)
 
     def _source(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
         """What comes to the MFUs."""
@@ -69,15 +77,20 @@ class Execution:
         places = chain.addresses(source, first, count)
         if source.memory.name == "InitialVrf":
             held = memories.initial(places)
-            if chain.product is None:
-                return self.arithmetic.host(held, self.arithmetic.vector)
+            if chain.product is None or self.told is not None:
+                values = self.arithmetic.host(held, self.arithmetic.vector)
+                self._tell(0, values)
+                if chain.product is None:
+                    return values
             return self._product(chain, first, held)
-        values = popped
-        if values is None:
+        if popped is not None:
+            values = popped
+        else:
             try:
                 values = memories.read(source.memory, places)
             except Fault as fault:
                 raise Failed(0, fault) from None
+        self._tell(0, values)
         if chain.product is None:
             return values
         return self._product(chain, first, self.quantised(chain.product.at, values))
@@ -109,6 +122,9 @@ class Execution:
             raise Failed(product.at, fault) from None
         if self.out:
             values = self._again(product.at, values)
+        if self.told is not None:
+            self.told.multiplies(vectors)
+            self._tell(product.at, values)
         return values
 
     def quantised(self, at: int, values: Host) -> Quantised:

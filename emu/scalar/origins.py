@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from emu.scalar.hart import Hart
 
 _MEMORY = "memory"
+Named = tuple[str, int]  # a register: its file, its number
 
 
 class _Done(NamedTuple):
@@ -24,7 +25,7 @@ class _Done(NamedTuple):
     time: int
     address: int
     found: Decoded
-    registers: tuple[tuple[str, Place, Any], ...]  # operand, register, value
+    registers: tuple[tuple[str, Named, Any], ...]  # operand, register, value
 
 
 class Registers(Origins):
@@ -34,8 +35,9 @@ class Registers(Origins):
         super().__init__(number)
         self.hart = hart
         self._files = {file.names: file.name for file in hart.table.files}
+        self.fields = frozenset(self._files.values())
         self._done: list[_Done] = []
-        self._writers: dict[Place, list[int]] = {}  # places in `_done`
+        self._writers: dict[Named, list[int]] = {}  # places in `_done`
         self._loads: dict[int, list[tuple[int, int, int]]] = {}  # by place: number, address, bytes
 
     def heard(self, kind: str, time: int, values: dict[str, Any]) -> None:
@@ -48,11 +50,10 @@ class Registers(Origins):
     def _begins(self, time: int, address: int) -> None:
         found = self.hart.code.fetch(address)
         registers = []
-        for name, place in self._operands(found, found.row.reads):
-            value = self.hart.x[place[1]] if place[0] == self.hart.inlines else None
-            registers.append((name, place, value))
-        for _, place in self._operands(found, found.row.writes):
-            self._writers.setdefault(place, []).append(len(self._done))
+        for name, register in self.operands(found, found.row.reads):
+            registers.append((name, register, self._value(register)))
+        for _, register in self.operands(found, found.row.writes):
+            self._writers.setdefault(register, []).append(len(self._done))
         self._done.append(_Done(self.number(), time, address, found, tuple(registers)))
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
@@ -60,10 +61,30 @@ class Registers(Origins):
         if at >= 0:
             yield self._origin(at)
 
-    def made(self, place: Place, before: int) -> Origin | None:
-        writers = self._writers.get(place, [])
-        at = bisect_left(writers, before, key=lambda item: self._done[item].number) - 1
-        return self._origin(writers[at]) if at >= 0 else None
+    def _value(self, register: Named) -> Any:
+        """A number; of a vector register its bytes."""
+        name, number = register
+        if name == self.hart.inlines:
+            return self.hart.x[number]
+        return getattr(self.hart.state, name)[number].tobytes().hex()
+
+    def _bytes(self, name: str) -> int:
+        """Bytes of a register of a file."""
+        return int(getattr(self.hart.state, name)[0].nbytes)
+
+    def made(self, place: Place, before: int) -> Iterator[Origin]:
+        size = self._bytes(place.field)
+        end = place.first + place.size if place.size else size * len(self._registers(place.field))
+        for number in range(place.first // size, -(-end // size)):
+            writers = self._writers.get((place.field, number), [])
+            at = bisect_left(writers, before, key=lambda item: self._done[item].number) - 1
+            if at >= 0:
+                found = self._origin(writers[at])
+                found.part = number * size - place.first, size
+                yield found
+
+    def _registers(self, name: str) -> tuple[tuple[str, ...], ...]:
+        return next(file.names for file in self.hart.table.files if file.name == name)
 
     def _origin(self, at: int) -> Origin:
         item = self._done[at]
@@ -77,11 +98,12 @@ class Registers(Origins):
         if _MEMORY in item.found.row.reads.split():
             for number, address, size in self._loads.get(at, ()):
                 yield Source(_MEMORY, number, (address, size))
-        for name, place, value in item.registers:
-            if place != ("x", 0):
-                yield Source(name, item.number, None, place, None, value)
+        for name, (file, number), value in item.registers:
+            if (file, number) != ("x", 0):
+                size = self._bytes(file)
+                yield Source(name, item.number, None, Place(file, number * size, size), None, value)
 
-    def _operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Place]]:
+    def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
         """The registers that operands of an instruction name: file and number."""
         for operand in found.row.operands:
             if operand.name in names.split() and isinstance(operand.kind, Register):

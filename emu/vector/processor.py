@@ -7,12 +7,14 @@ taken it: until the grant of its banks, or until the channel of external memory 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from emu.core import NEVER, Units
 from emu.faults import Stop
+from emu.origins import Origins
 from emu.scalar import tracing
 from emu.scalar.code import ENDS
 from emu.scalar.hart import Hart, extended
@@ -20,6 +22,7 @@ from emu.scalar.semantics import SINK, Act, Decision, Leave
 from emu.tallies import ARRAY, INDEX, UNIT
 from emu.vector.accesses import Accesses
 from emu.vector.binding import bind
+from emu.vector.origins import VectorRegisters
 from emu.vector.scoreboard import SERVED, Timing, waits, writes
 from emu.vector.state import FIELDS, FIRST_VECTOR, PLACES
 from emu.vector.state import STORES as LAST_STORE
@@ -165,6 +168,11 @@ class Processor(Hart):
         else:
             self.x[place or SINK] = extended(int.from_bytes(data, "little"), size, is_signed)
             self.loaded(place, time, ready)
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """See `Core.remember`."""
+        self.origins = VectorRegisters(self, number)
+        return self.origins
 
     # Issue
 

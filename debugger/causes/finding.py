@@ -1,0 +1,215 @@
+"""From a value to the step that made it, what that step took, and so on back to the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from debugger.causes.names import memory_name, of_program, state_name
+from debugger.causes.record import Access, Record
+from debugger.stops import Where
+from emu.faults import Fault
+from emu.origins import Origin, Place, Source
+
+
+@dataclass
+class Cause:
+    """A value, and the step that made it. `causes` are what that step took; made when asked for."""
+
+    role: str  # what it was for the step that took it: "weight", "rs1"; of the first: the question
+    name: str  # where it lay: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: in the step itself
+    value: Any = None
+    how: str = ""  # the step: "mac", "transfer 3"; "input", "program", "begin": nothing before it
+    core: str = ""
+    cycle: int | None = None
+    where: Where | None = None  # the instruction
+    by: str = ""  # the core that asked for the step
+    memory: tuple[int, int] | None = None  # address, bytes
+    setting: bool = False  # it says how the step works; the others are what it worked on
+    _more: Any = field(default=None, repr=False)
+    _known: list[Cause] | None = field(default=None, repr=False)
+
+    @property
+    def causes(self) -> list[Cause]:
+        """What the step took."""
+        if self._known is None:
+            self._known = [] if self._more is None else list(self._more())
+            self._more = None
+        return self._known
+
+    @property
+    def ends(self) -> bool:
+        """Whether nothing made it in the run: an input, the program's image, what was set."""
+        return self.how in ENDS
+
+
+ENDS = ("input", "program", "begin", "window")
+
+
+class Finder:
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.session = record.session
+
+    def memory(
+        self, role: str, address: int, size: int, before: int, value: Any
+    ) -> Iterator[Cause]:
+        """The causes of bytes as they were before an announcement, a run of bytes each."""
+        for begin, length, write in self.record.pieces(address, size, before):
+            whole = value if length == size else None
+            name = self._called(begin)
+            if write is None:
+                yield self._begun(role, name, begin, length, whole)
+                continue
+            yield from self._written(role, name, write, begin, length, whole)
+
+    def _written(
+        self, role: str, name: str, write: Access, begin: int, length: int, value: Any
+    ) -> Iterator[Cause]:
+        """The causes of some of the bytes of a write."""
+        origins = self.record.origins(write, begin, length)
+        if not origins:
+            where = None
+            if write.instruction is not None:
+                where = self._where(write.core, write.instruction)
+            memory = begin, length
+            yield Cause(role, name, value, "write", write.core, write.time, where, "", memory)
+        for origin in origins:
+            first, size = origin.part or (0, length)
+            one = value if origin.value is None or len(origins) == 1 else origin.value
+            own = name if not first else self._called(begin + first)
+            memory = begin + first, size
+            yield self._made(role, own, memory, write.core, write.time, origin, one)
+
+    def state(self, role: str, core: str, place: Place, before: int, value: Any) -> Iterator[Cause]:
+        """The causes of some of a core's state as it was before an announcement."""
+        origins = self.record.device.cores[core].origins
+        assert origins is not None
+        found = list(origins.made(place, before))
+        if not found:
+            yield Cause(role, self._placed(core, place), value, "begin", core)
+        for origin in found:
+            first, size = origin.part or (0, place.size)
+            part = Place(place.field, place.first + first, size)
+            one = value if origin.value is None or len(found) == 1 else origin.value
+            yield self._made(role, self._placed(core, part), None, core, origin.time, origin, one)
+
+    def _passed(self, source: Source, core: str) -> Iterator[Cause]:
+        """The causes of what somebody put into a window of a core."""
+        assert source.passed is not None
+        number, first, size = source.passed
+        write = self.record.through(number)
+        if write is None:
+            yield Cause(source.what, "", source.value, "begin", core)
+            return
+        begin = write.address + first
+        window = self.record.device.memory.window(begin, size)
+        name = "" if window is None else window.name
+        yield from self._written(source.what, name, write, begin, size, source.value)
+
+    def _given(
+        self, role: str, read: Access, address: int, size: int, value: Any
+    ) -> Iterator[Cause]:
+        """The causes of what came out of a window by an access."""
+        window = self.record.device.memory.window(address, size)
+        assert window is not None
+        name, core = window.name, window.core.name
+        found = self.record.given(read, address, size)
+        if not found:
+            yield Cause(role, name, value, "window", core, memory=(address, size))
+        for origin in found:
+            one = value if origin.value is None or len(found) == 1 else origin.value
+            yield self._made(role, name, None, core, origin.time, origin, one)
+
+    def _made(
+        self, role: str, name: str, memory: tuple[int, int] | None, core: str, time: int,
+        origin: Origin, value: Any,
+    ) -> Cause:  # fmt: skip
+        where = None if origin.address is None else self._where(origin.by or core, origin.address)
+
+        def more() -> Iterator[Cause]:
+            for source in origin.sources():
+                yield from self._of(source, core, value)
+
+        shown = origin.value if value is None else value
+        how, by = origin.what, origin.by
+        return Cause(role, name, shown, how, core, time, where, by, memory, _more=more)
+
+    def _of(self, source: Source, core: str, copied: Any) -> Iterator[Cause]:
+        """The causes of what went into a step of a core."""
+        if source.setting:
+            yield self._setting(source, core)
+        elif source.memory is not None:
+            address, size = source.memory
+            read = self.record.read(core, address, source.number)
+            value = copied if source.value is None and source.what == COPIED else source.value
+            if read is not None and self.record.through(read.number) is not None:
+                yield from self._given(source.what, read, address, size, value)
+                return
+            before = source.number if read is None else read.number
+            yield from self.memory(source.what, address, size, before, value)
+        elif source.place is not None:
+            yield from self.state(source.what, core, source.place, source.number, source.value)
+        elif source.passed is not None:
+            yield from self._passed(source, core)
+        elif source.origin is not None:
+            made = source.origin
+            yield self._made(source.what, "", None, core, made.time, made, source.value)
+        else:
+            yield Cause(source.what, "", source.value, "begin", core)
+
+    def _setting(self, source: Source, core: str) -> Cause:
+        """What says how a step works, and who set it; of bytes the source's line, too."""
+        made = source.origin
+        if made is None:
+            return Cause(source.what, "", source.value, "begin", core, setting=True)
+        cause = self._made(source.what, "", None, core, made.time, made, source.value)
+        if source.memory is not None:
+            bytes_of = source._replace(origin=None, setting=False)
+            cause._known = list(self._of(bytes_of, core, source.value))
+            end = cause._known[0]
+            while not end.ends and len(end.causes) == 1:
+                end = end.causes[0]
+            cause.name = end.name
+            if end.where is not None and end.where.file:
+                cause.name += f" {end.where.file}:{end.where.line}"
+        return replace(cause, setting=True)
+
+    def _begun(self, role: str, name: str, begin: int, length: int, value: Any) -> Cause:
+        """Bytes that nobody wrote since the record began, or that came through a window."""
+        window = self.record.device.memory.window(begin, length)
+        if window is not None:
+            name, core = window.name, window.core.name
+            return Cause(role, name, value, "window", core, memory=(begin, length))
+        if value is None:
+            try:
+                data = self.record.first.memory.peek(begin, length)
+            except Fault:
+                data = b""
+            value = data.hex()
+        program = self.session.program
+        how = "begin"
+        if any(x.address <= begin < x.address + x.size for x in program.inputs):
+            how = "input"
+        elif any(x.address <= begin < x.address + x.size for x in program.outputs):
+            how = "begin"
+        elif of_program(program, begin) is not None:
+            how = "program"
+        line = program.line_at(of_program(program, begin) or begin) if how == "program" else None
+        where = Where("", begin, line.file, line.line) if line is not None else None
+        return Cause(role, name, value, how, "", None, where, "", (begin, length))
+
+    def _called(self, address: int) -> str:
+        return memory_name(self.session.program, address)
+
+    def _placed(self, core: str, place: Place) -> str:
+        origins = self.record.device.cores[core].origins
+        own = "" if origins is None else origins.called(place)
+        return f"{core}.{own}" if own else state_name(self.record.device.cores[core], place)
+
+    def _where(self, core: str, address: int) -> Where:
+        return self.session.where(self.session.device.cores[core], address)
+
+
+COPIED = "copied from"

@@ -1,0 +1,67 @@
+"""What places are called: in memory by tensors and symbols, in a core's state by its table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from debugger.accessors import depth_of
+from debugger.places import Place as Unit
+from debugger.places import counts
+
+if TYPE_CHECKING:
+    from asm.program import Program
+    from emu.core import Core
+    from emu.origins import Place
+
+
+def of_program(program: Program, address: int) -> int | None:
+    """The address, where its core sees it, of a byte of the program as it was loaded."""
+    for part in program.sections:
+        if part.load_address <= address < part.load_address + part.size:
+            return part.address + address - part.load_address
+    return None
+
+
+def memory_name(program: Program, address: int) -> str:
+    """A tensor's element, or the address and the symbol that it is in."""
+    for tensor in (*program.tensors, *program.arrays):
+        if tensor.address <= address < tensor.address + tensor.size:
+            item = np.dtype(tensor.dtype).itemsize
+            place = np.unravel_index((address - tensor.address) // item, tensor.shape or (1,))
+            return f"{tensor.name}[{', '.join(str(int(x)) for x in place)}]"
+    found = program.symbol_at(address)
+    if found is None:
+        found = program.symbol_at(of_program(program, address) or address)
+    symbol = f" <{found[0].name}{f'+{found[1]}' if found[1] else ''}>" if found else ""
+    return f"{address:#010x}{symbol}"
+
+
+def state_name(core: Core, place: Place) -> str:
+    """As an expression would name it: `cp.a3`, `pe[1,0].3.q1[2]`; of more elements the first."""
+    row = next(row for row in core.state.fields if row.name == place.field)
+    shape, size = row.shape, 1
+    if row.dtype not in ("object", "memory") and shape:
+        size = int(getattr(core.state, row.name).itemsize)
+    if not shape or row.dtype == "memory":
+        some = f"[{place.first}]" if row.dtype == "object" and place.size else ""
+        return f"{core.name}.{row.path or row.name}{some}"
+    index = [int(x) for x in np.unravel_index(place.first // size, shape)]
+    if place.size > size and place.size % (size * shape[-1]) == 0:
+        index.pop()  # whole rows
+    depth = depth_of(row, counts(core))
+    head, rest = str(Unit(core.name, tuple(index[:depth]))), index[depth:]
+    for file in core.table.files:
+        if file.name == row.name:
+            if len(file.names) > 1 and rest:
+                head, name = f"{head}.{file.names[rest[0]][0]}", ""
+                rest = rest[1:]
+                break
+            name = file.names[0][0]
+            break
+    else:
+        name = row.path or row.name
+    if name:
+        head = f"{head}.{name}"
+    return head + (f"[{', '.join(map(str, rest))}]" if rest else "")

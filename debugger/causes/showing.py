@@ -1,0 +1,88 @@
+"""Causes as records and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from debugger.causes.finding import Cause
+
+DEPTH = 6  # steps back that are shown unless asked for more
+WIDTH = 12  # causes of one step that are shown as text
+MOST = 20_000  # causes of one answer
+
+
+def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
+    """The causes as plain data, so many steps back, at most `MOST` of them."""
+    left = MOST
+
+    def plain_of(cause: Cause, deep: int) -> dict[str, Any]:
+        nonlocal left
+        left -= 1
+        found: dict[str, Any] = {"role": cause.role, "name": cause.name, "value": cause.value}
+        found |= {"how": cause.how, "core": cause.core, "cycle": cause.cycle, "by": cause.by}
+        found |= {"where": cause.where, "memory": cause.memory, "setting": cause.setting}
+        if deep > 0 and left > 0 and not cause.ends:
+            found["causes"] = [plain_of(item, deep - 1) for item in cause.causes]
+        elif not cause.ends:
+            found["deeper"] = True
+        return found
+
+    return [plain_of(cause, depth) for cause in causes]
+
+
+def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
+    """The causes as text, one below the other, what a step took indented."""
+    for cause in causes:
+        yield from _lines(cause, depth, "")
+
+
+def _lines(cause: Cause, depth: int, indent: str) -> Iterator[str]:
+    yield indent + _line(cause)
+    if cause.ends:
+        return
+    if depth <= 0:
+        yield f"{indent}  ..."
+        return
+    below = [item for item in cause.causes if not item.setting]
+    for item in cause.causes:
+        if item.setting:
+            yield from _lines(item, depth - 1, indent + "  ")
+    for item in below[:WIDTH]:
+        yield from _lines(item, depth - 1, indent + "  ")
+    if len(below) > WIDTH:
+        yield f"{indent}  and {len(below) - WIDTH} more"
+
+
+def _line(cause: Cause) -> str:
+    same = cause.role.replace(" ", "") == cause.name.replace(" ", "")
+    text = cause.role if same or not cause.name else f"{cause.role} {cause.name}"
+    if cause.setting:
+        text = f"with {cause.role}"
+    if cause.value is not None:
+        text += f" = {cause.value}"
+    if cause.setting and cause.name:
+        text += f" of {cause.name}"
+    if cause.ends:
+        place = (
+            f" {cause.where.file}:{cause.where.line}" if cause.where and cause.where.file else ""
+        )
+        return text + _ENDED[cause.how] + place
+    text += f": {cause.core} {cause.how}"
+    if cause.by:
+        text += f" of {cause.by}"
+    if cause.cycle is not None:
+        text += f" at cycle {cause.cycle:,}"
+    if cause.where is not None and cause.where.address is not None:
+        text += f", {cause.where.address:#010x}"
+        if cause.where.file:
+            text += f" {cause.where.file}:{cause.where.line}"
+    return text
+
+
+_ENDED = {
+    "input": ": an input",
+    "program": ": of the program",
+    "begin": ": there from the begin",
+    "window": ": through a window, whose core does not say what of",
+}
