@@ -12,6 +12,8 @@
 | `locations` | where to stop: `layer.s:12`, a symbol, `*0x10000` |
 | `history` | checkpoints, and the way back |
 | `backwards` | where a core was before, the last hit of a point |
+| `stepping` | steps of cores and units that are counted |
+| `records` | where cores are, what they wait for, what a stop of the device says |
 | `lines` | steps by lines of the source, calls and returns |
 | `runner` | drives the device: slices, checkpoints, interrupts |
 

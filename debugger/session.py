@@ -7,35 +7,31 @@ milliseconds. What a program writes is in `output`, and given to `on_output` as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.backwards import Interrupted, heard_before, landings, last_hit
+from debugger.backwards import Interrupted, landings, last_hit
 from debugger.expressions import Expression, compiled
 from debugger.history import START, History, Position
 from debugger.lines import Lines
 from debugger.locations import cores_of, locate
 from debugger.places import Place, places
 from debugger.points import Point, Points
-from debugger.runner import Runner, width
-from debugger.stops import Hit, Stopped, Wait, Where, reason_of
-from debugger.watching import Noted, Test, Watching, place_of
+from debugger.records import details, waits_of, where_of
+from debugger.runner import Runner
+from debugger.stepping import INSTRUCTION, PIECE, heard, heard_back, step_cores, stepped, workplaces
+from debugger.stops import Hit, SessionError, Stopped, Wait, Where, reason_of
+from debugger.watching import Test, Watching
 from emu.device import Device
 from emu.engines import ENGINES
 
 if TYPE_CHECKING:
     from asm.program import Program
-    from emu.core import Core, Event
+    from emu.core import Core
     from emu.faults import Stop
 
-INSTRUCTION = "instruction"  # the announcement of its begin
 _STEPS_KEPT = 2000  # positions that steps back may return to
-
-
-class SessionError(ValueError):
-    """Something that cannot be done here; the message is fit for a user."""
 
 
 class Session:
@@ -137,7 +133,8 @@ class Session:
         goal = self.device.cycle + count
         raw = self.runner.live(lambda: self.runner.forward((goal, 0)))
         reason = "step" if raw.reason == "cycle limit" else None
-        return self._finish(raw, reason, count if reason else self.device.cycle - goal + count)
+        done = count if reason else self.device.cycle - goal + count
+        return self._finish(raw, done, reason)
 
     def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> Stopped:
         """Step instructions: until each focused core that runs has done so many more.
@@ -147,8 +144,8 @@ class Session:
         self._check_count(count)
         units = [place for place in self.focus if place.units]
         if units and not every and not self.core.halts:
-            return self._heard(units[:1] if only else units, INSTRUCTION, count)
-        return self._step(self._stepped(only, every), count)
+            return self._finish(*heard(self, units[:1] if only else units, INSTRUCTION, count))
+        return self._finish(*step_cores(self, stepped(self, only, every), count))
 
     def stepx(self, count: int = 1) -> Stopped:
         """Step to the end of what is more than an instruction: an exe command, chain, transfer.
@@ -156,67 +153,7 @@ class Session:
         Of the focused places, if their core works on such; else of any core.
         """
         self._check_count(count)
-        return self._heard(self._pieces(), "", count)
-
-    def _pieces(self) -> list[Place]:
-        """The places of which `stepx` speaks."""
-        where = [x for x in self.focus if self.device.cores[x.core].table.piece]
-        return where or [Place(core.name) for core in self.device.order if core.table.piece]
-
-    def _heard(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
-        """Run until so many acts of places announce a kind (empty: the end of a piece)."""
-        left, last = count, START
-        cores = {place.core for place in where}
-
-        def heard(item: Noted) -> Hit | None:
-            nonlocal left, last
-            announced, name, values = item
-            core = self.device.cores[name]
-            if name not in cores or not _counts(core, announced, values, where, kind):
-                return None
-            if self.device.position == last:
-                return None  # what is announced in one act is one step, there and back
-            left, last = left - 1, self.device.position
-            by = str(place_of(core, values))
-            return Hit(0, "step", announced, by=by, values=values) if left == 0 else None
-
-        self.watching.extra = heard
-        try:
-            raw = self.runner.live(self.runner.forward, extra=cores)
-        finally:
-            self.watching.extra = None
-        return self._finish(raw, None, count - left)
-
-    def _stepped(self, only: bool, every: bool) -> Sequence[Core]:
-        device = self.device
-        if every:
-            return [core for core in device.order if core.running]
-        names = dict.fromkeys(place.core for place in self.focus)
-        cores = [device.cores[name] for name in names]
-        return cores[:1] if only else cores
-
-    def _step(self, cores: Sequence[Core], count: int) -> Stopped:
-        """Step cores until each that runs has come so far; what wide ones do at once is a step."""
-        if self.device.stopped is not None:
-            return self._finish(self.device.stopped)
-        # A core that is given its work may wait for it; one with a program has to have one.
-        ready = [core.name for core in cores if core.running or not core.table.executable]
-        if not ready:
-            names = ", ".join(core.name for core in cores)
-            raise SessionError(f"{names}: nothing runs there to be stepped")
-        once = 1 if any(width(self.device.cores[name]) > 1 for name in ready) else count
-        for done in range(0, count, once):
-            goals = {name: self.device.cores[name].retired + once for name in ready}
-            for name, goal in goals.items():
-                core = self.device.cores[name]
-                if core.retired >= goal or (name != ready[0] and not core.running):
-                    continue
-                step = partial(self.runner.step, name, goal - core.retired)
-                raw = self.runner.live(step)
-                if raw.reason != "step":
-                    core = self.device.cores[name]
-                    return self._finish(raw, None, done + once - max(0, goal - core.retired))
-        return self._finish(raw, None, count)
+        return self._finish(*heard(self, workplaces(self), PIECE, count))
 
     def step(self, count: int = 1, over: bool = False) -> Stopped:
         """Step to other lines of the source of the first focused core; `over` calls (`next`)."""
@@ -226,14 +163,14 @@ class Session:
             raw = Lines(self, self.core).step(over)
             self._landed()
             if raw.reason != "step" or not self.core.running:
-                return self._finish(raw, None, done - (raw.reason != "step"))
-        return self._finish(raw, None, count)
+                return self._finish(raw, done - (raw.reason != "step"))
+        return self._finish(raw, count)
 
     def finish(self) -> Stopped:
         """Run until the function of the first focused core returns."""
         self._check_runs()
         raw = Lines(self, self.core).finish()
-        return self._finish(raw, "arrived" if raw.reason == "step" else None)
+        return self._finish(raw, reason="arrived" if raw.reason == "step" else None)
 
     def advance(self, location: str) -> Stopped:
         """Run until a core comes to a location (`until`). Raises `LocationError`."""
@@ -245,7 +182,7 @@ class Session:
             raise SessionError(f"{location} is no place to run to; set a breakpoint there")
         raw = self.runner.live(self.runner.forward, goals=goals)
         is_goal = raw.before and not self.watching.met
-        return self._finish(raw, "arrived" if is_goal else None)
+        return self._finish(raw, reason="arrived" if is_goal else None)
 
     def _check_runs(self) -> None:
         if self.device.stopped is None and not self.core.running:
@@ -310,24 +247,13 @@ class Session:
     def stepx_back(self, count: int = 1) -> Stopped:
         """Go back so many ends of what `stepx` steps to."""
         self._check_count(count)
-        return self._heard_back(self._pieces(), "", count)
+        return self._heard_back(workplaces(self), PIECE, count)
 
     def _heard_back(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
-        """Go back so many acts of places that announce a kind (empty: the end of a piece)."""
-        now, cores = self.device.position, {place.core for place in where}
-
-        def matches(event: Event) -> bool:
-            return _counts(event.core, event.kind, dict(event.values), where, kind)
-
         try:
-            found = heard_before(self, cores, matches, count)
+            return self._went_back(*heard_back(self, where, kind, count))
         except Interrupted as interrupted:
             return self._finish(interrupted.stop)
-        if len(found) < count:
-            return self._went_back(self.landing(START, (found or [now])[0]), len(found))
-        ends = [*found[1:], now]
-        at = len(found) - count
-        return self._went_back(self.landing(found[at], ends[at]), count)
 
     def step_back(self, count: int = 1, over: bool = False) -> Stopped:
         """Go back to where lines begin that the first focused core has done; `over` calls."""
@@ -422,27 +348,11 @@ class Session:
 
     def where(self, core: Core | None = None, address: int | None = None) -> Where:
         """Where a core is (None: the focused one)."""
-        core = core or self.core
-        address = core.next_address if address is None else address
-        if address is None:
-            return Where(core.name)
-        line = self.program.line_at(address)
-        found = self.program.symbol_at(address)
-        symbol = None
-        if found is not None:
-            symbol = found[0].name + (f"+{found[1]}" if found[1] else "")
-        file, number = (line.file, line.line) if line is not None else (None, None)
-        return Where(core.name, address, file, number, symbol)
+        return where_of(self.program, core or self.core, address)
 
     def waits(self) -> tuple[Wait, ...]:
         """What each core that waits waits for."""
-        found = []
-        for core in self.device.order:
-            if core.running and core.waiting is not None:
-                on, since, mask = core.waiting
-                names = tuple(x.name for x in self.device.order if mask >> x.number & 1)
-                found.append(Wait(core.name, on, since, names, core.next_address))
-        return tuple(found)
+        return waits_of(self.device)
 
     def record(self, reason: str, message: str = "", **more: Any) -> Stopped:
         """A record of the present."""
@@ -450,21 +360,13 @@ class Session:
         more.setdefault("where", self.where())
         return Stopped(reason, cycle, turn, message, **more)
 
-    def _finish(self, raw: Stop, reason: str | None = None, done: int = 0) -> Stopped:
+    def _finish(self, raw: Stop, done: int = 0, reason: str | None = None) -> Stopped:
         """The record of a stop of the device."""
-        core = self.device.cores.get(raw.core)
-        where = self.where(core, raw.address) if core is not None else self.where()
-        named = {"cycle limit": "limit"}.get(raw.reason, raw.reason)
-        more: dict[str, Any] = {"where": where, "done": done, "exit_code": raw.exit_code}
-        if raw.fault is not None:
-            fault = raw.fault
-            more["fault"] = {"kind": fault.kind, "message": fault.message, "values": fault.values}
-        if raw.reason == "deadlock":
-            more["waits"] = self.waits()
-        if (raw.before or raw.reason == "event") and self.watching.met:
-            more["hits"] = tuple(self.watching.met)
+        more = {"done": done, **details(self, raw)}
+        if "hits" in more:
             reason = reason_of(more["hits"])
             self._drop_temporary(more["hits"])
+        named = {"cycle limit": "limit"}.get(raw.reason, raw.reason)
         return self._stop(self.record(reason or named, raw.message, **more))
 
     def _drop_temporary(self, hits: Iterable[Hit]) -> None:
@@ -484,22 +386,3 @@ class Session:
         self._landed()
         self.stopped = stopped
         return stopped
-
-
-def _counts(
-    core: Core, announced: str, values: dict[str, Any], where: Sequence[Place], kind: str
-) -> bool:
-    """Whether an announcement of a kind (empty: that ends a piece) is of one of the places."""
-    if announced != (kind or core.table.piece):
-        return False
-    place = place_of(core, values)
-    return any(
-        # What goes on in other units of a core is over for the unit that was asked for alone.
-        place.core == x.core and _within(place, x) and (kind or x.units or not values.get("left"))
-        for x in where
-    )
-
-
-def _within(place: Place, outer: Place) -> bool:
-    """Whether a place is the outer one or lies in it, as far as the announcement says."""
-    return all(a == b for a, b in zip(place.units, outer.units, strict=False))

@@ -20,6 +20,10 @@ REASONS = {
 }
 
 
+class SessionError(ValueError):
+    """Something that cannot be done in a session; the message is fit for a user."""
+
+
 @dataclass(frozen=True)
 class Where:
     """A core at an instruction, and where that stands in the source."""

@@ -17,7 +17,8 @@ from debugger.expressions import ExpressionError
 from debugger.layout import NAMES, PANELS, Arrangement
 from debugger.places import PlaceError
 from debugger.points import events
-from debugger.session import Session, SessionError
+from debugger.session import Session
+from debugger.stops import SessionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

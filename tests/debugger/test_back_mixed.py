@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debugger.session import Session, SessionError
+from debugger.session import Session
+from debugger.stops import SessionError
 from emu.device import Device
 from emu.engines import ENGINES
 from macaw import api

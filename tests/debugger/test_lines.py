@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from debugger.frames import frames
-from debugger.session import SessionError
+from debugger.stops import SessionError
 from emu.engines import ENGINES
 from tests.debugger.programs import of_source
 

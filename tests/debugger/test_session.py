@@ -9,7 +9,7 @@ import time
 import pytest
 
 from debugger.places import PlaceError
-from debugger.session import SessionError
+from debugger.stops import SessionError
 from emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 

@@ -1,0 +1,131 @@
+"""Steps of a session that are counted: of cores, of their units, of what is more than instructions.
+
+Each function runs the device (or finds the way back) and says how many were done; the record
+of it is the session's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from debugger.backwards import heard_before
+from debugger.history import START, Position
+from debugger.places import Place
+from debugger.runner import width
+from debugger.stops import Hit, SessionError
+from debugger.watching import Noted, place_of
+
+if TYPE_CHECKING:
+    from debugger.session import Session
+    from emu.core import Core, Event
+    from emu.faults import Stop
+
+INSTRUCTION = "instruction"  # the announcement of its begin
+PIECE = ""  # of the end of what is more: an exe command, a chain, a transfer
+
+
+def stepped(session: Session, only: bool, every: bool) -> Sequence[Core]:
+    """The cores whose steps count: the focused ones, the first of them, or all that run."""
+    device = session.device
+    if every:
+        return [core for core in device.order if core.running]
+    names = dict.fromkeys(place.core for place in session.focus)
+    cores = [device.cores[name] for name in names]
+    return cores[:1] if only else cores
+
+
+def workplaces(session: Session) -> list[Place]:
+    """The places whose pieces count: focused ones that work on such, else all that do."""
+    device = session.device
+    where = [x for x in session.focus if device.cores[x.core].table.piece]
+    return where or [Place(core.name) for core in device.order if core.table.piece]
+
+
+def step_cores(session: Session, cores: Sequence[Core], count: int) -> tuple[Stop, int]:
+    """Step cores until each that runs has come so far; what wide ones do at once is a step."""
+    if session.device.stopped is not None:
+        return session.device.stopped, 0
+    # A core that is given its work may wait for it; one with a program has to have one.
+    ready = [core.name for core in cores if core.running or not core.table.executable]
+    if not ready:
+        names = ", ".join(core.name for core in cores)
+        raise SessionError(f"{names}: nothing runs there to be stepped")
+    once = 1 if any(width(session.device.cores[name]) > 1 for name in ready) else count
+    for done in range(0, count, once):
+        goals = {name: session.device.cores[name].retired + once for name in ready}
+        for name, goal in goals.items():
+            core = session.device.cores[name]
+            if core.retired >= goal or (name != ready[0] and not core.running):
+                continue
+            step = partial(session.runner.step, name, goal - core.retired)
+            raw = session.runner.live(step)
+            if raw.reason != "step":
+                core = session.device.cores[name]
+                return raw, done + once - max(0, goal - core.retired)
+    return raw, count
+
+
+def heard(session: Session, where: Sequence[Place], kind: str, count: int) -> tuple[Stop, int]:
+    """Run until so many acts of places announce a kind."""
+    left, last = count, START
+    cores = {place.core for place in where}
+
+    def hear(item: Noted) -> Hit | None:
+        nonlocal left, last
+        announced, name, values = item
+        core = session.device.cores[name]
+        if name not in cores or not _counts(core, announced, values, where, kind):
+            return None
+        if session.device.position == last:
+            return None  # what is announced in one act is one step, there and back
+        left, last = left - 1, session.device.position
+        by = str(place_of(core, values))
+        return Hit(0, "step", announced, by=by, values=values) if left == 0 else None
+
+    session.watching.extra = hear
+    try:
+        raw = session.runner.live(session.runner.forward, extra=cores)
+    finally:
+        session.watching.extra = None
+    return raw, count - left
+
+
+def heard_back(
+    session: Session, where: Sequence[Place], kind: str, count: int
+) -> tuple[Position, int]:
+    """Where so many acts of places before announced a kind. Raises `Interrupted`.
+
+    The device is somewhere before the present afterwards.
+    """
+    now, cores = session.device.position, {place.core for place in where}
+
+    def matches(event: Event) -> bool:
+        return _counts(event.core, event.kind, dict(event.values), where, kind)
+
+    found = heard_before(session, cores, matches, count)
+    if len(found) < count:
+        return session.landing(START, (found or [now])[0]), len(found)
+    ends = [*found[1:], now]
+    at = len(found) - count
+    return session.landing(found[at], ends[at]), count
+
+
+def _counts(
+    core: Core, announced: str, values: dict[str, Any], where: Sequence[Place], kind: str
+) -> bool:
+    """Whether an announcement of a kind is of one of the places."""
+    if announced != (kind or core.table.piece):
+        return False
+    place = place_of(core, values)
+    return any(
+        # What goes on in other units of a core is over for the unit that was asked for alone.
+        place.core == x.core and _within(place, x) and (kind or x.units or not values.get("left"))
+        for x in where
+    )
+
+
+def _within(place: Place, outer: Place) -> bool:
+    """Whether a place is the outer one or lies in it, as far as the announcement says."""
+    return all(a == b for a, b in zip(place.units, outer.units, strict=False))
