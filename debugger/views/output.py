@@ -19,7 +19,7 @@ def view(frame: Frame, room: Room) -> list[Text]:
     rows: list[Text] = []
     for written in reversed(part):
         mark = "> " if written.kind == "command" else ""
-        text = Text(mark + written.text, STYLES.get(written.kind, ""), end="")
+        text = line((mark + written.text, STYLES.get(written.kind, "")))
         rows += reversed(_folded(text, room.width))
         if len(rows) >= room.height - min(0, room.scroll):
             break

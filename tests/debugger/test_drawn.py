@@ -1,0 +1,105 @@
+"""What a terminal shows: the goldens with all that is around them, in colours, in none, in ASCII."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from prompt_toolkit.utils import get_cwidth
+from rich.cells import cell_len
+from wcwidth import wcwidth
+
+from debugger.screen.keys import bar
+from debugger.views.room import ASCII, UNICODE
+from tests.debugger.drawn import drawn, styles
+from tests.debugger.programs import session
+from tests.debugger.screens import GOLDENS
+from tests.debugger.test_views import SIZES, STORIES
+
+pytestmark = pytest.mark.once
+COLOURS = {"default", "black", "red", "green", "brown", "blue", "magenta", "cyan", "white"}
+COLOURS |= {f"bright{name}" for name in COLOURS - {"default"}}
+
+
+def looks(shown, name):
+    """All values of an attribute of cells."""
+    return {getattr(cell, name) for row in shown.buffer.values() for cell in row.values()}
+
+
+@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("story", STORIES)
+def test_the_terminal_shows_the_golden_between_status_and_keys(story, size):
+    folder, lines = STORIES[story]
+    shown = drawn(session(folder), lines, size)
+    status, *panels = (GOLDENS / f"{story}-{size[0]}x{size[1]}.txt").read_text("utf-8").splitlines()
+    found = [row.rstrip() for row in shown.display]
+    assert found[0] == f" {status}"[: size[0]].rstrip()
+    assert found[1:-2] == panels
+    assert found[-2:] == ["(macaw)", bar(size[0])]
+    assert looks(shown, "fg") | looks(shown, "bg") <= COLOURS
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_colours(story):
+    """`MACAW_GOLDENS=write` writes the goldens."""
+    folder, lines = STORIES[story]
+    found = styles(drawn(session(folder), lines, (80, 24)))
+    place = GOLDENS / f"{story}-80x24.colours.txt"
+    if os.environ.get("MACAW_GOLDENS") == "write":
+        place.write_text(found, "utf-8")
+    assert found == place.read_text("utf-8")
+
+
+def test_without_colours_text_and_attributes_are_the_same(monkeypatch):
+    folder, lines = STORIES["pe"]
+    coloured = drawn(session(folder), lines, (120, 40))
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = drawn(session(folder), lines, (120, 40))
+    assert plain.display == coloured.display
+    assert looks(plain, "fg") | looks(plain, "bg") == {"default"}
+    for name in ("bold", "reverse"):
+        assert looks(plain, name) == {True, False}
+        for y in range(40):
+            for x in range(120):
+                assert getattr(plain.buffer[y][x], name) == getattr(coloured.buffer[y][x], name)
+
+
+@pytest.mark.parametrize("size", SIZES[::2], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("story", STORIES)
+def test_ascii_shows_the_same_in_other_characters(story, size):
+    folder, lines = STORIES[story]
+    shown = drawn(session(folder), lines, size, ASCII)
+    assert all(row.isascii() for row in shown.display)
+    wanted = (GOLDENS / f"{story}-{size[0]}x{size[1]}.txt").read_text("utf-8").splitlines()
+    for row, golden in zip(shown.display[1:-2], wanted[1:], strict=True):
+        for found, char in zip(row, golden.ljust(size[0]), strict=True):
+            assert found == char or not char.isascii() or char == " "
+
+
+def test_lines_of_the_output_look_like_what_they_are():
+    shown = drawn(session("hello"), ["print nothing", "continue"], (80, 24))
+    looks = {}
+    for y, row in enumerate(shown.display):
+        looks[row.split(" ")[0]] = shown.buffer[y][0]
+    assert (looks["error:"].fg, looks["error:"].bold) == ("red", True)
+    assert (looks[">"].fg, looks[">"].bold) == ("default", True)
+    assert looks["Hello"].fg == "green"
+    assert looks["exit"].fg == "default"
+
+
+@pytest.mark.parametrize("text", ["漢字" * 30, "e\u0301" * 60, "👩\u200d👩\u200d👧" * 12, "a\u200bb\ufeffc\u00ad", "\u202eright to left", "ﷺ" * 9])  # fmt: skip
+def test_wide_and_joined_characters_move_no_column(text):
+    shown = drawn(session("hello"), [f"echo {text}", "echo behind"], (80, 24))
+    (column,) = {row.index("│") for row in shown.display[1:11]}
+    for y in range(1, 22):
+        assert shown.buffer[y][column].data == "│", shown.display[y]
+    assert any(row.startswith("behind ") for row in shown.display)
+
+
+def test_signs_are_one_cell_wide_for_all_who_count_cells():
+    for sign in "".join(vars(UNICODE).values()):
+        assert (cell_len(sign), get_cwidth(sign), wcwidth(sign)) == (1, 1, 1), sign
+    assert "".join(vars(ASCII).values()).isascii()
+    assert [len(sign) for sign in vars(ASCII).values()] == [
+        len(sign) for sign in vars(UNICODE).values()
+    ]
