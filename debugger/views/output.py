@@ -41,5 +41,6 @@ def _folded(text: Text, width: int) -> list[Text]:
         space = text.plain.rfind(" ", width // 2, cut + 1)  # a long word is cut, not moved
         cut = max(1, cut if space < 0 else space)
         found.append(text[:cut])
-        text = Text(" " * indent + text.plain[cut:].lstrip(), text.style, end="")
+        rest = text[cut:]
+        text = line(" " * indent, rest[len(rest.plain) - len(rest.plain.lstrip()) :])
     return [*found, text]

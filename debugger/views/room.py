@@ -81,7 +81,7 @@ class Room:
         return range(first, min(rows, first + self.height))
 
 
-def line(*parts: str | tuple[str, str]) -> Text:
+def line(*parts: str | Text | tuple[str, str]) -> Text:
     """A line of texts, or texts with styles. Nothing in them is markup."""
     return Text.assemble(*parts, no_wrap=True, end="")
 

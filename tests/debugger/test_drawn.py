@@ -78,13 +78,14 @@ def test_ascii_shows_the_same_in_other_characters(story, size):
 
 def test_lines_of_the_output_look_like_what_they_are():
     shown = drawn(session("hello"), ["print nothing", "continue"], (80, 24))
-    looks = {}
-    for y, row in enumerate(shown.display):
-        looks[row.split(" ")[0]] = shown.buffer[y][0]
+    looks = {row.split(" ")[0]: shown.buffer[y][0] for y, row in enumerate(shown.display)}
     assert (looks["error:"].fg, looks["error:"].bold) == ("red", True)
     assert (looks[">"].fg, looks[">"].bold) == ("default", True)
     assert looks["Hello"].fg == "green"
     assert looks["exit"].fg == "default"
+    shown = drawn(session("hello"), [f"print {'no' * 30}"], (80, 24))
+    rows = [y for y, row in enumerate(shown.display) if "nonono" in row]
+    assert [shown.buffer[y][10].fg for y in rows[-4:]] == ["red"] * 4  # the message, and the line
 
 
 @pytest.mark.parametrize("text", ["漢字" * 30, "e\u0301" * 60, "👩\u200d👩\u200d👧" * 12, "a\u200bb\ufeffc\u00ad", "\u202eright to left", "ﷺ" * 9])  # fmt: skip
