@@ -4,12 +4,12 @@ The tiles of B lie in the banks of a block, each once: a bank has some columns o
 A lie once in a bank of their own, a buffer, from which all banks of the block take the same tile
 (`pull gio, all`), a tile ahead of the one that they multiply. So nothing is brought in twice, but
 that each block has all of B: blocks share the strips of A. Sums stay in Rz while all of k go by.
-Only numbers here, and the words.
+Only numbers here; the words are in `lower.fim.stream_words`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,31 +25,15 @@ from isa.fim_circuit import (
     ELEMENTWISE,
     FUNCTION_NAMES,
     FUNCTIONS,
-    GIO,
     MUL,
     OUTER,
-    SLOTS,
     TENSOR,
     tile_shape,
 )
 from isa.fim_islands import Geometry, island_address
 from lower.fim.shape import Shape
-from lower.fim.words import (
-    ACT,
-    ALONE,
-    COMPUTE,
-    FROM_RZ,
-    MOVE,
-    POINT,
-    PULL,
-    PUSH,
-    STORE,
-    Block,
-    Item,
-    Mode,
-    Repeat,
-    Word,
-)
+from lower.fim.stream_words import block_items
+from lower.fim.words import Block, Mode
 from lower.fim.words import size as words_of
 
 ROW_BYTES = COLUMNS * COLUMN_BYTES
@@ -209,6 +193,10 @@ class Stream:
         """The offset in the island of a column."""
         return bank * self.memory.bank_bytes + row * ROW_BYTES + column * COLUMN_BYTES
 
+    def address(self, column: int) -> int:
+        """The address of a column of the island, by its number."""
+        return island_address(self.island) + column * COLUMN_BYTES
+
     @property
     def dealt(self) -> bool:
         """Whether columns of tiles go to the banks in turn: slices are pushed bank by bank."""
@@ -286,7 +274,7 @@ class Stream:
         return [
             Block(
                 tuple(self.bank(block, number) for number in range(self.banks)),
-                (*self._setup(block, row), *self._rounds(block, row)),
+                tuple(block_items(self, block, row)),
                 self.modes,
                 row + self._last_row,
             )
@@ -311,109 +299,3 @@ class Stream:
         item = self.depth + self.steps * (3 * self.high + 1) + 7 + self.slices
         item += (11 + len(self.after) * (1 + 3 * self.slices)) * bool(self.after)
         return self.blocks * (12 + self.rounds * (2 + self.items * item)) + 1
-
-    def _setup(self, block: int, row: int) -> Iterator[Item]:
-        yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
-        yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[self.layout]}")
-        yield Word(f"mmr format, {self.shape.numbers.name}")
-        yield Word("mmr rz_step, 1 # slices of Rz one after the other")
-        if self.link.fed:
-            return
-        first, number = self._first(block, row), self.link.buffer + block
-        end = first + self.pulled + 1
-        low, high = (f"{self.address(column):#x}" for column in (first, end))
-        yield Word(f"mmr b{number}_low, {low}", POINT, value=number, start=first, end=first)
-        yield Word(f"mmr b{number}_high, {high}")
-        text = f"mmr b{number}_end, {high} # the host has filled it"
-        yield Word(text, POINT, value=number, end=end)
-
-    def _first(self, block: int, row: int) -> int:
-        return self.offset(self.buffer(block), row) // COLUMN_BYTES
-
-    def address(self, column: int) -> int:
-        """The address of a column of the island, by its number."""
-        return island_address(self.island) + column * COLUMN_BYTES
-
-    def _rounds(self, block: int, row: int) -> Iterator[Item]:
-        first = self._first(block, row)
-        for number in range(self.rounds):
-            if number:
-                low, buffer = f"{self.address(first):#x}", self.link.buffer + block
-                yield Word(f"mmr b{buffer}_start, {low}", POINT, value=buffer, start=first)
-            yield self._pull(block)
-            yield Repeat(self.items, tuple(self._item(block, number, row)), "item")
-
-    def _pull(self, block: int) -> Word:
-        number = self.link.buffer + block
-        return Word(f"pull gio, {number}, all", PULL, value=number, register=GIO, every=True)
-
-    def _item(self, block: int, number: int, row: int) -> Iterator[Item]:
-        """An item of a round."""
-        slot = 0  # rz_slot
-        first = row + number * self.depth
-        for deep in range(self.depth):
-            yield Word(f"act {first + deep}", ACT)
-            for step in range(min(self.deep, self.steps - deep * self.deep)):
-                at = deep * self.deep + step
-                if at < 2 and self.steps > 1:
-                    yield Word(f"mmr accumulate, {at}")
-                if slot:
-                    yield Word("mmr rz_slot, 0")
-                yield from self._step(block, step, int(at > 0))
-                slot = self._slot(self.high * self.wide)
-        if self.after:
-            yield from self._functions(row + self.operand_row + number)
-            slot = 0
-        if slot:
-            yield Word("mmr rz_slot, 0")
-        if self.link.pushes is not None:
-            for _ in range(self.slices):
-                yield Word(f"push rz, {self.link.pushes}", PUSH, value=self.link.pushes)
-            if self.slices % SLOTS:
-                yield Word("mmr rz_slot, 0")
-            return
-        place = f"({number * self.items} + item) * {self.slices}"
-        yield Word(f"act {row + self.result_row} + {place} / {COLUMNS}", ACT)
-        column = f"{place} % {COLUMNS}"
-        columns = column if self.slices == 1 else f"{column} : {column} + {self.slices}"
-        yield Word(f"iosa[{columns}] <- rz", STORE, self.slices)
-        if self.slices % SLOTS:
-            yield Word("mmr rz_slot, 0")
-
-    def _functions(self, row: int) -> Iterator[Item]:
-        """What an item goes through: a slice of Rz, by Rop, back to the slice."""
-        if self.operands:
-            yield Word(f"act {row}", ACT)
-        yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}")
-        if self.steps > 1:
-            yield Word("mmr accumulate, 0")
-        yield Word("mmr rz_step, 0")
-        operand = 0
-        for place, number in enumerate(self.after):
-            what, mode = FUNCTIONS[number], place + 2
-            yield Word(f"mmr op, {what.name}")
-            for one in range(self.slices):
-                yield Word(f"mmr rz_slot, {one}")
-                yield Word("rop <- rz", FROM_RZ)
-                if what.operands == 1:
-                    text = f"{what.symbol}rop" if what.symbol else f"{what.name}(rop)"
-                    yield Word(f"rz <- {text}", ALONE, value=mode, register=GIO)
-                    continue
-                column = operand * self.patterns + one % self.patterns
-                yield Word(f"rz <- rop {what.symbol} iosa[{column}]", COMPUTE, value=mode)
-            operand += what.operands == 2
-        yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
-        yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[self.layout]}")
-        yield Word("mmr rz_step, 1")
-        yield Word("mmr rz_slot, 0")
-
-    def _slot(self, operations: int) -> int:
-        return 0 if self.layout == OUTER else operations % SLOTS
-
-    def _step(self, block: int, step: int, mode: int) -> Iterator[Item]:
-        first = step * self.wide
-        columns = str(first) if self.wide == 1 else f"{first}:{first + self.wide}"
-        for _ in range(self.high):
-            yield Word("rop <- gio", MOVE, register=GIO)
-            yield self._pull(block)
-            yield Word(f"rz <- rop * iosa[{columns}]", COMPUTE, self.wide, mode)
