@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,6 +118,10 @@ class Members:
             found = look(steps)
             if found is not None:
                 return found
+        if len(steps) == 1:  # a queue alone is how much it holds
+            found = self._queue((name, "level"))
+            if found is not None:
+                return found
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
@@ -153,7 +157,8 @@ class Members:
             bits = file.width if row.dtype != "object" and file.width <= 64 else 0
             live = self.core.inlines == file.name and len(steps) == 1
             signed = file.signed and len(row.shape) == len(place)
-            return self._of_field(row, place, steps[1:], signed=signed, bits=bits, live=live)
+            found = self._of_field(row, place, steps[1:], signed=signed, bits=bits, live=live)
+            return replace(found, registers=frozenset({(self.place, file.name, number)}))
         return None
 
     def _queue(self, steps: Sequence[str | int]) -> Access | None:
@@ -174,7 +179,8 @@ class Members:
         def level() -> int:
             return held(_at(self._synced(row), inside))
 
-        return Access(text, level, cores=frozenset((self.core.name,)), whole=True)
+        queues = frozenset({(self.place, queue.name)})
+        return Access(text, level, cores=frozenset((self.core.name,)), whole=True, queues=queues)
 
     def _field(self, steps: Sequence[str | int]) -> Access | None:
         if len(steps) > 1 and f"{steps[0]}.{steps[1]}" in self.fields:
@@ -183,7 +189,17 @@ class Members:
         row_or_none = self.fields.get(str(steps[0]))
         if row_or_none is None:
             return None
-        return self._of_field(row_or_none, self._inside(row_or_none), steps[1:])
+        found = self._of_field(row_or_none, self._inside(row_or_none), steps[1:])
+        registers = {
+            (self.place, file.name, number)
+            for file in self.table.files
+            for number in range(len(file.names))
+            if file.name == row_or_none.name
+        }
+        named = (row_or_none.name, str(steps[0]))
+        queues = {(self.place, queue.name) for queue in self.table.queues
+                  if queue.held in named or queue.name in named}  # fmt: skip
+        return replace(found, registers=frozenset(registers), queues=frozenset(queues))
 
     def _counter(self, steps: Sequence[str | int]) -> Access | None:
         name = str(steps[0])
@@ -228,6 +244,10 @@ class Members:
         if row is None:
             return 1
         return math.prod(self.levels[len(self.place.units) : self._depth(row)])
+
+    def part(self, name: str) -> tuple[int, ...]:
+        """The indices that choose the place's part of a field of the core's state."""
+        return self._inside(next(row for row in self.core.state.fields if row.name == name))
 
     def _inside(self, row: StateField) -> tuple[int, ...]:
         """The indices that choose the place's part of a field."""

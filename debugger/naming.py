@@ -253,5 +253,9 @@ def _together(found: Sequence[Access], at_once: Callable[[], Any] | None) -> Acc
             assert put is not None
             put(value, *indices)
 
-    cores = frozenset().union(*(access.cores for access in found))
-    return Access(found[0].text, read, None if None in writes else write, cores)
+    none: frozenset[Any] = frozenset()
+    cores = none.union(*(access.cores for access in found))
+    registers = none.union(*(access.registers for access in found))
+    queues = none.union(*(access.queues for access in found))
+    put = None if None in writes else write
+    return Access(found[0].text, read, put, cores, registers=registers, queues=queues)

@@ -118,8 +118,14 @@ class Points:
         found.value()
         if not found.accesses:
             raise PointError(f"{point.text} never changes")
-        if point.kind != "watch" and (found.cores or not found.memory):
-            raise PointError(f"{point.kind} is of memory; `watch` is of anything that changes")
+        if point.kind == "watch":
+            return
+        for access, _ in found.accesses:
+            if not (access.memory or access.registers or access.queues):
+                raise PointError(
+                    f"{point.kind} is of memory, registers and queues, and {access.text} is none;"
+                    " `watch` is of anything that changes"
+                )
 
     def cores(self, point: Point) -> list[Core]:
         """The cores that a breakpoint is about."""

@@ -11,11 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from debugger.backwards import heard_before
+from debugger.hearing import place_of
 from debugger.history import START, Position
 from debugger.places import Place
 from debugger.runner import width
 from debugger.stops import Hit, SessionError
-from debugger.watching import Noted, place_of
+from debugger.watches import Noted
 
 if TYPE_CHECKING:
     from debugger.session import Session

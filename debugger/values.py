@@ -12,6 +12,7 @@ import numpy as np
 from emu.faults import Fault
 
 if TYPE_CHECKING:
+    from debugger.places import Place
     from emu.device import Device
     from emu.pages import Pages
 
@@ -52,6 +53,8 @@ class Access:
     # Of memory: the same at given indices, if translated code may look there: the view, the place
     # in it, the memory.
     inlined: Callable[..., tuple[Any, int, Pages] | None] | None = None
+    registers: frozenset[tuple[Place, str, int]] = frozenset()  # that it is of: file, number
+    queues: frozenset[tuple[Place, str]] = frozenset()  # that it is of
 
 
 def viewed(value: Any, dtype: np.dtype[Any], text: str) -> Any:

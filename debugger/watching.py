@@ -12,59 +12,24 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from debugger.changes import Change, change_of
 from debugger.expressions import Expression, ExpressionError, compiled
+from debugger.hearing import inside, place_of
 from debugger.locations import cores_of
 from debugger.places import Place, places
 from debugger.points import BREAKS, WATCHES, Point, condition_of, event_of
 from debugger.stops import Hit
-from emu.core import Break, Event
+from debugger.watches import Noted, Watches
+from emu.breaks import Break
+from emu.core import Event
 from emu.faults import Stop
-from isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
     from debugger.session import Session
     from emu.core import Core
     from emu.device import Device
-    from emu.pages import Pages
 
 Test = Callable[[], bool]
-ACCESSES = {"rwatch": ("read",), "awatch": ("read", "write")}
-Noted = tuple[str, str, dict[str, Any]]  # kind, core, values
-
-
-class Watched:
-    """A watch at work: its value, where it lies, who may change it."""
-
-    def __init__(self, session: Session, point: Point) -> None:
-        self.point = point
-        self.expression: Expression = compiled(session, point.text)
-        self.cores = self.expression.cores
-        self.extents = self.expression.extents()
-        self.by = {place.core for place in places(session.device, point.by)} if point.by else None
-        self.old = self.value()
-
-    def value(self) -> Any:
-        """What it is now; None if it has no value."""
-        try:
-            found = self.expression.value()
-        except ExpressionError:
-            return None
-        return found.copy() if isinstance(found, np.ndarray) else found
-
-    def changed(self) -> tuple[Any, Any] | None:
-        """The old value and the new one, if they differ; from now on the new one is the old."""
-        old, new = self.old, self.value()
-        if _same(old, new):
-            return None
-        self.old = new
-        return old, new
-
-    def touches(self, address: int, size: int) -> bool:
-        """Whether an access reaches into what it watches."""
-        return any(at < address + size and address < at + length for at, length in self.extents)
 
 
 class Watching:
@@ -76,17 +41,15 @@ class Watching:
         self.scanning = False  # hits are only to be found, nothing is counted or printed
         self.extra: Callable[[Noted], Hit | None] | None = None  # what else ends this run
         self._device: Device | None = None
-        self._version = -1
+        self._version: object = None
         self._breaks: dict[str, dict[int, Break]] = {}
         self._broken: set[str] = set()  # cores that have them now
         self._instructions: dict[str, dict[int, list[Point]]] = {}  # of cores that do not halt
-        self._watched: list[Watched] = []
+        self._watches = Watches(session)
         self._conditions: dict[tuple[int, Place], Expression | None] = {}
         self._changes: list[tuple[Point, Change]] = []
         self._announced: list[tuple[Point, str, list[Place]]] = []
         self._noted: list[Noted] = []
-        self._dirty = False
-        self._held: set[int] = set()  # ids of memories that tell of changes
         self._listens: set[str] = set()
         self._listener = self._hear  # one object, to be found again
 
@@ -116,8 +79,10 @@ class Watching:
         address, that end this run where their test holds, without a hit.
         """
         session, device = self.session, self.session.device
-        if self._device is not device or self._version != session.points.version:
+        version = session.points.version, session.focus
+        if self._device is not device or self._version != version:
             self._prepare(device)
+            self._version = version
         for core in device.order:
             breaks = self._breaks.get(core.name, {})
             if core.name in goals:
@@ -127,15 +92,14 @@ class Watching:
         self._broken = {*self._breaks, *goals}
         for name in passing:
             device.cores[name].pass_break()
-        self.met, self._noted, self._dirty = [], [], False
-        active = session.points.active
-        self._watched = [Watched(session, point) for point in active if point.kind in WATCHES]
-        self._hold()
+        self.met, self._noted = [], []
+        self._watches.arm(device)
         for _, change in self._changes:
             change.begin()
         self._listens = self._wanted() | set(extra)
         if self._listens:
             device.listen(self._listener, self._listens)
+        if self._listens or self._watches.all:
             device.acted = self._after
 
     def rest(self) -> None:
@@ -143,8 +107,9 @@ class Watching:
         device = self.session.device
         if self._listens:
             device.unlisten(self._listener)
-            device.acted = None
-        self._listens, self._watched = set(), []
+        device.acted = None
+        self._listens = set()
+        self._watches.rest()
 
     def disarm(self) -> None:
         """Take breaks away: what happens now has happened before."""
@@ -155,8 +120,9 @@ class Watching:
     def _prepare(self, device: Device) -> None:
         session = self.session
         if self._device is not device:
-            self._held, self._broken = set(), set()
-        self._device, self._version = device, session.points.version
+            self._broken = set()
+            self._watches.forget_device()
+        self._device = device
         points: dict[str, dict[int, list[Point]]] = {}
         self._changes, self._announced = [], []
         self._conditions.clear()
@@ -173,6 +139,7 @@ class Watching:
             if cores[name].halts
         }
         self._instructions = {n: x for n, x in points.items() if not cores[n].halts}
+        self._watches.prepare(device, lambda point, name: self._condition(point, Place(name)))
 
     def _prepare_event(self, point: Point) -> None:
         session = self.session
@@ -222,34 +189,9 @@ class Watching:
             names = {c.name for c in device.order if own in c.table.events} or set(device.cores)
             found |= {place.core for place in where} or names
             assert kind
-        for item in self._watched:
-            found |= item.cores
-            if item.extents:
-                shared = any(at >= 1 << 28 and at < EXTERNAL for at, _ in item.extents)
-                reads = item.point.kind != "watch"
-                found |= {c.name for c in device.order if not c.asks or reads or shared}
-        return found
-
-    def _hold(self) -> None:
-        """Ask the memories to tell of changes to what is watched there."""
-        for item in self._watched:
-            for address, length in item.extents:
-                pages, offset = self.session.device.memory.locate(address, max(1, length))
-                if id(pages) not in self._held:
-                    self._held.add(id(pages))
-                    pages.on_change(self._touched)
-                _hold(pages, offset, length)
+        return found | self._watches.wanted()
 
     # While it runs
-
-    def _touched(self, page: int) -> None:
-        if self._watched:
-            self._dirty = True
-            device = self.session.device
-            core = device.acting
-            if core is not None and core.asks:
-                device.cycle = core.time  # it may have gone on since its turn began
-                core.ask()
 
     def _hear(self, event: Event) -> None:
         self._noted.append((event.kind, event.core.name, dict(event.values)))
@@ -258,7 +200,10 @@ class Watching:
         """An act is over; None: of the arbiter."""
         noted, self._noted = self._noted, []
         hits = [hit for item in noted for hit in self._heard(item)]
-        hits += self._look(core, noted)
+        for point, by, values, old, new in self._watches.seen(core, noted):
+            place = Place(by) if by else None
+            condition = self._condition(point, place or self.session.focus[0])
+            hits += self._met(point, condition, by, None, values, (old, new))
         if core is not None:
             for point, change in self._changes:
                 if change.core is core:
@@ -285,7 +230,7 @@ class Watching:
                 condition = self._condition(point, place)
                 yield from self._met(point, condition, name, place, values)
         for point, announced, where in self._announced:
-            if announced != kind or not _inside(place_of(core, values), where):
+            if announced != kind or not inside(place_of(core, values), where):
                 continue
             own = event_of(self.session, point.text)
             if own in core.table.events or not any(
@@ -294,40 +239,6 @@ class Watching:
                 place = place_of(core, values)
                 condition = self._condition(point, place)
                 yield from self._met(point, condition, name, place, values)
-        for watched in self._watched:
-            point = watched.point
-            if (
-                kind in ACCESSES.get(point.kind, ())
-                and (watched.by is None or name in watched.by)
-                and watched.touches(values["address"], values["size"])
-            ):
-                more = {"access": kind, **values}
-                condition = self._condition(point, Place(name))
-                yield from self._met(point, condition, name, None, more, (None, watched.value()))
-
-    def _look(self, core: Core | None, noted: list[Noted]) -> Iterable[Hit]:
-        """Values that have changed."""
-        dirty, self._dirty = self._dirty, False
-        name = core.name if core is not None else ""
-        writers = [who for kind, who, _ in noted if kind in ("write", "read")]
-        by = name or (writers[-1] if writers else "")
-        found: list[Hit] = []
-        for watched in self._watched:
-            if not (dirty and watched.extents) and core is not None and name not in watched.cores:
-                continue
-            both = watched.changed()
-            if both is None or watched.point.kind == "rwatch":
-                continue
-            if watched.by is not None and by not in watched.by:
-                continue
-            if watched.point.kind == "awatch" and writers:
-                continue  # the access was heard
-            place = Place(by) if by else None
-            condition = self._condition(watched.point, place or self.session.focus[0])
-            found += self._met(watched.point, condition, by, None, {}, both)
-        if dirty:
-            self._hold()
-        return found
 
     def _reached(self, place: Place, conditions: list[tuple[Point, Expression | None]]) -> bool:
         """Whether one of the breakpoints stops the core, which is right before it."""
@@ -378,41 +289,3 @@ def _with_goals(breaks: Mapping[int, Break], goals: Mapping[int, Test]) -> dict[
         at: Break(either(goal, breaks[at].test if at in breaks else None))
         for at, goal in goals.items()
     }
-
-
-def place_of(core: Core, values: dict[str, Any]) -> Place:
-    """The place that an announcement is about: values have the names of the levels."""
-    units = []
-    for level in core.table.levels:
-        if level not in values:
-            break
-        units.append(int(values[level]))
-    return Place(core.name, tuple(units))
-
-
-def _inside(place: Place, where: list[Place]) -> bool:
-    """Whether a place is one of these, holds one, or lies in one; none of them: anywhere."""
-    return not where or any(
-        place.core == other.core
-        and all(a == b for a, b in zip(place.units, other.units, strict=False))
-        for other in where
-    )
-
-
-def _same(old: Any, new: Any) -> bool:
-    if isinstance(old, np.ndarray) or isinstance(new, np.ndarray):
-        first, second = np.asarray(old), np.asarray(new)
-        if first.dtype.kind == second.dtype.kind == "f":
-            return bool(np.array_equal(first, second, equal_nan=True))
-        return bool(np.array_equal(first, second))
-    return bool(old == new) or (old != old and new != new)
-
-
-def _hold(pages: Pages, offset: int, length: int) -> None:
-    from emu.pages import PAGE
-
-    end = offset + length
-    while offset < end:
-        stop = min(end, (offset // PAGE + 1) * PAGE)
-        pages.hold(offset, stop - offset)
-        offset = stop

@@ -53,9 +53,11 @@ ports, `peek`, fetches and devices' services tell it. It sleeps only while every
 and comes after it is `confined`. A core that has gone on for several cycles says where it is,
 `device.cycle = self.time`, before it asks for a service or returns a stop.
 
-**Announcements.** "instruction" (address) before it acts; by the ports "read" and "write"
-(address, size) when bytes move, and "blocked" (address) in each cycle that lost a bank. A core
-that works on longer things announces "begin" and "end" of them (transfers of the dma,
+**Announcements.** "instruction" (address) before it acts; where the word alone does not say them,
+`reads` and `writes` are masks of the registers of the core's one file, and a level's name with an s
+(`isa.model.Core.levels`) is a mask of the units that do it together. By the ports "read" and
+"write" (address, size) when bytes move, and "blocked" (address) in each cycle that lost a bank. A
+core that works on longer things announces "begin" and "end" of them (transfers of the dma,
 exes of the array in each cluster, where `left` says how many other clusters have yet to end it;
 of a chain and of an island's block the end alone), and what else its folder names. "packet"
 (address, order) comes when a row asks for the first beat of one. "done" (until) follows an
@@ -78,6 +80,10 @@ The profiler asks `current` what the core is at, and is told of waits that end (
 (`set_breaks`; `halts` says whether it can, without listeners): where an instruction
 would begin, and was not tried yet, the core asks `halted(address)` and returns the stop that it
 gives. A resumed run passes the instruction, for `halted` says it once.
+
+**Probes.** `probes` are asked behind each instruction that reads or writes one of their registers
+(`set_probes`; `probed` says whether the core can, without listeners; `isa.touching` which these
+are). If one holds, it is told and the core returns to the clock right behind that act.
 """
 
 from __future__ import annotations
@@ -85,10 +91,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from emu import recordings, trace
+from emu.breaks import Break, Probe
 from emu.faults import Fault, Stop
 from emu.origins import Origins
 from emu.state import State, StateField
@@ -146,16 +152,6 @@ class Event:
 Listener = Callable[[Event], None]
 
 
-class Break(NamedTuple):
-    """A place before which a core stops."""
-
-    test: Callable[[], bool] | None = None  # asked when the core is there; None: it always stops
-    # The same as an expression of Python, for translated code: `x[N]` are registers of the
-    # file x (`Core.inlines`), other names stand in `names`. Empty: only `test` can say it.
-    text: str = ""
-    names: Mapping[str, object] = MappingProxyType({})
-
-
 # Every core's state begins with these.
 CONTRACT = (
     StateField("time", "int", meaning="cycle of the next act", initial=NEVER),
@@ -179,6 +175,7 @@ class Core(ABC):
 
     confined = False  # it reaches nothing but its unit, by its ports, once it runs
     halts = False  # it looks at `breaks`
+    probed = False  # it asks `probes`
     asks = False  # a listener can have it return to the clock after the present act (`ask`)
     inlines = ""  # the register file whose live values the attribute of that name is a list of
     shows_begun = False  # `current` is the instruction of the trace that began last
@@ -209,6 +206,7 @@ class Core(ABC):
         self.on_wait: Callable[[Waiting, int], object] | None = None  # told of waits that end
         self.origins: Origins | None = None
         self.breaks: Mapping[int, Break] = {}
+        self.probes: tuple[Probe, ...] = ()
         self.passed = -1  # how many had retired at the break that was met last
         self.tracing = False  # whether the trace block has to be told anything
         self.trace = trace.TraceBlock(
@@ -416,6 +414,10 @@ class Core(ABC):
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
         """Stop before the instructions at these addresses, and at no others."""
         self.breaks = dict(breaks)
+
+    def set_probes(self, probes: Iterable[Probe]) -> None:
+        """Ask these behind the instructions that they are about, and no others."""
+        self.probes = tuple(probes)
 
     # What a core may use
 

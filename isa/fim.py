@@ -59,6 +59,12 @@ class OperationNumber(Immediate):
         moves = (move.replace(IOSA, f"{IOSA}[COLUMN]") for move in MOVES)
         return "; ".join(f"{number}: {move}" for number, move in enumerate(moves))
 
+    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+        operation = OPERATIONS[value]
+        if written:
+            return (operation.to,)
+        return (*operation.reads, operation.to) if operation.to == RZ else operation.reads
+
 
 @dataclass(frozen=True)
 class MappedValue(Immediate):

@@ -51,6 +51,13 @@ class Kind:
         """Words that this kind knows, for completion and did-you-mean."""
         return ()
 
+    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...] | None:
+        """The registers that it is about, each by one of its names; None: it is about none ever.
+
+        `written` says whether those that are written are asked for, where that makes a difference.
+        """
+        return None
+
     def about(self, word: str) -> str:
         """What one of its words means, in a sentence, if the word by itself does not say it."""
         return ""
@@ -149,6 +156,9 @@ class Register(Kind):
 
     def words(self) -> tuple[str, ...]:
         return tuple(self._numbers)
+
+    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+        return self.names[value][:1]
 
 
 @dataclass(frozen=True)

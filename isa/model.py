@@ -165,6 +165,7 @@ class Queue:
     # The field of the core's state that says how full it is: a count, a list, or marks of places.
     held: str = ""
     high: str = ""  # the counter that holds its high-water mark
+    head: str = ""  # of a ring with a count: the field that says where its first entry stands
 
 
 @dataclass(frozen=True)

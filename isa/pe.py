@@ -44,6 +44,25 @@ SEQUENCE_ALIGN = INSTRUCTION_BYTES
 DATA_ALIGN = 4
 SLOT_ALIGN = 32  # of a tensor's place
 
+_SUMS = tuple(f"acc{number}" for number in range(ACCUMULATORS))
+
+
+@dataclass(frozen=True)
+class Sums(Immediate):
+    """What may be the number of an accumulator; a step may make it another one."""
+
+    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+        return _SUMS
+
+
+@dataclass(frozen=True)
+class Destination(Choice):
+    """Where an ld puts its segment."""
+
+    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+        return _SUMS if self.choices[value] == "psums" else ()
+
+
 _BUFFER = Immediate(5)
 _BLOCK = Immediate(4)
 
@@ -83,7 +102,7 @@ MAC = Format(
         Field("balance", "9", Flag("balance")),
         Field("sfu", "8", Flag("sfu")),
         Field("base", "7:4", _BLOCK),
-        Field("acc", "3:2", Immediate(2)),
+        Field("acc", "3:2", Sums(2)),
         Field("reserved", "1:0"),
     ),
     size=INSTRUCTION_BYTES,
@@ -94,7 +113,7 @@ LD = Format(
     INSTRUCTION_BITS,
     (
         Field("op", "11:10"),
-        Field("destination", "9:8", Choice(DESTINATIONS)),
+        Field("destination", "9:8", Destination(DESTINATIONS)),
         Field("base", "7:4", _BLOCK),
         Field("reserved", "3:0"),
     ),
@@ -118,7 +137,7 @@ SPU = Format(
     (
         Field("op", "11:10"),
         Field("function", "9:8", Choice(FUNCTIONS)),
-        Field("src", "7:4", _BLOCK),
+        Field("src", "7:4", Sums(4)),
         Field("dst", "3:0", _BLOCK),
     ),
     size=INSTRUCTION_BYTES,
@@ -298,7 +317,7 @@ ENTRY = Structure(
 _REGISTERS = RegisterFile(
     "accumulators",
     64,
-    tuple((f"acc{i}",) for i in range(ACCUMULATORS)),
+    tuple((name,) for name in _SUMS),
     "A PE's accumulation buffers 5063.",
 )
 
@@ -348,10 +367,25 @@ QUEUES = (
         "503: index and value of the weights of a segment",
         "weight_count",
         "weights_high",
+        "weight_head",
     ),
     Queue("input", "pe.input_buffer", "504: activations and their bitmask", "block_loaded"),
-    Queue("q1", "pe.load_queue_1", "518: effectual loads, double width", "q1_count", "q1_high"),
-    Queue("q2", "pe.load_queue_2", "519: effectual loads, one a cycle", "q2_count", "q2_high"),
+    Queue(
+        "q1",
+        "pe.load_queue_1",
+        "518: effectual loads, double width",
+        "q1_count",
+        "q1_high",
+        "q1_head",
+    ),
+    Queue(
+        "q2",
+        "pe.load_queue_2",
+        "519: effectual loads, one a cycle",
+        "q2_count",
+        "q2_high",
+        "q2_head",
+    ),
     Queue("output", "pe.output_queue", "513: results, 16 blocks", "output_written"),
 )
 

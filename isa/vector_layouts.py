@@ -71,6 +71,11 @@ def _odd(text: str) -> str:
     return f"a pair is named by its even register, {scalar.REGISTER.format(number - 1)}"
 
 
+def _pair(number: int) -> tuple[str, ...]:
+    """The names of a general register and the next one."""
+    return tuple(names[0] for names in scalar.REGISTERS.names[number : number + 2])
+
+
 @dataclass(frozen=True)
 class Pair(Register):
     """An even general register that stands for itself (low word) and the next one (high word)."""
@@ -85,6 +90,9 @@ class Pair(Register):
 
     def describe(self) -> str:
         return "the even register of an even-odd pair, low word in the even one"
+
+    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+        return _pair(value)
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,9 @@ class Order(Register):
     def describe(self) -> str:
         general = "the even register of a pair of general ones" if self.paired else "a general one"
         return f"a vector register, vr0 to vr15, or {general}"
+
+    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+        return _pair(value - GENERAL) if self.paired and value >= GENERAL else self.names[value][:1]
 
 
 GENERAL = 32  # of an Order: where the numbers of general registers begin

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 MOST_OBEYED = 10_000  # stops whose commands are done one after another
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
+_ACCESS = (
+    "E: memory, elements of a tensor, registers, queues (pe[0,0].3.q1); by: of these cores alone"
+)
 _IF = "if E: only where it is true; ignore N: not the first N times"
 
 
@@ -72,8 +75,18 @@ def _watch(interpreter: Interpreter, line: Line) -> Answer:
 
 
 command("watch E [by PLACES] [if E]", "stop", "stop where a value has changed")(_watch)
-command("rwatch E [by PLACES] [if E]", "stop", "stop where memory was read")(_watch)
-command("awatch E [by PLACES] [if E]", "stop", "stop where memory was read or written")(_watch)
+command(
+    "rwatch E [by PLACES] [if E]",
+    "stop",
+    "stop where memory or a register was read, or a queue gave",
+    details=_ACCESS,
+)(_watch)
+command(
+    "awatch E [by PLACES] [if E]",
+    "stop",
+    "stop where memory or a register was read or written, or a queue gave or took",
+    details=_ACCESS,
+)(_watch)
 
 
 @command("catch EVENT [at PLACES] [if E]", "stop", "stop where something happens")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from debugger.commands.answers import Answer
 from debugger.stops import Hit, Stopped, Where
 
 WIDEST = 100  # characters of a cell
 VALUE = ("", "value")  # the columns of values by their names
+BRIEF = 8  # elements of an array in a line
 
 
 def shown(answer: Answer, line: str = "") -> str:
@@ -69,10 +72,32 @@ def hit_text(hit: Hit) -> str:
     """A point that was met, in one line."""
     found = f"{hit.kind} {hit.number}: {hit.text}" if hit.number else hit.text
     if hit.kind in ("watch", "rwatch", "awatch"):
-        found += f": {value_text(hit.old)} -> {value_text(hit.new)}"
+        is_change = hit.old is not None or "access" not in hit.values
+        found += f": {_change_text(hit.old, hit.new) if is_change else _brief(hit.new)}"
+    if "access" in hit.values:
+        found += f", {hit.values['access']}"
     if hit.by:
         found += f" by {hit.by}"
     return found
+
+
+def _change_text(old: Any, new: Any) -> str:
+    """An old value and the new one; of arrays the first element that is another."""
+    if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
+        differ = np.argwhere(~((old == new) | ((old != old) & (new != new))))
+        if len(differ):
+            at = tuple(differ[0].tolist())
+            first = f"{value_text(old[at].item())} -> {value_text(new[at].item())}"
+            return f"{len(differ):,} of {new.size:,} elements, first {list(at)}: {first}"
+    return f"{_brief(old)} -> {_brief(new)}"
+
+
+def _brief(value: Any) -> str:
+    """A value in a few words."""
+    if isinstance(value, np.ndarray):
+        more = ", ..." if value.size > BRIEF else ""
+        return f"[{', '.join(map(value_text, value.ravel()[:BRIEF].tolist()))}{more}]"
+    return value_text(value)
 
 
 def where_text(where: Where) -> str:

@@ -236,7 +236,8 @@ class Island(Core):
                 block.time = time
                 return False
         if self.listeners and not block.repeat:
-            self.announce("instruction", address=block.pc, block=block.index)
+            banks = sum(1 << bank for bank in block.banks)
+            self.announce("instruction", address=block.pc, block=block.index, banks=banks)
         try:
             if self.tracing or self.listeners:
                 return tracing.step(self, block, item, words.ACTS[item.row.mnemonic], limit)

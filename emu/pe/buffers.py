@@ -22,7 +22,8 @@ from emu.pe.sequence import (
 from emu.pe.state import LOADER, MAC, SFU, STORE, Ahead, Shape
 from emu.state import State
 from isa.codec import Decoded
-from isa.pe import ACCUMULATORS, THEN
+from isa.pe import ACCUMULATORS, CORE, THEN
+from isa.touching import touched
 
 Pairs = list[list[int]]  # by instruction: its two operands
 
@@ -151,3 +152,12 @@ def _mask(span: tuple[int, int], count: int, places: int) -> int:
 def _blocks(shape: Shape, span: tuple[int, int], count: int) -> int:
     low, high = max(span[0], 0), min(span[1] + count, shape.output_queue)
     return block_mask(low, high, shape.output_block)
+
+
+def accesses(word: int, sums: int, implied: bool) -> dict[str, int]:
+    """Masks of the accumulators that a step reads and writes, of those that it uses (`sums`).
+
+    What flags imply moves sums out.
+    """
+    reads, writes = touched(CORE, decoded(word))
+    return {"reads": sums if reads else 0, "writes": sums if writes and not implied else 0}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from emu.core import NEVER
 from emu.faults import Fault
-from emu.pe import timing
+from emu.pe import buffers, timing
 from emu.pe.commands import command_of
 from emu.pe.parser import SequenceParser
 from emu.pe.runs import LANES, Runs
@@ -281,9 +281,11 @@ class Control:
         elif op["unit"] == LOADER and self.row.bus.claims_loader(self.cluster, run["buffer"]):
             return now + 1
         if self.row.listeners:
-            where = self.address(run, op)
+            where, number = self.address(run, op), run["buffer"]
+            word = int(self.state.words[self.cluster, number, op["place"]])
+            used = buffers.accesses(word, op["sums"], op["implied"] is not None)
             self.row.announce(
-                "instruction", address=where, cluster=self.cluster, buffer=run["buffer"]
+                "instruction", address=where, cluster=self.cluster, buffer=number, **used
             )
         op["state"], op["start"] = RUNNING, now
         if op["unit"] != NO_UNIT and not op["segments"]:

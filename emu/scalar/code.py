@@ -198,6 +198,12 @@ class Code:
         self._heat.clear()
         self._left.clear()
 
+    def clear(self) -> None:
+        """Forget all that was made; decoded words stay."""
+        self._drop()
+        for kept in (self.runs, self.steps, self._stale):
+            kept.clear()
+
     def rebind(self, addresses: Iterable[int]) -> None:
         """Forget what was made of instructions at these addresses: breaks come or go there."""
         for at in addresses:
@@ -214,8 +220,11 @@ class Code:
     def _collected(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
         """The instructions of the block from `address` to a jump, or to what it cannot hold."""
         instructions: list[Decoded] = []
+        probing = self.hart.probing
         for found in self._decoded(address, pages, offset, LONGEST, inlines=True):
             if not self.hart.translates(found) or found.values.get("target", 0) & 3:
+                break
+            if found.row.family in ENDS and probing.of(found):
                 break
             instructions.append(found)
             if found.row.family == "jump":
@@ -281,6 +290,8 @@ class Code:
             place = len(acts)
             at = address + 4 * place
             family = found.row.family
+            if longest > 1 and hart.probing.of(found):
+                break
             if family in ENDS:
                 end = _decision(hart, found, at, place, costs[-1])
                 break

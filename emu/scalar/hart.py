@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER, Break, Core
+from emu.breaks import Break, Probe
+from emu.core import NEVER, Core
 from emu.engines import ENGINES
 from emu.faults import Fault, Stop
 from emu.origins import Origins
@@ -21,6 +22,7 @@ from emu.scalar import semantics, tracing
 from emu.scalar.code import ACTS, ENDS, Code
 from emu.scalar.csrs import Csrs
 from emu.scalar.origins import Registers
+from emu.scalar.probing import Probing
 from emu.scalar.semantics import LOADS, MASK, SINK, STORES, Leave
 from emu.scalar.state import FIELDS
 from emu.scalar.timing import Timing
@@ -48,6 +50,7 @@ class Hart(Core):
 
     translator: type[Translator] = Translator
     halts = True
+    probed = True
     inlines = "x"
     asks = True
 
@@ -67,6 +70,7 @@ class Hart(Core):
         self.csrs = Csrs(self)
         self.code = Code(self)
         self.traced = Code(self, True)  # of which the tally is kept while it runs
+        self.probing = Probing(self)
         self.tally = Tally()
         self._marks = False  # the instruction is a marker, and not recorded
         self.refused: Fault | None = None  # a record that had no place, while a block ran
@@ -107,6 +111,8 @@ class Hart(Core):
         """Start at `entry`, the stack pointer at its place."""
         self.pc = entry
         self.x[STACK_POINTER] = self.stack_end & MASK
+        if self.probes:
+            self.probing.started((self.inlines, STACK_POINTER))
         self.running = True
         self.time = self.aligned(time)
 
@@ -127,6 +133,7 @@ class Hart(Core):
         self._pending = self.state.pending
         self.tally.clear()
         self._marks = False
+        self.probing.doing = None
 
     def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
         assert self._pending is not None
@@ -161,6 +168,8 @@ class Hart(Core):
                     stop = self._one() if self.time < limit else None
                     if stop is not None or self._shared:
                         return stop
+                if self._shared:
+                    return None
                 pc, time, retired = self.pc, self.time, self.retired
                 continue
             run = runs.get(pc)
@@ -209,6 +218,14 @@ class Hart(Core):
         for code in (self.code, self.traced):
             code.rebind(changed)
 
+    def set_probes(self, probes: Iterable[Probe]) -> None:
+        old = self.probes
+        super().set_probes(probes)
+        if self.probes != old:
+            self.probing.changed()
+            for code in (self.code, self.traced):
+                code.clear()
+
     def translates(self, found: Decoded) -> bool:
         """Whether an instruction may be part of a translated block."""
         return found.row.family in ACTS | ENDS
@@ -232,6 +249,8 @@ class Hart(Core):
             if stop is not None:
                 return stop
         found = self.code.fetch(self.pc)
+        if self.probes:
+            self.probing.doing = found
         if self.listeners and self.waiting is None:
             self.announce("instruction", address=self.pc)
         row = found.row
@@ -255,6 +274,8 @@ class Hart(Core):
         except Leave:
             raise self._misaligned(found) from None
         until = self.time + cost
+        if self.probes:
+            self.probing.behind()
         if self.listeners or self.tracing:
             self.ending(until, self.uses(found.row))
         self.pc = following
@@ -342,6 +363,8 @@ class Hart(Core):
 
         It used so many compute units.
         """
+        if self.probes:
+            self.probing.behind()
         if self.listeners or self.tracing:
             self.ending(time if until is None else until, uses)
         if self.waiting is not None:

@@ -40,8 +40,10 @@ def advance(hart: Hart, limit: int) -> Stop | None:
             hart.close_groups()
         elif is_plain and hart.time < limit:
             stop = hart._one()
-            if stop is not None or hart._shared:
+            if stop is not None:
                 return stop
+        if hart._shared:
+            return None
     return None
 
 

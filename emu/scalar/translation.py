@@ -21,11 +21,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emu.scalar import semantics
-from emu.scalar.inlining import LEAVE, inlined
+from emu.scalar.inlining import LEAVE, inlined, named
 from emu.scalar.semantics import SINK
 from isa.codec import Decoded
 
 if TYPE_CHECKING:
+    from emu.breaks import Probe
     from emu.scalar.hart import Hart
 
 HOT = 24  # jumps to an address after which its block is translated
@@ -190,7 +191,12 @@ class Translator:
             if self.cutting:
                 self.lines += self._border()
             self.lines += [*self._broken(), *self.wait(found)]
+            probes = self.hart.probing.of(found)
+            if probes:
+                self.lines.append(f"acted = t + {self.offset}")
             ended = self._instruction(found)
+            if probes:
+                self.lines += self._probed(place, probes)
             body += self.lines
         if not ended:
             self.place, self.offset = len(self.instructions), self.begins[-1]
@@ -254,6 +260,20 @@ class Translator:
             self.names.setdefault(name, value)
         lines = [f"if {text}:", *_indented(self.leave())]
         return [f"core.device.cycle = t + {self.offset}", *lines] if held.names else lines
+
+    def _probed(self, place: int, probes: Iterable[Probe]) -> list[str]:
+        """Lines behind an instruction that end the function there if one of its probes holds."""
+        address = self.address
+        self.place, self.offset = place + 1, self.begins[place + 1]
+        self.counts["done"] = self.place
+        lines = ["asked = False"]
+        for probe in probes:
+            self.names |= {name: probe.names[name] for name in probe.names}
+            met = [f"{named(self.names, 'met', probe.met)}({address:#x})", "asked = True"]
+            text = re.sub(r"\bx\[(\d+)\]", r"x\1", probe.text)
+            lines += [f"if {text}:", *_indented(met)] if text else met
+        leaves = ["core.device.cycle = acted", "core.ask()", *self.exit(f"{self.address:#x}")]
+        return [*lines, "if asked:", *_indented(leaves)]
 
     def _counted(self, cost: int = 0, again: bool = False) -> list[str]:
         """Lines where a pass ends, `cost` after the begin of this instruction; or goes `again`."""

@@ -179,6 +179,8 @@ class Processor(Hart):
     def _one_by(self, limit: int) -> Stop | None:
         """Issue the next instruction, if that can be before `limit`. Raises `Fault`."""
         bound = self._fetched()
+        if self.probes:
+            self.probing.doing = bound.found
         time = self.time
         for place in bound.waits:
             if self.ready[place] > time:
@@ -250,6 +252,8 @@ class Processor(Hart):
         for place in bound.writes:
             self.ready[place] = self.time + bound.latency
         self.cycles_branches += cost // self.divider - 1
+        if self.probes:
+            self.probing.behind()
         if self.listeners or self.tracing:
             until = self.time + (max(bound.latency, cost) if bound.writes else cost)
             self.ending(until, 0)

@@ -214,7 +214,7 @@ def test_points_are_changed_kept_and_loaded():
         ("break", "5 + 0x7ff0000", {}, "where the program has nothing"),
         ("break", "loop", {"condition": "x77"}, "nothing is called 'x77'"),
         ("watch", "3", {}, "3 never changes"),
-        ("rwatch", "cp.s0", {}, "rwatch is of memory"),
+        ("rwatch", "cp.retired", {}, "rwatch is of memory, registers and queues, and cp.retired"),
         ("watch", "mem[0x7fffffff]", {}, "no memory"),
         ("watch", "cp.s0", {"by": "vx"}, "no core is called"),
         ("catch", "rain", {}, "no event is called 'rain', there are queue-full"),

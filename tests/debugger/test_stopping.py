@@ -119,7 +119,7 @@ def test_a_dprintf_prints_into_the_output():
     [
         ("break nowhere", "nothing is called 'nowhere'"),
         ("watch 3 + 4", "3 + 4 never changes"),
-        ("rwatch cp.s0", "rwatch is of memory"),
+        ("rwatch cp.retired", "rwatch is of memory, registers and queues"),
         ("catch rain", "no event is called 'rain'"),
         ("condition 7 s0", "there is no point 7"),
         ("ignore 7 1", "there is no point 7"),

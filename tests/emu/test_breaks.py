@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from emu.core import Break
+from emu.breaks import Break
 from emu.engines import ENGINES
 from tests.emu import cp_machine, vc_machine
 from tests.emu.test_translation import device_of, made, said

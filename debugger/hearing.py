@@ -1,0 +1,66 @@
+"""What an announcement of a core says: where it was, which registers it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from debugger.places import Place
+from emu.faults import Fault
+from isa.codec import DecodeError, decode
+from isa.touching import Place as Register
+from isa.touching import touched
+
+if TYPE_CHECKING:
+    from emu.core import Core
+    from emu.device import Device
+
+Values = Mapping[str, Any]
+
+
+def place_of(core: Core, values: Values) -> Place:
+    """The place that an announcement is about: values have the names of the levels."""
+    units = []
+    for level in core.table.levels:
+        if level not in values:
+            break
+        units.append(int(values[level]))
+    return Place(core.name, tuple(units))
+
+
+def inside(place: Place, where: list[Place]) -> bool:
+    """Whether a place is one of these, holds one, or lies in one; none of them: anywhere."""
+    return not where or any(
+        place.core == other.core
+        and all(a == b for a, b in zip(place.units, other.units, strict=False))
+        for other in where
+    )
+
+
+def reaches(core: Core, values: Values, where: Place) -> bool:
+    """Whether what an announcement is about is done where a place is."""
+    if not inside(place_of(core, values), [where]):
+        return False
+    masks = [values.get(f"{level}s") for level in core.table.levels]
+    return all(
+        mask is None or mask >> unit & 1 for mask, unit in zip(masks, where.units, strict=False)
+    )
+
+
+def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozenset[Register]]:
+    """The registers that an announced instruction reads ("read") and writes ("write")."""
+    if "reads" in values:
+        (file,) = core.table.files
+        numbers = range(len(file.names))
+        return {
+            access: frozenset((file.name, at) for at in numbers if values[f"{access}s"] >> at & 1)
+            for access in ("read", "write")
+        }
+    address = values["address"]
+    try:
+        word = int.from_bytes(device.memory.peek(address, 4), "little")
+        found = decode(core.table, word, 32, address)
+    except (Fault, DecodeError):  # the core will say it
+        return {"read": frozenset(), "write": frozenset()}
+    reads, writes = touched(core.table, found)
+    return {"read": reads, "write": writes}

@@ -1,0 +1,61 @@
+"""Which registers an instruction reads and writes: what `reads` and `writes` of its row mean.
+
+A word there is an operand that is about registers (`Kind.stands_for`), a register by its name, a
+whole register file, or something else. Of what is named, an operand that is about registers and
+stands in neither chooses: `push rz` reads rz alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from isa.codec import Decoded
+from isa.model import Core
+
+Place = tuple[str, int]  # a register: its file, its number there
+
+
+class Touched(NamedTuple):
+    """The registers that an instruction reads, and those that it writes."""
+
+    reads: frozenset[Place]
+    writes: frozenset[Place]
+
+
+def touched(core: Core, found: Decoded) -> Touched:
+    """The registers of an instruction; of what only a run decides, all that it may be."""
+    return Touched(
+        frozenset(_places(core, found, found.row.reads.split(), False)),
+        frozenset(_places(core, found, found.row.writes.split(), True)),
+    )
+
+
+def _places(core: Core, found: Decoded, words: Sequence[str], written: bool) -> Iterator[Place]:
+    names = _names(core)
+    chosen: set[str] | None = None
+    row = found.row
+    spoken = {*row.reads.split(), *row.writes.split()}
+    for operand in row.operands:
+        about = operand.kind.stands_for(found.values[operand.name], written)
+        if about is None:
+            continue
+        if operand.name in words:
+            yield from (names[name] for name in about if name in names)
+        elif operand.name not in spoken:
+            chosen = {*(chosen or ()), *about}
+    for word in words:
+        named = [word] if word in names else [x for x, place in names.items() if place[0] == word]
+        yield from (names[name] for name in named if chosen is None or name in chosen)
+
+
+@cache
+def _names(core: Core) -> Mapping[str, Place]:
+    """The registers of a core by each of their names."""
+    return {
+        name: (file.name, number)
+        for file in core.files
+        for number, names in enumerate(file.names)
+        for name in names
+    }

@@ -1,0 +1,195 @@
+"""Accesses to registers and queues, and changes of registers: who, where, and at full speed."""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.commands.text import hit_text
+from debugger.points import PointError
+from emu.engines import ENGINES
+from tests.debugger.programs import of_source, session
+from tests.debugger.test_points import LOOP, going, stops
+
+pytestmark = pytest.mark.once
+
+OFTEN = LOOP.replace("s0, 40", "s0, 20000")
+
+
+def on_both(make, kind, text, most=100, **more):
+    """The hits of a watch, the same on both engines: (cycle, turn, by, values)."""
+    seen = []
+    for engine in ENGINES:
+        debug = make(engine)
+        debug.points.add(kind, text, **more)
+        found = []
+        for stop in going(debug, most):
+            found += [(stop.cycle, stop.turn, hit) for hit in stop.hits]
+        assert debug.points.all[1].hits == len(found)
+        seen.append(
+            [(*where, hit.by, hit.values, str(hit.old), str(hit.new)) for *where, hit in found]
+        )
+    assert seen[0] == seen[1]
+    return found
+
+
+def of_loop(engine):
+    return of_source(LOOP, engine)
+
+
+def test_reads_of_a_register():
+    """s0 is read by `addi s0, s0, -1` and by `bnez s0, loop`, 40 times."""
+    found = on_both(of_loop, "rwatch", "s0")
+    at = of_loop("fast").program.symbol("loop").value
+    assert [hit.values["address"] - at for *_, hit in found] == [12, 16] * 40
+    assert [hit.new for *_, hit in found] == [x for n in range(39, -1, -1) for x in (n, n)]
+    assert [cycle for cycle, *_ in found[:4]] == [6, 7, 12, 13]
+    assert {hit.values["access"] for *_, hit in found} == {"read"}
+
+
+def test_accesses_of_a_register():
+    """`addi s1, s1, 3` reads and writes it, `andi s2, s1, 7` and `sw s1, 4(s3)` read it."""
+    found = on_both(of_loop, "awatch", "cp.s1", condition="s1 <= 6")
+    assert [(hit.values["access"], hit.old, hit.new) for *_, hit in found] == [
+        ("read and write", 0, 3), ("read", None, 3), ("read", None, 3),
+        ("read and write", 3, 6), ("read", None, 6), ("read", None, 6),
+    ]  # fmt: skip
+
+
+def test_a_write_of_the_same_value_is_an_access_and_no_change():
+    source = LOOP.replace("addi s1, s1, 3", "li s1, 3")
+    assert len(on_both(lambda engine: of_source(source, engine), "watch", "s1")) == 1
+    found = on_both(lambda engine: of_source(source, engine), "awatch", "s1", condition="s0 == 20")
+    assert [hit.values["access"] for *_, hit in found] == ["write", "read", "read"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "more", "hits"),
+    [
+        ("watch", "s2 == 9", {}, 0),
+        ("watch", "s1", {"condition": "s1 % 30000 == 0"}, 2),
+        ("watch", "s0 + mem[data]", {"condition": "s0 < 4"}, 4),  # memory that others may write
+        ("rwatch", "s1", {"condition": "s1 == 30000"}, 3),
+        ("watch", "s0", {"ignore": 19_998}, 4),
+    ],
+)
+def test_watched_registers_leave_the_code_translated(kind, text, more, hits):
+    debug = of_source(OFTEN)
+    debug.points.add(kind, text, **more)
+    found = [hit for stop in going(debug) for hit in stop.hits]
+    assert len(found) == hits
+    assert debug.core.code.blocks
+    assert debug.core.next_address is None
+
+
+def test_ways_of_a_run_over_a_watch():
+    """The way back finds the last access, and what is deleted stops nothing."""
+    debug = of_source(OFTEN)
+    debug.points.add("rwatch", "s1", condition="s1 == 30000")
+    first = [debug.proceed() for _ in range(3)]
+    assert debug.proceed().reason == "exit"
+    for stop in reversed(first):
+        back = debug.proceed_back()
+        assert (back.cycle, back.turn, back.hits[0].values) == (
+            stop.cycle, stop.turn, stop.hits[0].values)  # fmt: skip
+    debug.points.clear()
+    assert debug.proceed().reason == "exit"
+
+
+def test_vector_registers():
+    """Of vr3 by hand: `pmac` with acc reads it 16 times, `vsum` and `vext` once each; twice."""
+    found = on_both(lambda engine: session("vector_dot", engine), "rwatch", "vc.vr3")
+    assert len(found) == 36
+    found = on_both(lambda engine: session("vector_dot", engine), "watch", "vc.vr3.i32[0]")
+    assert found[-1][-1].new == session_of("vector_dot")["y"][1]
+
+
+def session_of(folder):
+    debug = session(folder)
+    debug.run()
+    return {tensor.name: debug.device.read_tensor(tensor.name) for tensor in debug.program.outputs}
+
+
+def test_the_stack_pointer_that_a_start_sets():
+    found = on_both(lambda engine: session("vector_dot", engine), "watch", "vc.sp")
+    assert [(hit.by, hit.old) for *_, hit in found] == [("cp", 0)]
+
+
+@pytest.mark.parametrize(
+    ("folder", "place", "count"),
+    [
+        ("layer", "pe[0,0].3.q2", "sum(pe[0,0].3.macs)"),  # each product leaves it
+        ("layer", "pe[0,1].2.q1.level", "sum(pe[0,1].2.macs)"),  # nothing balances here
+        ("layer", "dma.transfers.level", "dma.transfers"),
+        ("nnp_softmax", "nnp.NetInQ", ""),
+    ],
+)
+def test_what_leaves_a_queue_is_what_came(folder, place, count):
+    popped = on_both(lambda engine: session(folder, engine), "rwatch", place, 3000)
+    moved = on_both(lambda engine: session(folder, engine), "awatch", place, 3000)
+    assert {hit.values["access"] for *_, hit in popped} == {"pop"}
+    assert sum(hit.values.get("push", 0) for *_, hit in moved) == sum(
+        hit.values["pop"] for *_, hit in popped
+    )
+    if count:
+        debug = session(folder)
+        debug.run()
+        assert sum(hit.values["pop"] for *_, hit in popped) == debug.evaluate(count)
+    levels = [hit for *_, hit in moved]
+    assert all(
+        hit.new == hit.old + hit.values.get("push", 0) - hit.values.get("pop", 0) for hit in levels
+    )
+
+
+def test_who_fills_a_queue():
+    debug = session("nnp_mlp")
+    debug.points.add("awatch", "nnp.NetInQ", by="nnp")
+    assert {hit.by for stop in stops(debug) for hit in stop.hits} == {"nnp"}
+    debug = session("nnp_mlp")
+    debug.points.add("awatch", "nnp.NetInQ", by="dma")
+    found = [hit for stop in stops(debug) for hit in stop.hits]
+    assert {(hit.by, hit.values["access"]) for hit in found} == {("dma", "push")}
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "words"),
+    [
+        ("nnp_mlp", "nnp.cols", {"v_rd", "mv_mul"}),
+        ("fim_gru", "fim[1].bank[2].rz", {"fim", "push"}),
+        ("layer", "pe[0,1].2.acc0", {"mac"}),
+    ],
+)
+def test_registers_of_other_cores_are_read_by_words_of_the_table(folder, text, words):
+    found = on_both(lambda engine: session(folder, engine), "rwatch", text, 400)
+    debug = session(folder)
+    seen = set()
+    for *_, hit in found:
+        row = debug.program.section_at(hit.values["address"])
+        assert row is None or row.core == text.partition("[")[0].partition(".")[0]
+        if "banks" in hit.values:
+            assert hit.values["banks"] >> 2 & 1
+        seen.add(hit.values["address"])
+    assert len(seen) >= len(words)
+
+
+@pytest.mark.parametrize("kind", ["rwatch", "awatch"])
+@pytest.mark.parametrize("text", ["cp.instructions", "device.cycle", "pe[0,0].1.macs"])
+def test_what_has_no_accesses_is_refused(kind, text):
+    debug = session("layer")
+    with pytest.raises(PointError, match=f"{kind} is of memory, registers and queues, and "):
+        debug.points.add(kind, text)
+
+
+def test_hits_as_text():
+    debug = of_source(LOOP)
+    debug.points.add("awatch", "s1")
+    debug.points.add("rwatch", "mem[data]")
+    assert hit_text(debug.proceed().hits[0]) == "awatch 1: s1: 0 -> 3, read and write by cp"
+    assert hit_text(debug.proceed().hits[0]) == "awatch 1: s1: 3, read by cp"
+    debug = session("layer")
+    debug.points.add("rwatch", "pe[0,0].3.q1")
+    assert hit_text(debug.proceed().hits[0]) == "rwatch 1: pe[0,0].3.q1: 2 -> 3, pop by pe[0]"
+    debug = session("vector_dot")
+    debug.points.add("watch", "vc.vr0")
+    text = hit_text(debug.proceed().hits[0])
+    assert text.startswith("watch 1: vc.vr0: ")
+    assert " elements, first [0]: 0 -> " in text

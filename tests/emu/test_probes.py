@@ -1,0 +1,153 @@
+"""Probes behind instructions: both engines tell of what a listener sees, in the same cycles."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from emu.breaks import Probe
+from isa.codec import describe
+from tests.emu.test_traced_engines import configure, devices_of, parameters
+from tests.emu.test_translation import made, said
+
+pytestmark = pytest.mark.once
+
+SEEDS = {"cp": (3, 6), "vc": (0, 2)}  # of programs that are translated
+LONGEST = 5000  # cycles
+
+
+def listened(device, core, number):
+    """Changes of a register, and instructions that name it as a source: (address, cycle)."""
+    hart, name = device.cores[core], device.cores[core].table.files[0].names[number][0]
+    changes, sources = [], []
+    held = hart.x[number]
+    address = None
+
+    def hear(event):
+        nonlocal held, address
+        if event.kind == "instruction":
+            address = event.values["address"]
+        elif event.kind == "done":
+            begin = event.values["begin"]
+            if hart.x[number] != held:
+                changes.append((address, begin))
+            held = hart.x[number]
+            found = hart.code.fetch(address)
+            words = re.findall(r"\w+", describe(found).partition(" ")[2])
+            if (
+                (
+                    found.row.mnemonic.startswith(("s", "vs"))
+                    and found.row.family.endswith(("store", "memory"))
+                )
+                or found.row.family == "branch"
+                or found.row.mnemonic == "dispatch"
+            ):
+                named = words
+            else:
+                named = words[1:]
+            if name in named:
+                sources.append((address, begin))
+
+    device.listen(hear, [core])
+    stop = device.run(until=LONGEST)
+    return changes, sources, stop
+
+
+def probed(device, core, number, reads, form):
+    """What probes tell: (address, cycle)."""
+    hart, found, told = device.cores[core], [], []
+    cell = [hart.x[number]]
+
+    def test():
+        return hart.x[number] != cell[0]
+
+    asked = form in ("text", "test")
+    text = f"x[{number}] != cell[0]" if form == "text" else ""
+    probe = Probe(
+        frozenset({("x", number)}), reads, not reads, told.append,
+        test if asked else None, text, {"cell": cell},
+    )  # fmt: skip
+    hart.set_probes([probe])
+
+    def acted(who):
+        if told and (reads or hart.x[number] != cell[0]):
+            begin = device.cycle if who is hart else None  # of an access that had waited
+            found.append((told[-1], begin))
+        assert len(told) < 2
+        told.clear()
+        cell[0] = hart.x[number]
+
+    device.acted = acted
+    stop = device.run(until=LONGEST)
+    device.acted = None
+    return found, stop
+
+
+def same(found, expected):
+    """Equal but for the cycles of accesses that had waited for the arbiter."""
+    assert [x for x, _ in found] == [x for x, _ in expected]
+    assert all(a is None or a == b for (_, a), (_, b) in zip(found, expected, strict=True))
+
+
+def compare(witness, devices, core, number, form):
+    """How often it was told of, alike by all."""
+    changes, sources, stop = listened(witness, core, number)
+    expected = sources if form == "reads" else changes
+    for device in devices:
+        found, other = probed(device, core, number, form == "reads", form)
+        same(found, expected)
+        assert said(other) == said(stop)
+        assert device.hash() == witness.hash()
+    return len(expected)
+
+
+def hot(device, core):
+    """Registers that translated code writes."""
+    device.run(until=LONGEST)
+    sources = [block.source for block in device.cores[core].code.blocks.values()]
+    return sorted({int(x) for source in sources for x in re.findall(r" x(\d+) = (?!x\[)", source)})
+
+
+@pytest.mark.parametrize("form", ["text", "test", "always", "reads"])
+@pytest.mark.parametrize("core", ["cp", "vc"])
+def test_probes_tell_what_a_listener_hears(core, form):
+    seen, blocks = 0, []
+    for seed in SEEDS[core]:
+        both, chance = made(core, seed)
+        number = chance.choice(hot(made(core, seed)[0][0], core))
+        seen += compare(made(core, seed)[0][1], both, core, number, form)
+        blocks += [block.source for block in both[0].cores[core].code.blocks.values()]
+    assert seen
+    assert form == "reads" or any("asked = True" in source for source in blocks)
+
+
+@pytest.mark.parametrize("core", ["cp", "vc"])
+def test_probes_in_code_that_counts_for_the_trace(core):
+    seen = 0
+    for seed in (1, 2):
+        groups = []
+        for _ in range(2):
+            devices, chance = devices_of(core, seed)
+            chosen = parameters(chance)
+            for device in devices:
+                configure(device, core, 1, chosen)
+            groups.append(devices)
+        number = chance.randrange(5, 24)
+        seen += compare(groups[0][0], groups[1][:2], core, number, "text")
+    assert seen
+
+
+def test_code_without_probes_is_as_before():
+    device, _ = made("cp", 3)[0]
+    hart = device.cores["cp"]
+    hart.set_probes([Probe(frozenset({("x", 9)}), False, True, lambda address: None)])
+    device.run(until=1500)
+    hart.set_probes([])
+    assert not hart.code.blocks
+    assert not hart.code.runs
+    device.run(until=5000)
+    other = made("cp", 3)[0][0]
+    other.run(until=5000)
+    assert device.hash() == other.hash()
+    assert hart.code.blocks.keys() == other.cores["cp"].code.blocks.keys() != set()
