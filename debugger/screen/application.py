@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +100,10 @@ class Screen:
     # What the worker's thread calls
 
     def _changed(self) -> None:
-        self.app.invalidate()
+        loop = self.app.loop
+        if loop is not None:  # the application may end at the same time
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self.app.invalidate)
 
     def _leave(self) -> None:
         loop = self.app.loop
