@@ -146,7 +146,8 @@ class Watches:
                 found = watched.accessed(core, values)
             if found:
                 more = {"access": " and ".join(found), **values}
-                yield Seen(watched.point, core.name, more, None, watched.value())
+                both = watched.changed() if "write" in found else None
+                yield Seen(watched.point, core.name, more, *(both or (None, watched.value())))
 
     def _asked(
         self, watched: Watched, core: Core | None, told: Sequence[tuple[Watched, str, int]]
