@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 MOST_OBEYED = 10_000  # stops whose commands are done one after another
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
-_ACCESS = (
-    "E: memory, elements of a tensor, registers, queues (pe[0,0].3.q1); by: of these cores alone"
-)
+_ACCESS = "E: memory, elements of a tensor, registers, queues; by: of these cores alone"
 _IF = "if E: only where it is true; ignore N: not the first N times"
 
 
