@@ -197,7 +197,7 @@ class Watches:
                     yield from self._move(watched, core, move)
 
     def _move(self, watched: Watched, core: Core, move: Move) -> Iterator[Seen]:
-        counts = {"pop": move.popped, "push": move.pushed}
+        counts = dict(zip(MOVES["awatch"], (move.popped, move.pushed), strict=True))
         found = [x for x in MOVES.get(watched.point.kind, ()) if counts[x]]
         if found and watched.counts(core.name) and watched.has(move.place, move.queue):
             named = {"access": " and ".join(found), "queue": f"{move.place}.{move.queue}"}

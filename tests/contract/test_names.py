@@ -34,6 +34,7 @@ ALLOWED = {
     ("isa/markdown.py", "or"): "English",
     ("isa/trace.py", "trace_begin"): "the seed calls a parameter as it calls a marker",
     ("isa/trace.py", "loop"): "a member of a record",
+    ("debugger/watched.py", "push"): "what comes into a queue of any core",
     ("isa/common.py", "cp"): "a sentence on how a run ends",
     ("isa/config.py", "cp"): "a sentence: whose the local memory is in the memory map",
     ("macaw/lowering.py", "dma"): "reports on lowered programs, as `lower`",
