@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from isa.trace import OCCURRENCES
 
-NAMES = tuple(row.name for row in OCCURRENCES)
-INDEX = {name: place for place, name in enumerate(NAMES)}
+INDEX = {row.name: place for place, row in enumerate(OCCURRENCES)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]
 NEVER = -1  # a time that has not come
 _NOTHING = (0,) * len(OCCURRENCES)
@@ -51,11 +50,3 @@ class Tally:
         self.counts[place] += count
         if until > self.last[place]:
             self.last[place] = until
-
-    def uses(self) -> list[tuple[str, int, int, int]]:
-        """What occurred, as `emu.trace.TraceBlock.did` takes it."""
-        return [
-            (NAMES[place], self.first[place], self.last[place], count)
-            for place, count in enumerate(self.counts)
-            if count
-        ]

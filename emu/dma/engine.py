@@ -26,7 +26,6 @@ from emu.dma.transfer import DESCRIPTION, Transfer
 from emu.faults import Fault, Stop
 from emu.origins import Origins
 from emu.ports import ONCHIP, REGION_SHIFT
-from emu.tallies import INDEX, Tally
 from emu.windows import Later
 from isa.codec import unpack
 from isa.dma import CORE, TRANSFER
@@ -54,7 +53,8 @@ class Dma(Core):
         self.writer = device.memory.port(self)
         self.rows = 0  # of the running transfer, 0 if it has no bytes
         self.ordered = False  # its rows must not overtake one another
-        self.tally = Tally()  # what the trace will have of it
+        # What the trace will have of it: begin, end, count by occurrence.
+        self._uses: dict[str, tuple[int, int, int]] = {}
 
     # What cp asks for
 
@@ -385,17 +385,22 @@ class Dma(Core):
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
         """See `Core.occurred`; the block has it when the transfer ends or something else asks."""
-        self.tally.occurred(INDEX[what], time, until, count)
+        known = self._uses.get(what)
+        if known is not None:
+            time, count = known[0], known[2] + count
+            until = until if until > known[1] else known[1]
+        self._uses[what] = time, until, count
 
     def _tell(self, until: int = 0) -> None:
         """Let the block have what the running transfer did; it ends at `until` (0: not yet)."""
         if self.tracing:
-            self.trace.did(self.state.number, self.tally.uses(), until)
-            self.tally.clear()
+            uses = [(what, *use) for what, use in self._uses.items()]
+            self._uses.clear()
+            self.trace.did(self.state.number, uses, until)
 
     def trace_changed(self) -> None:
         """See `Core.trace_changed`."""
-        self.tally.clear()
+        self._uses.clear()
 
     @property
     def begun(self) -> int:
@@ -426,5 +431,5 @@ class Dma(Core):
     def reload(self) -> None:
         """See `Core.reload`."""
         super().reload()
-        self.tally.clear()
+        self._uses.clear()
         self._prepare()
