@@ -51,6 +51,7 @@ from emu.triggers import ENDLESS, Trigger
 from isa import trace
 from isa.trace import ALL, AUTO, FULL, PARAMETERS, RECORD, RECORDING
 
+BEFORE = -1  # of a begin: it was told
 Write = Callable[[int, bytes], None]  # bytes to an address; raises `Fault` outside of memory
 
 _PLACES = trace.places()
@@ -188,13 +189,30 @@ class TraceBlock:
         """The instruction of that number is done, `time` is the first cycle after it."""
         self.did(number, (), time)
 
-    def did(self, number: int, uses: Sequence[tuple[str, int, int, int]], until: int = 0) -> None:
-        """What an instruction uses, as `occurred` has it; it ends at `until` (0: not yet)."""
+    def did(
+        self,
+        number: int,
+        uses: Sequence[tuple[str, int, int, int]],
+        until: int = 0,
+        begun: int = BEFORE,
+    ) -> None:
+        """What an instruction uses, as `occurred` has it; it ends at `until` (0: not yet).
+
+        It begins at cycle `begun`, if that was not told `BEFORE`.
+        """
+        if begun != BEFORE:
+            self.executed = number + 1
+            if number >= self.open_at:
+                self._fire(number)
         origin = self.state.trace_origin
         for recording in self._active:
             if not recording.first <= number < recording.stop:
                 continue
             counters = recording.counters
+            if begun != BEFORE:
+                if not recording.begun:
+                    counters[BEGIN] = begun - origin
+                recording.begun += 1
             for what, begin, end, count in uses:
                 if count:
                     add(counters, TAKEN[what], begin - origin, end - origin, count)

@@ -26,6 +26,7 @@ from emu.dma.transfer import DESCRIPTION, Transfer
 from emu.faults import Fault, Stop
 from emu.origins import Origins
 from emu.ports import ONCHIP, REGION_SHIFT
+from emu.trace import BEFORE
 from emu.windows import Later
 from isa.codec import unpack
 from isa.dma import CORE, TRANSFER
@@ -55,6 +56,7 @@ class Dma(Core):
         self.ordered = False  # its rows must not overtake one another
         # What the trace will have of it: begin, end, count by occurrence.
         self._uses: dict[str, tuple[int, int, int]] = {}
+        self._begun = BEFORE  # when it began, if the trace does not know that
 
     # What cp asks for
 
@@ -126,7 +128,7 @@ class Dma(Core):
             return
         state.number = self.retired + len(state.held)
         if self.tracing:
-            self.trace.begin(state.began, state.number)
+            self._begun = state.began
         state.ready = state.began
         state.row = state.position = 0
         self.time = state.began + self.setup * self.divider
@@ -396,11 +398,16 @@ class Dma(Core):
         if self.tracing:
             uses = [(what, *use) for what, use in self._uses.items()]
             self._uses.clear()
-            self.trace.did(self.state.number, uses, until)
+            begun, self._begun = self._begun, BEFORE
+            self.trace.did(self.state.number, uses, until, begun)
+
+    def _forget_uses(self) -> None:
+        self._begun = BEFORE
+        self._uses.clear()
 
     def trace_changed(self) -> None:
         """See `Core.trace_changed`."""
-        self._uses.clear()
+        self._forget_uses()
 
     @property
     def begun(self) -> int:
@@ -431,5 +438,5 @@ class Dma(Core):
     def reload(self) -> None:
         """See `Core.reload`."""
         super().reload()
-        self._uses.clear()
+        self._forget_uses()
         self._prepare()

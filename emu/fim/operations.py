@@ -58,6 +58,7 @@ class Run(NamedTuple):
     period: int
     times: int
     waits: int  # cycles that each but the first waited for constraints of the memory
+    latency: Latency
 
 
 class Latencies:
@@ -102,7 +103,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         count, period, waits = _together(island, block, operation, latency.busy, at, most, limit)
     last = at + (count - 1) * period
     if island.tracing or island.listeners:
-        island.run = Run(at, period, count, waits)
+        island.run = Run(at, period, count, waits, latency)
     first = values["col"] + values["inc"] * block.repeat
     columns = first + values["inc"] * np.arange(count)
     _move(island, block, operation, mode, columns, slots[:count])

@@ -13,6 +13,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 from emu.tallies import ARRAY, INDEX, UNIT
+from emu.trace import BEFORE
 from isa.fim_circuit import IOSA, OPERATIONS, Operation
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
     time, index, address = block.time, block.index, block.pc
     catch_up(island, time, index, marks)
     number = island.begun if fresh else UNKNOWN
+    begun = BEFORE
     counts, dram = island.counts, island.dram
     held, pushed, pulled = dram.held, counts["pushed"], counts["pulled"]
     island.run = None
@@ -129,14 +131,16 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
             island.announce("done", address=address, block=index, until=block.time)
         return ended
     if fresh and island.tracing:
-        block.number = island.trace.begin(time, number)
+        block.number, begun = number, time
     held = dram.held - held
     if island.run is not None:
         ahead = _repeats(island, block, OPERATIONS[item.values["n"]], time, held)
         if ahead.count > 1 and not island.alone:
             block.ahead = ahead
+            if begun != BEFORE:
+                island.trace.begin(begun, number)
         else:
-            _tell(island, block, ahead.uses(), ahead.until, address)
+            _tell(island, block, ahead.uses(), ahead.until, address, begun)
         return ended
     pushed, pulled = counts["pushed"] - pushed, counts["pulled"] - pulled
     uses: Sequence[Uses] = ()
@@ -147,7 +151,7 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
             ("writes_blocked" if pushed else "reads_blocked", time, block.time, held),
         )
     until = block.time if block.running else time + island.divider
-    _tell(island, block, uses, until, address)
+    _tell(island, block, uses, until, address, begun)
     return ended
 
 
@@ -181,7 +185,7 @@ def _alone(island: Island, block: Block, values: Mapping[str, int], act: Act, li
         if operation.has_column:
             tally.occurred(_WRITES if writes else _READS, run.at, run.at, run.times * banks)
         if operation.computes:
-            latency, each = island.latencies.of(block.mode), run.times * banks
+            latency, each = run.latency, run.times * banks
             until = run.at + (run.times - 1) * run.period + latency.result * island.divider
             tally.occurred(UNIT, run.at, until, each * latency.products)
             tally.occurred(ARRAY, run.at, until, each * latency.passes)
@@ -216,8 +220,7 @@ def _repeats(island: Island, block: Block, operation: Operation, time: int, held
     """The repeats of a fim that a block has just done."""
     run, banks = island.run, len(block.banks)
     assert run is not None
-    waits = run.waits * banks
-    latency = island.latencies.of(block.mode)
+    waits, latency = run.waits * banks, run.latency
     writes = operation.to == IOSA
     return Ahead(
         asked=time,
@@ -258,11 +261,17 @@ def catch_up(island: Island, time: int, index: int = 0, exactly: bool = True) ->
             _tell(island, block, first.uses(), 0)
 
 
-def _tell(island: Island, block: Block, uses: Sequence[Uses], until: int, address: int = 0) -> None:
+def _tell(
+    island: Island,
+    block: Block,
+    uses: Sequence[Uses],
+    until: int,
+    address: int = 0,
+    begun: int = BEFORE,
+) -> None:
     """Tell what the present word of a block uses, and that it is done (`until` is 0: it is not)."""
-    number = block.number
     if island.tracing:
-        island.trace.did(number, uses, until)
+        island.trace.did(block.number, uses, until, begun)
     if island.listeners:
         for of, begin, end, times in uses:
             if times:
