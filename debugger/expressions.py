@@ -75,6 +75,7 @@ class Expression:
     guards: tuple[str, ...] = ()  # where one of these holds, the text may not be asked
     names: dict[str, object] = field(default_factory=dict)
     target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = None  # what a `set` sets
+    focused: bool = False  # it names something of the focus, and does not say of which
 
     @property
     def cores(self) -> frozenset[str]:
@@ -141,7 +142,7 @@ class _Compiler:
         is_path = grammar.path_of(node) is not None and len(accesses) == 1
         return Expression(
             self.text, value, accesses, live, next(iter(cores), ""), tuple(self.guards),
-            self.names, accesses[0] if is_path else None,
+            self.names, accesses[0] if is_path else None, self.naming.focused,
         )  # fmt: skip
 
     def _function(self, text: str) -> Callable[[], Any]:

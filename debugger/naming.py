@@ -30,6 +30,7 @@ class Naming:
 
     def __init__(self, session: Session, focus: Sequence[Place]) -> None:
         self.focus = focus
+        self.focused = False  # a name was one of the focus
         self.device = session.device
         self.program = session.program
 
@@ -119,7 +120,9 @@ class Naming:
     # Places
 
     def _focused(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Found:
-        return self._members(self.focus, (name, *steps))
+        found = self._members(self.focus, (name, *steps))
+        self.focused = True
+        return found
 
     def _placed(self, path: Path) -> Found:
         """A path that begins with a kind of core: its place, then members of that."""

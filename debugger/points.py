@@ -49,6 +49,7 @@ class Point:
     commands: tuple[str, ...] = ()
     form: str = ""  # of a dprintf: the text that it prints
     values: tuple[str, ...] = ()  # and the expressions in it
+    focus: tuple[Place, ...] = ()  # of a watch whose names depend on it: that of its making
     addresses: tuple[int, ...] = field(default=(), compare=False)
 
     def plain(self) -> dict[str, Any]:
@@ -56,6 +57,8 @@ class Point:
         kept = ("kind", "text", "condition", "ignore", "by", "place", "commands", "form", "values")
         found = {name: getattr(self, name) for name in kept if getattr(self, name)}
         found = {name: list(x) if isinstance(x, tuple) else x for name, x in found.items()}
+        if self.focus:
+            found["focus"] = [str(place) for place in self.focus]
         return found if self.enabled else {**found, "enabled": False}
 
     def hit(self, by: str = "", **more: Any) -> Hit:
@@ -83,15 +86,24 @@ class Points:
     def add(self, kind: str, text: str, **more: Any) -> Point:
         """Add a point. Raises `PointError` if what it says means nothing.
 
-        More: condition, ignore, by, place, commands, form, values, enabled.
+        More: condition, ignore, by, place, commands, form, values, enabled; focus, as texts.
         """
+        focus = more.pop("focus", ())
         point = Point(self._given + 1, kind, text, **more)
+        if kind in WATCHES:
+            point.focus = self._focus(focus) or self.session.focus
         point.temporary |= kind == "tbreak"
         self.check(point)
         self._given += 1
         self.all[point.number] = point
         self.version += 1
         return point
+
+    def _focus(self, texts: Iterable[str]) -> tuple[Place, ...]:
+        try:
+            return tuple(one for text in texts for one in places(self.session.device, text))
+        except PlaceError as error:
+            raise PointError(str(error)) from None
 
     def check(self, point: Point) -> None:
         """Raise `PointError` unless all that a point says means something; find its addresses."""
@@ -114,10 +126,14 @@ class Points:
             raise PointError(str(error)) from None
 
     def _check_watch(self, point: Point) -> None:
-        found = compiled(self.session, point.text)
+        focus = point.focus or self.session.focus
+        found = compiled(self.session, point.text, focus)
         found.value()
         if not found.accesses:
             raise PointError(f"{point.text} never changes")
+        condition = condition_of(self.session, point, focus[0])
+        is_focused = found.focused or (condition is not None and condition.focused)
+        point.focus = focus if is_focused else ()
         if point.kind == "watch":
             return
         for access, _ in found.accesses:
@@ -204,5 +220,6 @@ def event_of(session: Session, name: str) -> Event:
 
 
 def condition_of(session: Session, point: Point, place: Place) -> Expression | None:
-    """A point's condition as seen from a place; None: it has none."""
-    return compiled(session, point.condition, (place,)) if point.condition else None
+    """A point's condition as seen from a place, of a watch from its focus; None: it has none."""
+    focus = point.focus or (place,)
+    return compiled(session, point.condition, focus) if point.condition else None

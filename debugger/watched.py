@@ -34,7 +34,7 @@ class Watched:
     def __init__(self, session: Session, point: Point) -> None:
         self.point = point
         self.device = session.device
-        self.expression: Expression = compiled(session, point.text)
+        self.expression: Expression = compiled(session, point.text, point.focus or None)
         self.cores = self.expression.cores
         self.by = {place.core for place in places(session.device, point.by)} if point.by else None
         self.cell: list[Any] = [None]  # what it was; probes hold the list

@@ -60,7 +60,7 @@ class Watching:
             if point.kind == "catch" and event_of(session, point.text).late:
                 return True
             if point.kind in WATCHES:
-                cores = compiled(session, point.text).cores
+                cores = compiled(session, point.text, point.focus or None).cores
                 if any(not session.device.cores[name].asks for name in cores):
                     return True
         return False

@@ -251,9 +251,15 @@ def _save(interpreter: Interpreter, line: Line) -> Answer:
 
 
 def listing(interpreter: Interpreter) -> Answer:
-    """All points as a table."""
+    """All points as a table; of names that are another focus's, which one that is."""
+    focus = interpreter.session.focus
+
+    def what(point: Point) -> str:
+        is_other = point.focus and point.focus != focus
+        return said(point) + (f" (of {', '.join(map(str, point.focus))})" if is_other else "")
+
     rows = [
-        (point.number, point.kind, "yes" if point.enabled else "no", point.hits, said(point))
+        (point.number, point.kind, "yes" if point.enabled else "no", point.hits, what(point))
         for point in interpreter.session.points.all.values()
     ]
     return answers.table(("number", "kind", "enabled", "hits", "what"), rows)

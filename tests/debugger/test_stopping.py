@@ -142,3 +142,12 @@ def test_completion_knows_events():
     debug = interpreter()
     assert debug.complete("catch queue-") == ["queue-empty", "queue-full"]
     assert "dma-done" in debug.complete("catch ")
+
+
+def test_points_of_another_focus_say_of_which():
+    debug = interpreter()
+    debug.execute("watch s1 if s1 > 3")
+    assert debug.execute("info breakpoints").rows[0][-1] == "s1 if s1 > 3"
+    debug.execute("focus vc")
+    assert debug.execute("info breakpoints").rows[0][-1] == "s1 if s1 > 3 (of cp)"
+    assert debug.execute("run").stopped.hits[0].by == "cp"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from debugger.commands.text import hit_text
+from debugger.places import Place
 from debugger.points import PointError
 from emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
@@ -193,3 +194,28 @@ def test_hits_as_text():
     text = hit_text(debug.proceed().hits[0])
     assert text.startswith("watch 1: vc.vr0: ")
     assert " elements, first [0]: 0 -> " in text
+
+
+def test_names_of_a_watch_are_those_of_the_focus_in_which_it_was_made():
+    debug = session("vector_dot")
+    debug.points.add("watch", "sp")
+    debug.points.add("watch", "sum(y)", condition="sp == 0")
+    debug.points.add("watch", "vc.t1")
+    assert [point.focus for point in debug.points] == [(Place("cp"),), (Place("cp"),), ()]
+    debug.set_focus("vc")
+    own = Place("vc")
+    debug.points.add("watch", "t1", condition="t1 == 7")
+    assert debug.points.all[4].focus == (own,)
+    kept = debug.points.plain()
+    assert [one.get("focus") for one in kept] == [["cp"], ["cp"], None, ["vc"]]
+    assert [one.focus for one in session("vector_dot").points.load(kept)][3] == (own,)
+    debug.points.delete(3)
+    debug.set_focus("pe[0]")  # which has none of these names
+    found = [(hit.number, hit.by, hit.new) for stop in stops(debug) for hit in stop.hits]
+    assert found == [(4, "vc", 7)] * 2
+
+
+def test_a_focus_that_is_not_there():
+    debug = of_source(LOOP)
+    with pytest.raises(PointError, match="no core is called"):
+        debug.points.load([{"kind": "watch", "text": "s1", "focus": ["vx"]}])
