@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from debugger.accessors import Members, held
-from debugger.commands.code import around, source_lines
+from debugger.commands.code import around, source_lines, standing
 from debugger.commands.table import CommandError
 from debugger.commands.text import shown, stop_lines, value_text
 from debugger.commands.values import symbol_at
+from debugger.copies import original
 from debugger.frame import (
     OLD,
     Code,
@@ -34,10 +35,9 @@ from debugger.frame import (
     visible,
 )
 from debugger.heat import Heat
-from debugger.places import Place
+from debugger.places import Place, compact
 from debugger.values import AccessError
 from emu.faults import Fault
-from isa.memory_map import UNIT_SHIFT
 
 if TYPE_CHECKING:
     from debugger.commands.answers import Answer
@@ -51,7 +51,6 @@ BEFORE, BEHIND = 40, 80  # instructions around the present one
 ROW = 16  # bytes to a row of memory
 ROWS = 64
 REGISTERS = 256
-COMPARED = 64  # bytes that tell a copy of a part
 MOST_PLACES = 8  # whose queues are shown
 
 
@@ -122,7 +121,7 @@ class Gatherer:
             visible(self._short(" | ".join(lines))),
             session.stopped.reason,
             session.device.cycle,
-            _focus(session.focus),
+            compact(session.device, session.focus),
             MappingProxyType(parts),
         )
 
@@ -156,18 +155,17 @@ class Gatherer:
             place = stood.address if stood is not None and stood.core == session.core.name else None
         if place is None:
             return Code(message=f"{session.core.name} is idle: it stands at no instruction")
+        place = original(session.program, session.core, place)
         try:
             rows = around(session, place, BEFORE, BEHIND)
         except (CommandError, Fault) as error:
-            copied = self._copied(session.core, place)
-            if copied is None:
-                return Code(message=str(error))
-            place, rows = copied, around(session, copied, BEFORE, BEHIND)
+            return Code(message=str(error))
         points: dict[int, str] = {}
         for point in session.points:
-            for address in point.addresses:
-                points[address] = "on" if point.enabled else "off"
-        marks = {core.next_address: core.name for core in session.device.order if core.running}
+            for target in session.points.targets(point):
+                at = original(session.program, target.core, target.address)
+                points[at] = "on" if point.enabled else "off"
+        marks = {at: compact(session.device, places) for at, places in standing(session).items()}
         found: list[CodeRow] = []
         line = None
         for row in rows:
@@ -188,20 +186,6 @@ class Gatherer:
                 )
             )
         return Code(tuple(found))
-
-    def _copied(self, core: Core, place: int) -> int | None:
-        """Where the program has the instruction that a core has as a copy in its own unit."""
-        memory, unit = self.interpreter.session.device.memory, (1 << UNIT_SHIFT) - 1
-        for section in self.interpreter.session.program.sections:
-            at = section.address & ~unit | place & unit
-            if section.core == core.table.name and section.holds(at):
-                data = section.data[at - section.address :][:COMPARED]
-                try:
-                    if data and memory.peek(place, len(data)) == data:
-                        return at
-                except Fault:
-                    continue
-        return None
 
     def registers(self) -> tuple[Register, ...]:
         """Registers of the first focused place, by their most usual name."""
@@ -377,11 +361,6 @@ def _source(file: str, number: int) -> str:
         return visible(source_lines(file)[number - 1].strip())
     except (CommandError, IndexError):
         return ""
-
-
-def _focus(places: tuple[Place, ...]) -> str:
-    names = ", ".join(map(str, places[:4]))
-    return names + (f" and {len(places) - 4} more" if len(places) > 4 else "")
 
 
 def _value(value: Any, width: int) -> str:

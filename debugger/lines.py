@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from debugger.backwards import Landing, landings
+from debugger.copies import original
 from debugger.history import START, Position
 from debugger.watching import Test
 from emu.faults import Fault, Stop
@@ -36,7 +37,9 @@ class Lines:
 
     def line(self, address: int | None) -> Line | None:
         """The line of an instruction."""
-        return None if address is None else self.session.program.line_at(address)
+        if address is None:
+            return None
+        return self.session.program.line_at(original(self.session.program, self.core, address))
 
     def begins(self, address: int | None) -> bool:
         """Whether the instruction is the first one of its line."""

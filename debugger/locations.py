@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
+from asm.disassembly.forms import Record, form
+from asm.disassembly.labels import Labels, Names
+from debugger.copies import candidates, index_of, moved, original
 from debugger.expressions import ExpressionError, compiled
+from isa import registry
 
 if TYPE_CHECKING:
+    from asm.program import Program, Section
     from debugger.session import Session
     from emu.core import Core
 
@@ -40,9 +46,12 @@ def locate(session: Session, text: str) -> Location:
         raise LocationError(str(error)) from None
     if not isinstance(value, int) or not 0 <= value < 1 << 32:
         raise LocationError(f"{text} is no address")
-    if not text.startswith("*") and session.program.section_at(value) is None:
+    if text.startswith("*"):
+        return Location(text, (value,))
+    section = session.program.section_at(value)
+    if section is None:
         raise LocationError(f"{text} is {value:#x}, where the program has nothing; *{text} insists")
-    return Location(text, (value,))
+    return Location(text, (_begins(session, section).get(value, value),))
 
 
 def _of_line(session: Session, file: str | None, number: int) -> tuple[int, ...]:
@@ -60,29 +69,66 @@ def _of_line(session: Session, file: str | None, number: int) -> tuple[int, ...]
             raise LocationError(f"the program has no lines of {file}{hint}")
         wanted = found[0]
     starts: dict[int, list[int]] = {}
-    for section in table.sections:
+    for name in table.sections:
         before = None
-        for row in (table.at(section, address) for address in table.rows(section).addresses):
+        begins = _begins(session, session.program.section(name))
+        for row in (table.at(name, address) for address in table.rows(name).addresses):
             if row is None or row.file != wanted:
                 before = None
                 continue
-            if row.line != before:
-                starts.setdefault(row.line, []).append(row.address)
+            if row.line != before and (not begins or row.address in begins):
+                starts.setdefault(row.line, []).append(begins.get(row.address, row.address))
             before = row.line
     line = min((line for line in starts if line >= number), default=None)
     if line is None:
         raise LocationError(f"line {number} of {wanted} has no code, nor have those behind it")
-    return tuple(starts[line])
+    return tuple(dict.fromkeys(starts[line]))
 
 
-def cores_of(session: Session, address: int) -> list[Core]:
-    """The cores that may execute what lies at an address: of its part, else all that fetch."""
-    device = session.device
-    section = session.program.section_at(address)
-    if section is not None and section.core is not None:
-        cores = [core for core in device.order if core.table.name == section.core]
-        if section.index is not None and cores:
-            own = [core for core in cores if core.number - core.table.number == section.index]
-            return own or cores
-        return cores
-    return [core for core in device.order if core.halts]
+def _begins(session: Session, section: Section) -> dict[int, int]:
+    """Of a part that is not fetched: by the address of a piece where its core begins with it."""
+    if section.core is None or registry.core(section.core).executable:
+        return {}
+    pieces = records_of(session.program, section.name, section.core)
+    return {piece.address: piece.begins for piece in pieces if piece.begins is not None}
+
+
+@lru_cache(maxsize=64)
+def records_of(program: Program, name: str, core: str) -> tuple[Record, ...]:
+    """What the bytes of a part that is not fetched are, as the program has them."""
+    section = program.section(name)
+    return tuple(form(core).records(section, Labels(section, program, Names(program.symbols))))
+
+
+class Target(NamedTuple):
+    """An address that a core may execute."""
+
+    core: Core
+    address: int
+    of: int | None = None  # it counts only where it holds a copy of what the program has there
+
+
+def targets(session: Session, address: int) -> list[Target]:
+    """Who may execute what lies at an address, and where: a row its own copy of another's part."""
+    device, program = session.device, session.program
+    section = program.section_at(address)
+    if section is None or section.core is None:
+        holders = [core for core in device.order if any(candidates(program, core, address))]
+        holders = holders or [core for core in device.order if core.halts]
+        return [Target(core, address) for core in holders]
+    found = []
+    for core in device.order:
+        if core.table.name != section.core:
+            continue
+        if section.index in (None, index_of(core)):
+            found.append(Target(core, address))
+            continue
+        place = moved(core, address, section.index, index_of(core))
+        if program.section_at(place) is None:
+            found.append(Target(core, place, address))
+    return found
+
+
+def is_there(session: Session, target: Target) -> bool:
+    """Whether a core has now at a target what is meant."""
+    return target.of is None or original(session.program, target.core, target.address) == target.of

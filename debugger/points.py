@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from debugger.expressions import Expression, ExpressionError, compiled
-from debugger.locations import LocationError, cores_of, locate
+from debugger.locations import LocationError, locate, targets
 from debugger.places import Place, PlaceError, places
 from debugger.stops import Hit
 from isa.common import EVENTS
 
 if TYPE_CHECKING:
+    from debugger.locations import Target
     from debugger.session import Session
     from emu.core import Core
     from isa.model import Event
@@ -45,7 +46,7 @@ class Point:
     enabled: bool = True
     temporary: bool = False
     by: str = ""  # of a watch: the places whose accesses count
-    place: str = ""  # of an event: where
+    place: str = ""  # of an event, a breakpoint: where
     commands: tuple[str, ...] = ()
     form: str = ""  # of a dprintf: the text that it prints
     values: tuple[str, ...] = ()  # and the expressions in it
@@ -119,11 +120,21 @@ class Points:
             for text in (point.by, point.place):
                 if text:
                     places(self.session.device, text)
+            if point.kind in BREAKS and point.place:
+                self._check_place(point)
             for core in self.cores(point):
                 for text in filter(None, (point.condition, *point.values)):
                     compiled(self.session, text, (Place(core.name),))
         except (LocationError, ExpressionError, PlaceError) as error:
             raise PointError(str(error)) from None
+
+    def _check_place(self, point: Point) -> None:
+        found = self.cores(point)
+        if not found:
+            raise PointError(f"{point.place} executes nothing at {point.text}")
+        for place in places(self.session.device, point.place):
+            if place.units and any(core.name == place.core and core.halts for core in found):
+                raise PointError(f"{place.core} stops as a whole, not at {place} alone")
 
     def _check_watch(self, point: Point) -> None:
         focus = point.focus or self.session.focus
@@ -145,10 +156,15 @@ class Points:
 
     def cores(self, point: Point) -> list[Core]:
         """The cores that a breakpoint is about."""
-        found: dict[str, Core] = {}
-        for address in point.addresses:
-            found |= {core.name: core for core in cores_of(self.session, address)}
-        return list(found.values())
+        return list({target.core.name: target.core for target in self.targets(point)}.values())
+
+    def targets(self, point: Point) -> list[Target]:
+        """Where a breakpoint stops, in the cores to which `at` narrows it."""
+        found = [x for address in point.addresses for x in targets(self.session, address)]
+        if not point.place:
+            return found
+        names = {place.core for place in places(self.session.device, point.place)}
+        return [target for target in found if target.core.name in names]
 
     def get(self, number: int) -> Point:
         """The point of that number. Raises `PointError`."""

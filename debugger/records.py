@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from debugger.copies import original
 from debugger.stops import Wait, Where
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ def where_of(program: Program, core: Core, address: int | None = None) -> Where:
     address = core.next_address if address is None else address
     if address is None:
         return Where(core.name)
-    line = program.line_at(address)
-    found = program.symbol_at(address)
+    place = original(program, core, address)
+    line, found = program.line_at(place), program.symbol_at(place)
     symbol = None
     if found is not None:
         symbol = found[0].name + (f"+{found[1]}" if found[1] else "")

@@ -7,6 +7,7 @@ milliseconds. What a program writes is in `output`, and given to `on_output` as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from debugger.backwards import Interrupted, landings, last_hit
 from debugger.expressions import Expression, compiled
 from debugger.history import START, History, Position
 from debugger.lines import Lines
-from debugger.locations import cores_of, locate
+from debugger.locations import is_there, locate, targets
 from debugger.places import Place, places
 from debugger.points import Point, Points
 from debugger.records import details, waits_of, where_of
@@ -176,8 +177,10 @@ class Session:
         """Run until a core comes to a location (`until`). Raises `LocationError`."""
         goals: dict[str, dict[int, Test]] = {}
         for address in locate(self, location).addresses:
-            for core in cores_of(self, address):
-                goals.setdefault(core.name, {})[address] = lambda: True
+            for target in targets(self, address):
+                goals.setdefault(target.core.name, {})[target.address] = partial(
+                    is_there, self, target
+                )
         if not all(self.device.cores[name].halts for name in goals):
             raise SessionError(f"{location} is no place to run to; set a breakpoint there")
         raw = self.runner.live(self.runner.forward, goals=goals)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from debugger.changes import Change, change_of
 from debugger.expressions import Expression, ExpressionError, compiled
-from debugger.hearing import inside, place_of
-from debugger.locations import cores_of
+from debugger.hearing import inside, place_of, reaches
+from debugger.locations import Target, is_there
 from debugger.places import Place, places
 from debugger.points import BREAKS, WATCHES, Point, condition_of, event_of
 from debugger.stops import Hit
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from emu.device import Device
 
 Test = Callable[[], bool]
+Broken = tuple[Point, Target]  # a breakpoint at an address of a core
 
 
 class Watching:
@@ -44,7 +45,7 @@ class Watching:
         self._version: object = None
         self._breaks: dict[str, dict[int, Break]] = {}
         self._broken: set[str] = set()  # cores that have them now
-        self._instructions: dict[str, dict[int, list[Point]]] = {}  # of cores that do not halt
+        self._instructions: dict[str, dict[int, list[Broken]]] = {}  # of cores that do not halt
         self._watches = Watches(session)
         self._conditions: dict[tuple[int, Place], Expression | None] = {}
         self._changes: list[tuple[Point, Change]] = []
@@ -123,13 +124,13 @@ class Watching:
             self._broken = set()
             self._watches.forget_device()
         self._device = device
-        points: dict[str, dict[int, list[Point]]] = {}
+        points: dict[str, dict[int, list[Broken]]] = {}
         self._changes, self._announced = [], []
         self._conditions.clear()
         for point in session.points.active:
-            for address in point.addresses:
-                for core in cores_of(session, address):
-                    points.setdefault(core.name, {}).setdefault(address, []).append(point)
+            for target in session.points.targets(point):
+                found = points.setdefault(target.core.name, {})
+                found.setdefault(target.address, []).append((point, target))
             if point.kind == "catch":
                 self._prepare_event(point)
         cores = device.cores
@@ -156,14 +157,14 @@ class Watching:
                 if change is not None:
                     self._changes.append((point, change))
 
-    def _break(self, core: Core, points: list[Point]) -> Break:
+    def _break(self, core: Core, points: list[Broken]) -> Break:
         place = Place(core.name)
-        conditions = [(point, self._condition(point, place)) for point in points]
-        test = partial(self._reached, place, conditions)
+        test = partial(self._reached, place, points)
         texts: list[str] = []
         names: dict[str, object] = {}
-        for _, condition in conditions:
-            if condition is None or not condition.live:
+        for point, target in points:
+            condition = self._condition(point, place)
+            if condition is None or not condition.live or target.of is not None:
                 return Break(test)
             if condition.live_core not in ("", core.name):
                 return Break(test)
@@ -225,10 +226,13 @@ class Watching:
         kind, name, values = item
         core = self.session.device.cores[name]
         if name in self._instructions and kind in core.table.begins:
-            for point in self._instructions[name].get(values["address"], ()):
-                place = place_of(core, values)
-                condition = self._condition(point, place)
-                yield from self._met(point, condition, name, place, values)
+            place = place_of(core, values)
+            for point, target in self._instructions[name].get(values["address"], ()):
+                at = places(self.session.device, point.place) if point.place else (place,)
+                there = any(reaches(core, values, one) for one in at)
+                if there and is_there(self.session, target):
+                    condition = self._condition(point, place)
+                    yield from self._met(point, condition, str(place), place, values)
         for point, announced, where in self._announced:
             if announced != kind or not inside(place_of(core, values), where):
                 continue
@@ -240,12 +244,13 @@ class Watching:
                 condition = self._condition(point, place)
                 yield from self._met(point, condition, name, place, values)
 
-    def _reached(self, place: Place, conditions: list[tuple[Point, Expression | None]]) -> bool:
+    def _reached(self, place: Place, points: list[Broken]) -> bool:
         """Whether one of the breakpoints stops the core, which is right before it."""
         found = [
             hit
-            for point, condition in conditions
-            for hit in self._met(point, condition, place.core, place)
+            for point, target in points
+            if is_there(self.session, target)
+            for hit in self._met(point, self._condition(point, place), place.core, place)
         ]
         self.met += found
         return bool(found)

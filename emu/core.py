@@ -60,8 +60,8 @@ and comes after it is `confined`. A core that has gone on for several cycles say
 core that works on longer things announces "begin" and "end" of them (transfers of the dma,
 exes of the array in each cluster, where `left` says how many other clusters have yet to end it;
 of a chain and of an island's block the end alone), and what else its folder names. "packet"
-(address, order) comes when a row asks for the first beat of one. "done" (until) follows an
-instruction of cp and vc, "beats" (of, begin, until, count) an access to external memory, "swap"
+(address, order, clusters) comes when a row asks for the first beat of one. "done" (until) follows
+an instruction of cp and vc, "beats" (of, begin, until, count) an access to external memory, "swap"
 (mask) that of ping and pong.
 
 **Trace.** Every core has a trace block, `core.trace`, with its registers (docs/isa/trace.md); it

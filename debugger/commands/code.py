@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from asm.disassembly import code
 from asm.disassembly.forms import form
-from asm.disassembly.labels import Labels, Names
 from debugger.commands.table import CommandError
 from debugger.commands.values import symbol_at
+from debugger.copies import original
+from debugger.locations import records_of, targets
+from debugger.places import Place
 from emu.faults import Fault
 from isa import registry
 
 if TYPE_CHECKING:
-    from asm.program import Program, Section
+    from asm.program import Section
     from debugger.session import Session
     from isa.model import Core
 
@@ -35,12 +37,16 @@ class Row(NamedTuple):
 
 
 def instructions(session: Session, address: int, count: int) -> list[Row]:
-    """The pieces from an address on. Raises `CommandError` if no part of a program is there."""
+    """The pieces from an address on. Raises `CommandError` if no part of a program is there.
+
+    Of an address in a copy these are those of the original.
+    """
+    address = _original(session, address)
     section = session.program.section_at(address)
     if section is None or section.core is None:
         raise CommandError(f"no part of the program is at {address:#010x}")
     table = registry.core(section.core)
-    marks = {core.next_address for core in session.device.order if core.running}
+    marks = standing(session)
     found: list[Row] = []
     pieces = _words if table.executable else _records
     for at, size, text in pieces(session, section, table, address):
@@ -62,8 +68,25 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
     return found
 
 
+def standing(session: Session) -> dict[int, list[Place]]:
+    """Which cores stand where in the program, copies at their originals."""
+    found: dict[int, list[Place]] = {}
+    for core in session.device.order:
+        address = core.next_address if core.running else None
+        if address is not None:
+            found.setdefault(original(session.program, core, address), []).append(Place(core.name))
+    return found
+
+
+def _original(session: Session, address: int) -> int:
+    for target in targets(session, address):
+        return original(session.program, target.core, target.address)
+    return address
+
+
 def around(session: Session, address: int, before: int, after: int) -> list[Row]:
     """The pieces before and from an address on."""
+    address = _original(session, address)
     section = session.program.section_at(address)
     if section is None or section.core is None:
         raise CommandError(f"no part of the program is at {address:#010x}")
@@ -101,19 +124,9 @@ def _records(
     session: Session, section: Section, table: Core, address: int
 ) -> Iterator[tuple[int, int, str]]:
     """Packets, lists and the like, as the program has them."""
-    for at, size, text in _records_of(session.program, section.name, table.name):
-        if at + size > address:
-            yield at, size, text
-
-
-@lru_cache(maxsize=64)
-def _records_of(program: Program, name: str, core: str) -> tuple[tuple[int, int, str], ...]:
-    section = program.section(name)
-    labels = Labels(section, program, Names(program.symbols))
-    return tuple(
-        (item.address, item.size, " ".join(item.text.split()))
-        for item in form(core).records(section, labels)
-    )
+    for item in records_of(session.program, section.name, table.name):
+        if item.address + item.size > address:
+            yield item.address, item.size, " ".join(item.text.split())
 
 
 @lru_cache(maxsize=64)

@@ -9,6 +9,7 @@ from debugger.commands.answers import Answer
 from debugger.commands.table import CommandError, Line, command, number
 from debugger.frames import frames
 from debugger.locations import LocationError
+from debugger.places import compact
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
@@ -174,9 +175,11 @@ def _restart(interpreter: Interpreter, line: Line) -> Answer:
 
 
 @command(
-    "focus [PLACES]", "where", "choose a core, a unit of it, or several with *; alone: say which"
+    "focus [PLACES]",
+    "where",
+    "choose a core, a unit of it, or several by *, 0..3 and commas; alone: say which",
 )
 def _focus(interpreter: Interpreter, line: Line) -> Answer:
     session, asked = interpreter.session, line.get("PLACES")
     found = session.focus if asked is None else session.set_focus(asked)
-    return answers.done(f"focus {', '.join(map(str, found))}")
+    return answers.done(f"focus {compact(session.device, found)}")

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 MOST_OBEYED = 10_000  # stops whose commands are done one after another
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
 _ACCESS = "E: memory, elements of a tensor, registers, queues; by: of these cores alone"
-_IF = "if E: only where it is true; ignore N: not the first N times"
+_IF = (
+    "at PLACES: of cores, and clusters of the array, that execute the same, these alone\n"
+    "if E: only where it is true; ignore N: not the first N times"
+)
 
 
 def _added(interpreter: Interpreter, kind: str, text: str, **more: Any) -> Answer:
@@ -50,19 +53,24 @@ def _break(interpreter: Interpreter, line: Line) -> Answer:
         if address is None:
             raise CommandError("the focused core is at no instruction", "break LOC says where")
         place = f"*{address:#x}"
-    return _added(interpreter, line.command.name, place, condition=condition, ignore=ignore)
+    more = {"condition": condition, "ignore": ignore, "place": line.get("PLACES") or ""}
+    return _added(interpreter, line.command.name, place, **more)
 
 
 command(
-    "break [LOC] [if E] [ignore N]",
+    "break [LOC] [at PLACES] [if E] [ignore N]",
     "stop",
     "stop before an instruction; alone: before this one",
     aliases=("b",),
     details=_IF,
 )(_break)
-command("tbreak LOC [if E] [ignore N]", "stop", "the same, once", aliases=("tb",), details=_IF)(
-    _break
-)
+command(
+    "tbreak LOC [at PLACES] [if E] [ignore N]",
+    "stop",
+    "the same, once",
+    aliases=("tb",),
+    details=_IF,
+)(_break)
 
 
 def _watch(interpreter: Interpreter, line: Line) -> Answer:

@@ -155,7 +155,8 @@ class Distribution:
             return
         if self.row.listeners and beat["command"]:
             where = self.row.address(packet["address"])
-            self.row.announce("packet", address=where, order=packet["order"])
+            clusters = sum(1 << cluster for cluster in packet["clusters"])
+            self.row.announce("packet", address=where, order=packet["order"], clusters=clusters)
         first = not packet["sent"] or len(beat["pieces"]) > 1
         if beat["pieces"] and first and command_of(packet).loads:
             self.row.begin_segment(packet)

@@ -531,11 +531,12 @@ def test_a_beat_that_loses_its_banks_goes_later() -> None:
 def test_what_listeners_hear() -> None:
     machine, _out = layer({}, np.ones((8, 2), int), [1, 2])
     heard: list[tuple[Any, ...]] = []
-    packets: list[tuple[int, int, int]] = []
+    packets: list[tuple[int, int, int, int]] = []
 
     def listen(event: Any) -> None:
         if event.kind == "packet":
-            packets.append((event.time, event.values["address"], event.values["order"]))
+            values = event.values
+            packets.append((event.time, values["address"], values["order"], values["clusters"]))
         elif event.kind not in ("read", "write"):
             if event.kind == "end":  # cluster 0 is done first
                 assert event.values["left"] == (event.values["cluster"] == 0)
@@ -555,7 +556,7 @@ def test_what_listeners_hear() -> None:
         assert mine == [(11, "begin", None), *wanted, (21 + cluster, "end", None)]
     # The config is the first thing on the bus; the exe lies behind its header and one segment.
     exe = 0x1000_0000 + PACKET.size + SEGMENT.size
-    assert packets == [(4, 0x1000_0000, 0), (10, exe, 1)]
+    assert packets == [(4, 0x1000_0000, 0, 0b11), (10, exe, 1, 0b11)]
 
 
 def test_two_segments_of_weights_in_one_beat_count_together() -> None:

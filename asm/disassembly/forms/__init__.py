@@ -26,6 +26,7 @@ class Record(NamedTuple):
     size: int  # bytes
     text: str  # what it is, in columns
     target: int | None = None  # the address that it means
+    begins: int | None = None  # where the core begins with what it belongs to, if it does
 
 
 class Form:

@@ -35,15 +35,17 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
         head = codec.unpack(pe.PACKET, data, place)
         rest = _members(pe.PACKET, head, but=("command",))
         text = statement(f"packet {codec.describe(packet.command)}, {rest}")
-        yield Record(start + place, pe.PACKET.size, text)
+        begins = start + place
+        yield Record(start + place, pe.PACKET.size, text, begins=begins)
         place += pe.PACKET.size
         for segment in packet.segments:
             target = start + segment["offset"]
-            yield Record(start + place, pe.SEGMENT.size, _text(pe.SEGMENT, segment), target)
+            text = _text(pe.SEGMENT, segment)
+            yield Record(start + place, pe.SEGMENT.size, text, target, begins)
             place += pe.SEGMENT.size
         if packet.out is not None:
             target = start + packet.out["offset"]
-            yield Record(start + place, pe.OUT.size, _text(pe.OUT, packet.out), target)
+            yield Record(start + place, pe.OUT.size, _text(pe.OUT, packet.out), target, begins)
         wanted |= {segment["offset"] for segment in carried(packet)}
         place = aligned(end, pe.PACKET_ALIGN)
     yield from _sequences(section, labels, end, wanted)
@@ -60,13 +62,16 @@ def _sequences(section: Section, labels: Labels, end: int, wanted: set[int]) -> 
             sequence = read_sequence(data, offset)
         except _ERRORS:
             continue
-        yield Record(start + offset, pe.SEQUENCE.size, _text(pe.SEQUENCE, sequence.header))
         end = offset + pe.SEQUENCE.size
+        first = start + end + len(sequence.steps) * pe.STEP.size
+        text = _text(pe.SEQUENCE, sequence.header)
+        yield Record(start + offset, pe.SEQUENCE.size, text, begins=first)
         for step in sequence.steps:
-            yield Record(start + end, pe.STEP.size, _text(pe.STEP, step))
+            yield Record(start + end, pe.STEP.size, _text(pe.STEP, step), begins=first)
             end += pe.STEP.size
         for found in sequence.instructions:
-            yield Record(start + end, pe.INSTRUCTION_BYTES, statement(codec.describe(found)))
+            text, at = statement(codec.describe(found)), start + end
+            yield Record(at, pe.INSTRUCTION_BYTES, text, begins=at)
             end += pe.INSTRUCTION_BYTES
 
 
