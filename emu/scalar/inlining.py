@@ -1,16 +1,18 @@
 """The text of an act: what `emu.scalar.semantics` says of a row, with its registers as variables.
 
 An act is a closure in a module of meanings. Its statements are taken from that module's
-source, its free variables from the closure: numbers become constants, registers
-variables (`x10`), all else names in a namespace. So a meaning is written once,
-and the same for an engine that calls acts and for one that executes text.
+source, once for all acts that are alike, its free variables from the closure: numbers become
+constants, registers variables (`x10`), all else names in a namespace. So a meaning is written
+once, and the same for an engine that calls acts and for one that executes text.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -18,6 +20,9 @@ from typing import Any, NamedTuple
 from emu.scalar.semantics import SINK
 
 LEAVE = "LEAVE"  # a line of its own: here the act raises `Leave`
+
+_REGISTER, _VALUE = "x", "v"  # kinds of marks
+_MARK = re.compile(rf"_({_REGISTER}|{_VALUE})_(\w+?)__(?!\w)")
 
 
 class Inlined(NamedTuple):
@@ -30,13 +35,21 @@ class Inlined(NamedTuple):
 @cache
 def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
     """The statements of each act of a module, by the name of the function that makes it."""
-    found = {}
+    found: dict[str, list[ast.stmt]] = {}
     for outer in ast.parse(inspect.getsource(module)).body:
         if isinstance(outer, ast.FunctionDef):
             for inner in outer.body:
                 if isinstance(inner, ast.FunctionDef) and inner.name == "act":
                     found[outer.name] = inner.body
     return found
+
+
+class _Template(NamedTuple):
+    """The text of all acts of one code: what the acts differ in is marked (`_MARK`)."""
+
+    lines: tuple[str, ...]
+    result: str
+    outcome: str  # the name of the value that begins with the result; empty: `result` says it
 
 
 def inlined(
@@ -47,52 +60,62 @@ def inlined(
     Raises `OSError` if the module has no source.
     """
     assert isinstance(act, FunctionType)
+    code = act.__code__
     cells = (cell.cell_contents for cell in act.__closure__ or ())
-    values = dict(zip(act.__code__.co_freevars, cells, strict=True))
-    values |= {name: act.__globals__[name] for name in act.__code__.co_names
-               if name in act.__globals__}  # fmt: skip
-    change = _Change(values, names)
+    values = dict(zip(code.co_freevars, cells, strict=True))
+    held = act.__globals__
+    values |= {name: held[name] for name in code.co_names if name in held}
+
+    def put(mark: re.Match[str]) -> str:
+        kind, name = mark.groups()
+        value = values[name]
+        if kind == _REGISTER:
+            return "sink" if value == SINK else f"x{value}" if value else "0"
+        return str(value) if isinstance(value, int) else named(names, name, value)
+
+    template = _template(module, make.__name__, frozenset(values))
+    lines = [_MARK.sub(put, line) for line in template.lines]
+    if template.outcome:
+        return Inlined(lines, str(values[template.outcome][0]))
+    return Inlined(lines, _MARK.sub(put, template.result))
+
+
+@cache
+def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
+    """That of the acts made by the function of this name, in which these values are free."""
+    change = _Change(values)
     lines: list[str] = []
-    result = ""
-    for statement in _bodies(module)[make.__name__]:
-        copy = ast.parse(ast.unparse(statement)).body[0]
-        if isinstance(copy, ast.Return):
-            result = _result(copy.value, values, change)
+    result = outcome = ""
+    for statement in _bodies(module)[name]:
+        changed = change.visit(deepcopy(statement))
+        if not isinstance(changed, ast.Return):
+            lines += ast.unparse(ast.fix_missing_locations(changed)).splitlines()
+        elif isinstance(changed.value, ast.IfExp):
+            result = ast.unparse(changed.value.test)
+        elif isinstance(changed.value, ast.Tuple):
+            result = ast.unparse(changed.value.elts[0])
         else:
-            lines += ast.unparse(ast.fix_missing_locations(change.visit(copy))).splitlines()
-    return Inlined(lines, result)
-
-
-def _result(value: ast.expr | None, values: dict[str, Any], change: _Change) -> str:
-    if isinstance(value, ast.IfExp):
-        return ast.unparse(change.visit(value.test))
-    if isinstance(value, ast.Tuple):
-        return ast.unparse(change.visit(value.elts[0]))
-    assert isinstance(value, ast.Name)
-    return str(values[value.id][0])
+            assert isinstance(changed.value, ast.Name)
+            found = _MARK.fullmatch(changed.value.id)
+            assert found is not None
+            outcome = found[2]
+    return _Template(tuple(lines), result, outcome)
 
 
 class _Change(ast.NodeTransformer):
-    def __init__(self, values: dict[str, Any], names: dict[str, Any]) -> None:
+    """Marks registers and values."""
+
+    def __init__(self, values: frozenset[str]) -> None:
         self.values = values
-        self.names = names
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if isinstance(node.value, ast.Name) and node.value.id == "x":
             assert isinstance(node.slice, ast.Name)
-            number = self.values[node.slice.id]
-            if number == 0:
-                return ast.Constant(0)
-            return ast.Name("sink" if number == SINK else f"x{number}", node.ctx)
+            return ast.Name(f"_{_REGISTER}_{node.slice.id}__", node.ctx)
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id not in self.values:
-            return node
-        value = self.values[node.id]
-        if isinstance(value, int):
-            return ast.Constant(value)
-        return ast.Name(named(self.names, node.id, value), node.ctx)
+        return ast.Name(f"_{_VALUE}_{node.id}__", node.ctx) if node.id in self.values else node
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         return ast.Expr(ast.Name(LEAVE, ast.Load()))

@@ -123,6 +123,11 @@ class Translator:
         return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 
     @property
+    def lasting(self) -> Iterable[str]:
+        """What is counted and not told the tally."""
+        return ()
+
+    @property
     def telling(self) -> Callable[..., None]:
         """What takes into the tally what a function has counted."""
         return self.hart.told
@@ -210,8 +215,12 @@ class Translator:
         yield from _indented(self.crossing())
         yield f"    cut = border(done + {self.place})"
         yield f"    done = -{self.place}"
-        yield "    if cut < 0:"
-        yield from _indented(_indented(self.exit(f"{self.address:#x}")))
+        yield "    if cut < 0:"  # nothing is counted by now that would be told
+        yield f"        pc = {self.address:#x}"
+        yield from (f"        {name} += {self.counts[name]}" for name in self.lasting)
+        yield "        done = 0"
+        yield f"        t += {self.offset}"
+        yield "        break"
         yield f"    room = cut - {len(self.instructions)}"
         yield f"    cut += {self.place}"
 

@@ -317,24 +317,31 @@ class Processor(Hart):
         writes: int = 0,
         partial: int = 0,
     ) -> None:
-        """Add to the tally what a block did, with its accesses to external memory."""
+        """Add to the tally what a block did, with its accesses to external memory.
+
+        `read` and `written` are the begins of the last ones, that of the last beat of all is the
+        end of what it holds.
+        """
         tally = self.tally
         if tally.begin < 0:
             tally.begin = begun
-        if until > tally.until:
-            tally.until = until
         if arrays:
             tally.occurred(UNIT, first, used, lanes)
             tally.occurred(ARRAY, first, used, arrays)
+        delay = self.device.memory.channel.latency + 1
         if reads:
             self.port.external_reads += reads
-            tally.occurred(READS, first_read, read, reads)
+            tally.occurred(READS, first_read, read + delay, reads)
+            until = max(until, self.aligned(read + delay))
         if writes:
             self.port.external_writes += writes
-            tally.occurred(WRITES, first_write, written, writes)
+            tally.occurred(WRITES, first_write, written + delay, writes)
+            until = max(until, self.aligned(written + delay))
         if partial:
             self.port.external_partial += partial
-            tally.occurred(PARTIAL, first_write, written, partial)
+            tally.occurred(PARTIAL, first_write, written + delay, partial)
+        if until > tally.until:
+            tally.until = until
 
     # What accesses use
 

@@ -118,15 +118,22 @@ class VectorTranslator(Translator):
             if place in self.late:
                 yield f"if r{place} > begun: begun = r{place}"
         yield "first = first_read = first_write = -1"
-        yield "used = late = taken = read = written = 0"
+        yield "used = late = read = written = 0"
 
     def wait(self, found: Decoded) -> Iterable[str]:
         self.moved = "t"
-        begun = [f"if begun < 0: begun = t + {self.offset}"] if self.cutting else []
-        if not self.counting or self.ready.issuperset(waits(found)):
-            return [*self._waiting(found), *begun]
-        self.moved = "unmoved"
-        return ["unmoved = t", *self._waiting(found), *begun]
+        size = self.sizes[self.place]
+        if size is not None:  # what leaves does so before it waits
+            yield from self._reached(found, size)
+        if self.counting:
+            late = len(set(waits(found)) - self.ready)
+            may_leave = found.row.mnemonic in OPERATIONS or found.row.family == "jump"
+            if late > 1 or (late and may_leave and size is None):
+                self.moved = "unmoved"
+                yield "unmoved = t"
+        yield from self._waiting(found)
+        if self.cutting:
+            yield f"if begun < 0: begun = t + {self.offset}"
 
     def leave(self) -> list[str]:
         self.leaving = True
@@ -157,34 +164,38 @@ class VectorTranslator(Translator):
         latency = self._latency(found)
         if self.sizes[self.place] is not None:
             return  # accesses have done it
-        if self.counting:
-            yield from self._told(found, latency)
-        if latency <= self.cost(found):
-            return  # it is there in time
-        for place in writes(found):
-            self.ready.discard(place)
-            yield f"r{place} = t + {self.offset + latency}"
+        is_late = latency > self.cost(found)  # else it is there in time
+        to = [f"r{place} = " for place in writes(found)] if is_late else []
+        self.ready -= set(writes(found) if is_late else ())
+        until = f"t + {self.offset + latency}"
+        lanes = self.hart.uses(found.row) if self.counting else 0
+        if lanes:
+            if self.cutting or not self.counts["arrays"]:
+                yield f"if first < 0: first = t + {self.offset}"
+            self.counts["lanes"] += lanes
+            self.counts["arrays"] += 1
+            if latency == self.longest_use:
+                to.append("used = ")
+            else:
+                yield f"used = max(used, {until})"
+        elif self.counting and is_late and (to or found.row.family not in ENDS):
+            if latency == self.longest:
+                to.append("late = ")
+            else:
+                yield f"late = max(late, {until})"
+        if to:
+            yield f"{''.join(to)}{until}"
 
-    def _told(self, found: Decoded, latency: int) -> Iterable[str]:
-        """Lines for the tally after an instruction that accesses no memory."""
-        lanes, until = self.hart.uses(found.row), f"t + {self.offset + latency}"
-        if not lanes:
-            if latency > self.cost(found) and (writes(found) or found.row.family not in ENDS):
-                is_longest = latency == self.longest
-                yield f"late = {until}" if is_longest else f"late = max(late, {until})"
-            return
-        if self.cutting or not self.counts["arrays"]:
-            yield f"if first < 0: first = t + {self.offset}"
-        self.counts["lanes"] += lanes
-        self.counts["arrays"] += 1
-        yield f"used = {until}" if latency == self.longest_use else f"used = max(used, {until})"
+    @property
+    def lasting(self) -> Iterable[str]:
+        return ("products",) if self.counts["products"] else ()
 
     @property
     def telling(self) -> Callable[..., None]:
         return self.core.took
 
     def tally(self) -> Iterable[str]:
-        values = "begun, max(ended, late, used, taken), first, used, lanes, arrays"
+        values = "begun, max(ended, late, used), first, used, lanes, arrays"
         yield f"told({values}{', '.join(('', *_TOLD)) if self.has_access else ''})"
 
     def crossing(self) -> Iterable[str]:
@@ -193,11 +204,11 @@ class VectorTranslator(Translator):
             return f"{name} + {counted}" if counted else name
 
         told = [now(name) if name in self.counts else name for name in _TOLD]
-        values = [f"max(t + {self.offset}, late, used, taken)", "first", "used"]
+        values = [f"max(t + {self.offset}, late, used)", "first", "used"]
         values += [now("lanes"), now("arrays"), *(told if self.has_access else ())]
         yield f"told(begun, {', '.join(values)})"
         yield "begun = first = first_read = first_write = -1"
-        yield "used = late = taken = read = written = 0"
+        yield "used = late = 0"
         for name in (*self.tallied, *(_TRAFFIC[:3] if self.has_access else ())):
             yield f"{name} = -{self.counts[name]}"
 
@@ -222,7 +233,7 @@ class VectorTranslator(Translator):
 
     def other(self, found: Decoded) -> Iterable[str] | None:
         if self.sizes[self.place] is not None:
-            return self._access(found, self.sizes[self.place] or 0)
+            return self._access(found)
         if found.row.mnemonic in OPERATIONS:
             return self._act(found)
         return None
@@ -238,8 +249,8 @@ class VectorTranslator(Translator):
         self.counts["products"] += products
         return lines
 
-    def _access(self, found: Decoded, size: int) -> list[str]:
-        """An access to external memory; of any other the function ends."""
+    def _reached(self, found: Decoded, size: int) -> list[str]:
+        """Lines before an access: if it is none of external memory the function ends."""
         values, external = found.values, self.core.device.memory.external
         base = f"x{values['rs1']}" if values["rs1"] else "0"
         is_load = "memory" in found.row.reads.split()
@@ -254,8 +265,13 @@ class VectorTranslator(Translator):
             lines.append(f"mark = {named(self.names, 'marks', external.marks)}[offset >> {SHIFT}]")
             lines.append(f"if mark != {WRITTEN} and (mark != {SHARED} or {any_held}):")
             lines += leave
-        lines.append(self._moved(found, size, is_load))
-        lines += self._channel(found, is_load)
+        return lines
+
+    def _access(self, found: Decoded) -> list[str]:
+        """An access to external memory, at `offset`."""
+        size = self.sizes[self.place] or 0
+        is_load = "memory" in found.row.reads.split()
+        lines = [self._moved(found, size, is_load), *self._channel(found, is_load)]
         self.counts["external_reads" if is_load else "external_writes"] += 1
         if not is_load:
             channel = self.core.device.memory.channel
@@ -291,22 +307,20 @@ class VectorTranslator(Translator):
     def _channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
         """Take the channel for a beat, and wait until it is free."""
         latency = self.core.device.memory.channel.latency + 1
-        yield f"begin = t + {self.offset}"
+        begin = "read" if is_load else "written"  # it is that of the last one
+        yield f"{begin} = t + {self.offset}"
         of = "external_reads" if is_load else "external_writes"
         if self.cutting or (self.counting and not self.counts[of]):
             first = "first_read" if is_load else "first_write"
-            yield f"if {first} < 0: {first} = begin"
-        yield "if free > begin:"
-        yield "    external_blocked += free - begin"
-        yield f"    moved = {self._aligned('free + 1')} - begin - {self.hart.divider}"
+            yield f"if {first} < 0: {first} = {begin}"
+        yield f"if free > {begin}:"
+        yield f"    external_blocked += free - {begin}"
+        yield f"    moved = {self._aligned('free + 1')} - {begin} - {self.hart.divider}"
         yield "    memory += moved"
         yield "    t += moved"
-        yield "    begin = free"
-        yield "free = begin + 1"
-        after = self._aligned(f"begin + {latency}")
-        if self.counting:
-            yield f"{'read' if is_load else 'written'} = begin + {latency}"
-            yield f"taken = {after}"
+        yield f"    {begin} = free"
+        yield f"free = {begin} + 1"
+        after = self._aligned(f"{begin} + {latency}")
         if not is_load:
             yield f"r{LAST_STORE} = max(r{LAST_STORE}, {after})"
             return
