@@ -326,6 +326,10 @@ class Memory:
 
         It goes to external memory, or one of a core's own: the banks have no port for it.
         """
+        offset = address - EXTERNAL
+        if 0 <= offset <= self.external_bytes - len(data):
+            self.external.write(offset, data)
+            return
         pages, offset = self.locate(address, len(data), "write")
         if address >> REGION_SHIFT == ONCHIP:
             raise Fault(

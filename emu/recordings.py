@@ -11,23 +11,22 @@ from emu.spans import Spans
 from emu.state import StateField
 from isa.trace import ALL, GROUP, INSTRUCTION, OCCURRENCES, PARAMETERS, RECORD
 
-Place = tuple[int | None, int | None, int | None]
+Place = tuple[int, int, int]
 
 
 def _place(occurrence: str) -> Place:
-    """Where a group counts an occurrence, notes its first begin and its last end."""
+    """Where a group counts an occurrence, notes its first begin and its last end (-1: nowhere)."""
     found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
-    return found.get("count"), found.get("first"), found.get("last")
+    return found["count"], found.get("first", -1), found.get("last", -1)
 
 
 COUNTERS = len(GROUP)
-TAKEN = {row.name: _place(row.name) for row in OCCURRENCES}
-TAKEN_AT = tuple(enumerate(TAKEN[row.name] for row in OCCURRENCES))[1:]  # as a tally has them
+TAKEN = {row.name: _place(row.name) for row in OCCURRENCES if row.name != INSTRUCTION}
 BEGIN, END = (
     next(place for place, row in enumerate(GROUP) if (row.of, row.takes) == (INSTRUCTION, takes))
     for takes in ("first", "last")
 )
-ARRAY = TAKEN["array"][0] or 0
+ARRAY = TAKEN["array"][0]
 _PACK = Struct(f"<{len(RECORD.members)}I").pack  # of a record: all its members are u32
 _CLIPPED = tuple(row.takes == "count" for row in GROUP)
 
@@ -97,8 +96,7 @@ def shown(counters: Sequence[int]) -> Sequence[int]:
 def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> None:
     """Note an occurrence in the counters of a group; times are relative to the timer's start."""
     counted, first, last = taken
-    assert counted is not None
-    if first is not None and last is not None:
+    if first >= 0:
         if begin < counters[first] or not counters[counted]:
             counters[first] = begin
         if end > counters[last]:

@@ -6,32 +6,30 @@ the same: a core may add it up and let its block have it at once (`emu.trace.Tra
 
 from __future__ import annotations
 
-from isa.trace import OCCURRENCES
+from emu.recordings import COUNTERS, TAKEN
 
-INDEX = {row.name: place for place, row in enumerate(OCCURRENCES)}
+INDEX = {name: place for place, name in enumerate(TAKEN)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]
 NEVER = -1  # a time that has not come
-_NOTHING = (0,) * len(OCCURRENCES)
+PLACES = tuple(TAKEN.values())
 
 
 class Tally:
-    """Counts, first begins and last ends of occurrences, by their place in `OCCURRENCES`.
+    """What happened, counted as a register group counts it, with times of the device's clock.
 
-    `begin` is that of the first instruction, `NEVER` if none has begun; `until` their greatest end.
+    `begin` is that of the first instruction, `NEVER` if none has begun; `until` their greatest
+    end. `values` has what occurred, by the places of `isa.trace.GROUP`.
     """
 
-    __slots__ = ("begin", "counts", "first", "last", "until")
+    __slots__ = ("begin", "until", "values")
 
     def __init__(self) -> None:
-        self.begin = self.until = NEVER
-        self.counts = [0] * len(OCCURRENCES)
-        self.first = [0] * len(OCCURRENCES)  # of what was counted
-        self.last = [0] * len(OCCURRENCES)
+        self.clear()
 
     def clear(self) -> None:
         """Nothing has happened."""
         self.begin = self.until = NEVER
-        self.counts[:] = self.last[:] = _NOTHING
+        self.values = [0] * COUNTERS
 
     def began(self, time: int) -> None:
         """An instruction has begun, after those that were told before."""
@@ -45,8 +43,11 @@ class Tally:
 
     def occurred(self, place: int, time: int, until: int, count: int) -> None:
         """Something happens `count` times from cycle `time` to `until`; never before another."""
-        if not self.counts[place]:
-            self.first[place] = time
-        self.counts[place] += count
-        if until > self.last[place]:
-            self.last[place] = until
+        counted, first, last = PLACES[place]
+        values = self.values
+        if first >= 0:
+            if not values[counted]:
+                values[first] = time
+            if until > values[last]:
+                values[last] = until
+        values[counted] += count

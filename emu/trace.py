@@ -38,7 +38,6 @@ from emu.recordings import (
     COUNTERS,
     END,
     TAKEN,
-    TAKEN_AT,
     Recording,
     add,
     fields,
@@ -46,7 +45,7 @@ from emu.recordings import (
 )
 from emu.spans import Spans
 from emu.state import State
-from emu.tallies import Tally
+from emu.tallies import PLACES, Tally
 from emu.triggers import ENDLESS, Trigger
 from isa import trace
 from isa.trace import ALL, AUTO, FULL, PARAMETERS, RECORD, RECORDING
@@ -310,7 +309,8 @@ class TraceBlock:
     def turn(self, tally: Tally, number: int) -> None:
         """All before this instruction have ended: `absorb`, then `close` and `open`."""
         self.absorb(tally, number)
-        self.close(number)
+        if number >= self.close_at:
+            self.close(number)
         if number >= self.open_at:
             self.open(number)
 
@@ -323,16 +323,21 @@ class TraceBlock:
         self.executed = executed
         for recording in self._active:
             counters = recording.counters
-            if tally.begin >= 0 and not recording.begun:
+            begun, values = tally.begin >= 0 and not recording.begun, tally.values
+            if begun and not origin and not any(counters):
+                counters[:] = values
+            else:
+                for taken in PLACES:
+                    counted, first, last = taken
+                    if values[counted]:
+                        begin, end = values[first] - origin, values[last] - origin
+                        add(counters, taken, begin, end, values[counted])
+            if begun:
                 counters[BEGIN] = tally.begin - origin
-            recording.begun += told
-            recording.ended = recording.begun - flying
             if tally.until - origin > counters[END]:
                 counters[END] = tally.until - origin
-            for place, taken in TAKEN_AT:
-                if tally.counts[place]:
-                    begin, end = tally.first[place] - origin, tally.last[place] - origin
-                    add(counters, taken, begin, end, tally.counts[place])
+            recording.begun += told
+            recording.ended = recording.begun - flying
         tally.clear()
 
     # Registers

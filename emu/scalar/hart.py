@@ -403,11 +403,14 @@ class Hart(Core):
         if self._marks:
             self._marks = False
         elif self.tracing:
-            self.tally.began(self.time)
-            self.tally.ended(until)
+            tally, time = self.tally, self.time
+            if tally.begin < 0:
+                tally.begin = time
+            if until > tally.until:
+                tally.until = until
             if uses:
-                self.tally.occurred(UNIT, self.time, until, uses)
-                self.tally.occurred(ARRAY, self.time, until, 1)
+                tally.occurred(UNIT, time, until, uses)
+                tally.occurred(ARRAY, time, until, 1)
         if self.listeners:
             self.announce("done", begin=self.time, until=until)
 
@@ -438,12 +441,8 @@ class Hart(Core):
             tally.begin = begun
         tally.until = until
         if uses:
-            counts = tally.counts
-            if not counts[UNIT]:
-                tally.first[UNIT] = tally.first[ARRAY] = first
-            counts[UNIT] += uses
-            counts[ARRAY] += uses
-            tally.last[UNIT] = tally.last[ARRAY] = used
+            tally.occurred(UNIT, first, used, uses)
+            tally.occurred(ARRAY, first, used, uses)
 
     def border(self, done: int) -> int:
         """A block has come to a border; it has told what it did, `done` instructions.

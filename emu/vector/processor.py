@@ -136,19 +136,20 @@ class Processor(Hart):
         trace, code = self.trace, self.traced
         blocks = code.blocks if self.fast and not self.listeners else {}
         while self.tracing and self.time < limit and not self._shared:
-            before = self.retired
-            if before >= trace.open_at:
+            if self.retired >= trace.open_at:
                 self.open_groups()
-            room = min(trace.open_at, trace.close_at) - before
             block = blocks.get(self.pc)
-            if block is not None and room < block.length:
-                block = code.cut(self.pc)
             if block is not None and self.time + block.lead < limit:
-                is_plain = tracing.ran(self, block, limit, room)
-                if self.retired >= trace.close_at:
-                    self.close_groups()
-                if not is_plain or self.time >= limit:
-                    continue
+                border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+                room = border - self.retired
+                if room < block.length:
+                    block = code.cut(self.pc)
+                if block is not None:
+                    is_plain = tracing.ran(self, block, limit, room)
+                    if self.retired >= trace.close_at:
+                        self.close_groups()
+                    if not is_plain or self.time >= limit:
+                        continue
             stop = self._one_by(limit)
             if stop is not None:
                 return stop
