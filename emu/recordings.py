@@ -62,14 +62,6 @@ class Recording:
     ended: int = 0
     worked: Spans | None = None  # cycles in which the array did
 
-    def packed(self, core: int) -> bytes:
-        """The record in memory."""
-        head = core, self.group, self.loop, self.first, self.begun
-        try:
-            return _PACK(*head, *self.counters)
-        except error:  # something is beyond 32 bits
-            return _PACK(*(value & ALL for value in head), *shown(self.counters))
-
     def plain(self) -> tuple[Any, ...]:
         """As a plain value, but for the group and its counters."""
         worked = None if self.worked is None else self.worked.plain()
@@ -81,6 +73,14 @@ class Recording:
         loop, first, stop, begun, ended, spans = value
         worked = None if spans is None else Spans(spans)
         return cls(group, counters, loop, first, stop, begun, ended, worked)
+
+
+def packed(head: tuple[int, ...], counters: list[int]) -> bytes:
+    """A record in memory: its core, group, loop, first instruction, how many; its counters."""
+    try:
+        return _PACK(*head, *counters)
+    except error:  # something is beyond 32 bits
+        return _PACK(*(value & ALL for value in head), *shown(counters))
 
 
 def shown(counters: Sequence[int]) -> Sequence[int]:

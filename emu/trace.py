@@ -41,6 +41,7 @@ from emu.recordings import (
     Recording,
     add,
     fields,
+    packed,
     shown,
 )
 from emu.spans import Spans
@@ -103,6 +104,12 @@ class TraceBlock:
     def wanted(self) -> bool:
         """Whether anything may be recorded before the next marker or write of a register."""
         return self.open_at < ENDLESS or bool(self._active)
+
+    def _settle_rest(self) -> None:
+        """The trigger has fired: find the border that follows."""
+        self.open_at = self._trigger.next
+        if self.open_at == ENDLESS and not self._active:
+            self._settle()
 
     def _update(self) -> None:
         """Parameters have changed, or the timer: so may all that comes next."""
@@ -202,6 +209,9 @@ class TraceBlock:
         if begun != BEFORE:
             self.executed = number + 1
             if number >= self.open_at:
+                if until and self.state.trace_num == 1 and not self._active:
+                    self._record(number, uses, begun, until)
+                    return
                 self._fire(number)
         origin = self.state.trace_origin
         for recording in self._active:
@@ -219,7 +229,8 @@ class TraceBlock:
                 if until - origin > counters[END]:
                     counters[END] = until - origin
                 recording.ended += 1
-                self._close(recording)
+                if self.executed >= recording.stop and recording.ended == recording.begun:
+                    self._finish(recording)
 
     def occurred(
         self,
@@ -387,9 +398,23 @@ class TraceBlock:
         for group, loop in trigger.fire(number):
             if self.recordings[group] is None:
                 self._open(group, loop, number, number + self.state.trace_num)
-        self.open_at = trigger.next
-        if not self._active:
-            self._settle()
+        self._settle_rest()
+
+    def _record(
+        self, number: int, uses: Sequence[tuple[str, int, int, int]], begun: int, until: int
+    ) -> None:
+        """As `did` of a whole instruction that alone makes the records that begin with it."""
+        trigger, origin = self._trigger, self.state.trace_origin
+        if trigger.next < number:
+            trigger.aim(number)
+        for group, loop in trigger.fire(number):
+            self.counters[group] = counters = [0] * COUNTERS
+            counters[BEGIN], counters[END] = begun - origin, until - origin
+            for what, begin, end, count in uses:
+                if count:
+                    add(counters, TAKEN[what], begin - origin, end - origin, count)
+            self._spill((self.core, group, loop, number, 1), counters)
+        self._settle_rest()
 
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
         """Clear a group; it records from now on."""
@@ -418,6 +443,11 @@ class TraceBlock:
             self._settle()
         else:
             self._active, self.close_at = [], ENDLESS
+        head = self.core, recording.group, recording.loop, recording.first, recording.begun
+        self._spill(head, recording.counters)
+
+    def _spill(self, head: tuple[int, ...], counters: list[int]) -> None:
+        """Write a record, of which the members are these, to its area. Raises `Fault`."""
         state = self.state
         if state.trace_spill >= state.trace_spill_end:
             return  # there is no area: the record stays in its registers until the next one
@@ -425,5 +455,5 @@ class TraceBlock:
             state.trace_status = FULL
             state.trace_lost += 1
             return
-        self.write_memory(state.trace_next, recording.packed(self.core))
+        self.write_memory(state.trace_next, packed(head, counters))
         state.trace_next += RECORD.size

@@ -40,7 +40,7 @@ _READS, _WRITES, _READS_HELD, _WRITES_HELD, _PULLED, _PUSHED = (
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class Ahead:
     """Repeats of a fim: the cycle for which the first was asked, when it was, cycles between them.
 
@@ -115,11 +115,14 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
             if not island.tracing:
                 return act(island, block, item.values, limit)
         return _alone(island, block, item.values, act, limit)
-    absorb(island)
-    time, index, address = block.time, block.index, block.pc
-    catch_up(island, time, index, marks)
+    if island.untold != UNKNOWN:
+        absorb(island)
+    time, address = block.time, block.pc
+    for other in island.blocks:
+        if other.ahead is not None:
+            catch_up(island, time, block.index, marks)
+            break
     number = island.begun if fresh else UNKNOWN
-    begun = BEFORE
     counts, dram = island.counts, island.dram
     held, pushed, pulled = dram.held, counts["pushed"], counts["pulled"]
     island.run = None
@@ -128,8 +131,9 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
         return ended
     if marks:  # the block knows of it
         if island.listeners:
-            island.announce("done", address=address, block=index, until=block.time)
+            island.announce("done", address=address, block=block.index, until=block.time)
         return ended
+    begun = BEFORE
     if fresh and island.tracing:
         block.number, begun = number, time
     held = dram.held - held
@@ -223,19 +227,19 @@ def _repeats(island: Island, block: Block, operation: Operation, time: int, held
     waits, latency = run.waits * banks, run.latency
     writes = operation.to == IOSA
     return Ahead(
-        asked=time,
-        at=run.at,
-        period=run.period,
-        count=run.times,
-        step=island.divider,
-        first_waits=held - (run.times - 1) * waits,
-        waits=waits,
-        reads=banks if operation.has_column and not writes else 0,
-        writes=banks if writes else 0,
-        products=latency.products * banks if operation.computes else 0,
-        passes=latency.passes * banks if operation.computes else 0,
-        result=latency.result * island.divider,
-        until=0 if block.repeat else block.time,
+        time,
+        run.at,
+        run.period,
+        run.times,
+        island.divider,
+        held - (run.times - 1) * waits,
+        waits,
+        banks if operation.has_column and not writes else 0,
+        banks if writes else 0,
+        latency.products * banks if operation.computes else 0,
+        latency.passes * banks if operation.computes else 0,
+        latency.result * island.divider,
+        0 if block.repeat else block.time,
     )
 
 
