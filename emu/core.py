@@ -96,6 +96,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from emu import recordings, trace
 from emu.breaks import Break, Probe
 from emu.faults import Fault, Stop
+from emu.formats import MemoryFormat
 from emu.origins import Origins
 from emu.state import State, StateField
 
@@ -326,6 +327,11 @@ class Core(ABC):
         """
         self.origins = Origins(number)
         return self.origins
+
+    @property
+    def formats(self) -> Mapping[str, MemoryFormat]:
+        """How it reads bytes of memory as numbers of its own, by names of formats."""
+        return {}
 
     # The trace block
 

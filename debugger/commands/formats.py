@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class Format:
     letter: str = ""
     type: str = ""  # of `debugger.accessors.VIEWS`, or one of `WIDE`
     unit: int | None = None
+    own: str = ""  # a format of a core (`emu.core.Core.formats`)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -57,20 +58,22 @@ class Format:
 _FORMAT = re.compile(r"(\d*)([A-Za-z]\w*)?")
 
 
-def read(text: str, before: Format | None = None) -> Format:
+def read(text: str, before: Format | None = None, own: Collection[str] = ()) -> Format:
     """The format of a text such as `4xw`, `8f16`; what it leaves open is as `before`.
 
-    Raises `CommandError`.
+    `own` are the formats that cores of the device have. Raises `CommandError`.
     """
     match = _FORMAT.fullmatch(text)
     if match is None:
-        raise _unknown(text)
+        raise _unknown(text, own)
     count = int(match[1]) if match[1] else None
     if count is not None and not 1 <= count <= MOST:
         raise CommandError(f"{count} units are out of range, 1 to {MOST}")
     word = match[2] or ""
     if word in VIEWS:
         return Format(count, type=word)
+    if word in own:
+        return Format(count, own=word)
     letter, unit = "", None
     for one in word:
         if one in LETTERS and not letter:
@@ -78,18 +81,18 @@ def read(text: str, before: Format | None = None) -> Format:
         elif one in UNITS and unit is None:
             unit = UNITS[one]
         else:
-            raise _unknown(text)
+            raise _unknown(text, own)
     if before is not None and not word:
-        return Format(count, before.letter, before.type, before.unit)
+        return replace(before, count=count)
     return Format(count, letter, unit=unit)
 
 
-def _unknown(text: str) -> CommandError:
+def _unknown(text: str, own: Collection[str]) -> CommandError:
     letters = ", ".join(f"{letter} {name}" for letter, name in LETTERS.items())
     return CommandError(
         f"'{text}' is no format",
         f"a count, a letter ({letters}) and a unit ({', '.join(UNITS)}), or a type:"
-        f" {', '.join(VIEWS)}",
+        f" {', '.join((*VIEWS, *own))}",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,13 @@ from debugger.values import VIEWS
 from emu.faults import Fault
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from debugger.commands.interpreter import Interpreter
+    from emu.formats import MemoryFormat
 
 ROW = 16  # bytes to a line of `x`
-_TILE = (4, 4)  # numbers of fp16: a column of an island
+MOST_BYTES = 1 << 20  # in a format of a core
 
 
 @command(
@@ -41,25 +45,29 @@ def _print(interpreter: Interpreter, line: Line) -> Answer:
 @command(
     "x [E]",
     "look",
-    "memory at an address; without one, go on",
+    "memory at an address; without one, go on, as many as before",
     suffix="NFU",
     repeats=True,
     alone=True,
-    details="N units; F as of print, or tiles of 4 x 4 fp16; U: "
+    details="N units; F as of print; U: "
     + ", ".join(f"{letter} {size}" for letter, size in UNITS.items())
-    + " bytes; or a type: x/8f16 y",
+    + " bytes; or a type: x/8f16 y\n"
+    "or as a core of the device reads memory: bfp (the codes of a native vector and the exponent\n"
+    "that they share; bfp_matrix: as matrices are quantised), tiles (4 x 4 fp16; tiles_fp32)",
 )
 def _x(interpreter: Interpreter, line: Line) -> Answer:
     last = interpreter.looked
-    tiles = line.suffix.endswith("tiles")
-    form = Format(_count(line.suffix[:-5])) if tiles else read(line.suffix, last.form)
+    own = _own(interpreter)
+    form = read(line.suffix, last.form, own)
+    if line.get("E") is None and form.count is None:
+        form = replace(form, count=last.form.count)  # as many as before
     if line.get("E") is None and last.next is None:
         raise CommandError("x needs an address the first time", "x/8xw y")
     place = address(interpreter, line) if line.get("E") is not None else last.next
     assert place is not None
     count = form.count or 1
-    if tiles:
-        found, size = _tiles(interpreter, place, count)
+    if form.own:
+        found, size = _formatted(interpreter, place, count, own[form.own])
     elif form.letter == "i":
         rows = instructions(interpreter.session, place, count)
         size = rows[-1].next - place if rows else 0
@@ -74,9 +82,10 @@ def _x(interpreter: Interpreter, line: Line) -> Answer:
     return found
 
 
-def _count(text: str) -> int:
-    found = read(text).count
-    return 1 if found is None else found
+def _own(interpreter: Interpreter) -> Mapping[str, MemoryFormat]:
+    """The formats of the device's cores."""
+    order = interpreter.session.device.order
+    return {name: form for core in order for name, form in core.formats.items()}
 
 
 def _peek(interpreter: Interpreter, place: int, length: int) -> bytes:
@@ -120,17 +129,22 @@ def _strings(interpreter: Interpreter, place: int, count: int) -> tuple[Answer, 
     return answers.table(("address", "text"), rows), at - place
 
 
-def _tiles(interpreter: Interpreter, place: int, count: int) -> tuple[Answer, int]:
-    """Tiles of 4 x 4 numbers of fp16, a row of a tile to a line."""
-    across = _TILE[1]
-    size = 2 * _TILE[0] * across
-    values = np.frombuffer(_peek(interpreter, place, count * size), "<f2").reshape(-1, *_TILE)
-    rows = [
-        (_where(interpreter, place + tile * size) if not number else "", *map(float, row))
-        for tile, matrix in enumerate(values)
-        for number, row in enumerate(matrix)
-    ]
-    return answers.table(("address", *map(str, range(across))), rows), count * size
+def _formatted(
+    interpreter: Interpreter, place: int, count: int, form: MemoryFormat
+) -> tuple[Answer, int]:
+    """Units of a core's format."""
+    size = count * form.size
+    if size > MOST_BYTES:
+        raise CommandError(f"{count} units of {form.size} bytes are too many")
+    data = _peek(interpreter, place, size)
+    rows = []
+    for at in range(0, size, form.size):
+        try:
+            found = form.rows(data[at : at + form.size])
+        except ValueError as error:
+            raise CommandError(f"at {_where(interpreter, place + at)}: {error}") from None
+        rows += [(_where(interpreter, place + at + inside), *cells) for inside, cells in found]
+    return answers.table(("address", *form.columns), rows, form.meaning), size
 
 
 @command("display [E]", "look", "show a value after each stop; alone: show all now", suffix="F")

@@ -8,7 +8,7 @@ for, and the block goes on behind the last command. The reference engine takes t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ from emu.fim.arithmetic import Mode
 from emu.fim.dram import Dram
 from emu.fim.stalls import stalls
 from emu.fim.state import NOBODY, OWN_COUNTS, OWNER, PRODUCER, Block, fields
+from emu.fim.tiles import TILES
+from emu.formats import MemoryFormat
 from emu.tallies import Tally
 from emu.windows import Later
 from isa import memory_map
@@ -225,6 +227,11 @@ class Island(Core):
                 if stop is not None:
                     return stop
         return None
+
+    @property
+    def formats(self) -> Mapping[str, MemoryFormat]:
+        """See `Core.formats`: of a tensor product, and what dot leaves."""
+        return TILES
 
     def _step(self, block: Block, limit: int) -> bool:
         """Do a word of a block; whether others have to act now."""

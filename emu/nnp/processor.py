@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from emu.core import NEVER
 from emu.faults import Fault, Stop
 from emu.nnp.chain import Chain
+from emu.nnp.formats import formats
 from emu.nnp.iterations import WORD, Iterations
 from isa.codec import Decoded, DecodeError, decode
 from isa.nnp import BEGIN, BETWEEN, CORE, MEMORY, SCALARS, STAGE, WRITE
@@ -19,7 +20,10 @@ from isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
 from isa.nnp_entries import check
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from emu.device import Device
+    from emu.formats import MemoryFormat
 
 _PROGRAM = MEMORY[0]
 _KNOWN = 4096  # complete chains that are kept
@@ -98,6 +102,11 @@ class Processor(Iterations):
         self._chain = None
         if state.launched:
             self._chain = self._complete(tuple(word for _, word in state.chain))
+
+    @property
+    def formats(self) -> Mapping[str, MemoryFormat]:
+        """See `Core.formats`."""
+        return formats(self.arithmetic, self.device.config)
 
     def write_register(self, name: str, value: int, time: int) -> None:
         """Set the base of Dram, a multiple of 4. Raises `Fault`."""

@@ -84,17 +84,18 @@ def test_memory_by_units(run):
         f"{x:#x}" for x in words[:6]
     ]
     assert first.rows[1][0] == f"{base + 16:#010x} <numbers+16>"
+    run.execute("x/xw numbers+20")
     assert run.execute("x").rows[0][1] == "0x7"  # it goes on, one by one
     assert run.execute("").rows[0][1] == "0x8"
+    run.execute("x/2xw numbers")
+    assert run.execute("x").rows[0][1:] == ("0x3", "0x4")  # as many as before
+    assert run.execute("").rows[0][1:] == ("0x5", "0x6")
     assert run.execute("x/2dw numbers").rows[0][1:] == (0x41424344, -2)
     assert run.execute("x/3f16 halves").rows[0][1:] == (1.0, -2.0, 65504.0)
     assert run.execute("x/2fh halves").rows[0][1:] == (1.0, -2.0)
     assert run.execute("x/4c numbers").rows[0][1] == "68 'D'"
     assert [row[1] for row in run.execute("x/2s text").rows] == ["'hello'", "'you'"]
     assert run.execute("x/s").rows[0][0] == f"{session.program.symbol('text').value + 10:#010x}"
-    tiles = run.execute("x/tiles halves")
-    assert tiles.rows[0][1:] == (1.0, -2.0, 65504.0, 0.0)
-    assert tiles.rows[1][1] == 0.5
 
 
 def test_instructions_as_they_are_encoded(run):

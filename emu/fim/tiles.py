@@ -1,0 +1,32 @@
+"""Tiles of 4 x 4 numbers in memory, as the tensor arrangement takes them and dot leaves them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from emu.floats import HOST
+from emu.formats import MemoryFormat, Row
+from isa.fim_circuit import TENSOR_SIDE
+
+
+def _rows(dtype: np.dtype[Any], data: bytes) -> Sequence[Row]:
+    matrix = np.frombuffer(data, dtype).reshape(TENSOR_SIDE, TENSOR_SIDE)
+    wide = TENSOR_SIDE * dtype.itemsize
+    return [(at * wide, tuple(map(float, row))) for at, row in enumerate(matrix)]
+
+
+def _format(name: str) -> MemoryFormat:
+    dtype = np.dtype(HOST[name]).newbyteorder("<")
+    columns = tuple(map(str, range(TENSOR_SIDE)))
+    meaning = f"a tile of {TENSOR_SIDE} x {TENSOR_SIDE} numbers of {name}"
+    return MemoryFormat(meaning, TENSOR_SIDE**2 * dtype.itemsize, columns, partial(_rows, dtype))
+
+
+TILES: Mapping[str, MemoryFormat] = MappingProxyType(
+    {"tiles": _format("fp16"), "tiles_fp32": _format("fp32")}
+)
