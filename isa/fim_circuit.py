@@ -6,6 +6,7 @@ map of memory-mapped registers are ours. `isa.fim` is the table that uses them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -151,6 +152,32 @@ ARRANGEMENTS = (
 ARRANGEMENT_NAMES = tuple(row.name for row in ARRANGEMENTS)
 ELEMENTWISE, DOT, OUTER, TENSOR = range(4)
 TRANSPOSES = ("none", "a", "b")  # of tensor: AB, AᵀB, ABᵀ
+# Registers that say what an operation of an arrangement makes, beside `accumulate` of products; and
+# those that say which part of Rz it fills or moves.
+SETTINGS_OF = {
+    name: ("op", "arrange", "format") + (("transpose",) if name == "tensor" else ())
+    for name in ARRANGEMENT_NAMES
+}
+SLICED = ("rz_slot",)
+
+
+def factors(arrange: int, number: int, lanes: int, transpose: int) -> Iterator[tuple[int, int]]:
+    """The lanes of left and right that make a number of a result, pair by pair (Fig. 3)."""
+    if arrange == ELEMENTWISE:
+        yield number, number
+    elif arrange == DOT:
+        yield from ((lane, lane) for lane in range(lanes))
+    elif arrange == OUTER:
+        yield divmod(number, lanes)
+    else:
+        side = TENSOR_SIDE
+        row, column = divmod(number, side)
+        turned = TRANSPOSES[transpose]
+        for k in range(side):
+            left = k * side + row if turned == "a" else row * side + k
+            yield left, column * side + k if turned == "b" else k * side + column
+
+
 TRANSPOSED = "transposed"  # the word of an island's abilities for the last two
 
 BUFFERS = 8  # of an island

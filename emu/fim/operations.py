@@ -106,7 +106,12 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         island.run = Run(at, period, count, waits, latency)
     first = values["col"] + values["inc"] * block.repeat
     columns = first + values["inc"] * np.arange(count)
+    told = island.remembered
+    if told is not None:
+        told.moves(block, operation, int(columns[0]), slots[0])
     _move(island, block, operation, mode, columns, slots[:count])
+    if told is not None:
+        told.moved()
     block.time = last + step
     if operation.computes:
         block.alu_free = last + latency.busy * step

@@ -8,7 +8,7 @@ for, and the block goes on behind the last command. The reference engine takes t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,12 @@ from emu.faults import Fault, Stop
 from emu.fim import operations, tracing, words
 from emu.fim.arithmetic import Mode
 from emu.fim.dram import Dram
+from emu.fim.origins import IslandOrigins
 from emu.fim.stalls import stalls
 from emu.fim.state import NOBODY, OWN_COUNTS, OWNER, PRODUCER, Block, fields
 from emu.fim.tiles import TILES
 from emu.formats import MemoryFormat
+from emu.origins import Origins
 from emu.tallies import Tally
 from emu.windows import Later
 from isa import memory_map
@@ -67,6 +69,7 @@ class Island(Core):
         self.untold = tracing.UNKNOWN  # the number of the word behind those in the tally
         self.tallied: Block | None = None  # whose fim in the tally is not done
         self.alone = False  # one block runs
+        self.remembered: IslandOrigins | None = None  # only while somebody asks
 
     # Memory
 
@@ -170,6 +173,8 @@ class Island(Core):
             fault.cycle = time
             raise
         self.blocks = [Block(index, *block, begin) for index, block in enumerate(found)]
+        if self.remembered is not None:
+            self.remembered.started()
         for buffer in self.buffers:
             buffer[OWNER] = buffer[PRODUCER] = NOBODY
         if self.blocks:
@@ -262,6 +267,11 @@ class Island(Core):
         if running and self.time == NEVER:
             on = "; ".join(f"{block.waiting} (block {block.index})" for block in running)
             self.waiting = Waiting(on, min(block.since for block in running), 0)
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """See `Core.remember`."""
+        self.origins = self.remembered = IslandOrigins(self, number)
+        return self.origins
 
     @property
     def begun(self) -> int:

@@ -17,6 +17,7 @@ from isa.fim import PULLED, PUSHED
 from isa.fim_circuit import (
     BUFFER_PARTS,
     BUFFER_REGISTERS,
+    CIRCUIT_REGISTERS,
     COLUMN_BYTES,
     GIO,
     ROP,
@@ -107,6 +108,8 @@ def _mmr(island: Island, block: Block, values: Values, limit: int) -> bool:
     if number < BUFFER_REGISTERS:
         block.registers[number] = value
         block.registers_changed()
+        if island.remembered is not None:
+            island.remembered.set(block, CIRCUIT_REGISTERS[number], value)
     else:
         buffer, part = divmod(number - BUFFER_REGISTERS, len(BUFFER_PARTS))
         _point(island, block, buffer, part, value)
@@ -179,12 +182,17 @@ def _push(island: Island, block: Block, values: Values, limit: int) -> bool:
         step_slot(block)
     else:
         data = getattr(island.state, file)[block.places]
-    for column in data:
+    told = island.remembered
+    if told is not None:
+        told.pushes(block, file, slot)
+    for bank, column in enumerate(data):
         offset = _column_of(island, buffer[END])
         place = island.geometry.place(offset)
         time = island.dram.access(place.bank, place.row, time, True, island.divider)[0]
         time += island.divider
         island.store(offset, column.tobytes())
+        if told is not None:
+            told.pushed(bank, offset)
         _refresh(island, place.bank, place.row, place.column, column)
         buffer[END] += 1
     buffer[PRODUCER] = block.index
@@ -219,9 +227,10 @@ def _pull(island: Island, block: Block, values: Values, limit: int) -> bool:
     island.counts["cycles_pull"] += _went_on(block)
     time = block.time
     end = time
-    taken = []
+    taken, offsets = [], []
     for _ in range(count):
         offset = _column_of(island, buffer[START])
+        offsets.append(offset)
         place = island.geometry.place(offset)
         time, end = island.dram.access(place.bank, place.row, time, False, island.divider)
         time += island.divider
@@ -229,6 +238,8 @@ def _pull(island: Island, block: Block, values: Values, limit: int) -> bool:
         buffer[START] += 1
     file = PULLED[values["register"]]
     getattr(island.state, file)[block.places] = np.array(taken)
+    if island.remembered is not None:
+        island.remembered.pulled(block, file, offsets)
     setattr(block, f"{file}_ready", max(end, block.pulled((file,))))
     island.counts["pulled"] += count
     island.counts["column_reads"] += count

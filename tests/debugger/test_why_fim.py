@@ -1,0 +1,235 @@
+"""`why` through islands: operations, registers, buffers; held by computing the values again."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from debugger.causes.values import why
+from tests.debugger.programs import PROGRAMS, of_source, session
+
+H = np.float16
+FUNCTIONS = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "relu": lambda x: max(x, H(0)),
+    "sigmoid": lambda x: H(1 / (1 + np.exp(-np.float64(x)))),
+    "tanh": lambda x: H(np.tanh(np.float64(x))),
+}
+
+
+def only(causes):
+    (found,) = causes
+    return found
+
+
+def inputs(cause):
+    return [item for item in cause.causes if not item.setting]
+
+
+def settings(cause):
+    return {item.role: item.value for item in cause.causes if item.setting}
+
+
+def tree_sum(values):
+    """Adjacent pairs, each sum rounded."""
+    while len(values) > 1:
+        values = [a + b for a, b in zip(values[::2], values[1::2], strict=True)]
+    return values[0]
+
+
+def computed(cause, seen):
+    """The value of a cause from its ends, by what the settings of its operations say."""
+    if cause.ends:
+        value = cause.value
+        if isinstance(value, str):
+            value = np.frombuffer(bytes.fromhex(value), H)[0]
+        seen.append((cause.name, float(value)))
+        return H(value)
+    below = inputs(cause)
+    said = settings(cause)
+    if "op" not in said:
+        found = [computed(item, seen) for item in below]
+        if cause.role == "product":
+            assert len(found) == 2
+            return found[0] * found[1]
+        return only(found)
+    before = [computed(item, seen) for item in below if item.role == "before"]
+    found = [computed(item, seen) for item in below if item.role != "before"]
+    assert bool(before) == (said["op"] == "mul" and said.get("accumulate") == 1)
+    is_sum = below[-1].role == "product"
+    made = tree_sum(found) if is_sum else FUNCTIONS[said["op"]](*found)
+    return before[0] + made if before else made
+
+
+def numbers(folder, name):
+    return np.load(PROGRAMS / folder / f"{name}.npy")
+
+
+@pytest.mark.parametrize(
+    ("folder", "element", "row", "column", "arrange"),
+    [
+        ("fim_dot", "c[1, 2]", 1, 2, "dot"),
+        ("fim_outer", "c[1, 2, 3, 5]", 16 + 3, 2 * 16 + 5, "outer"),
+        ("fim_tensor", "ab[1, 2, 3, 0]", 4 + 3, 2 * 4, "tensor"),
+    ],
+)
+def test_an_element_of_a_product(folder, element, row, column, arrange):
+    """It is made of the row of A and the column of B, of nothing else."""
+    run = session(folder)
+    run.proceed()
+    cause = only(why(run, element))
+    assert (cause.core, cause.value) == ("dma", run.evaluate(element))
+    seen = []
+    assert computed(cause, seen) == cause.value
+    a, b = numbers(folder, "a"), numbers(folder, "b")
+    wanted = sorted([*a[row].astype(float), *b[:, column].astype(float)])
+    assert sorted(value for _, value in seen) == wanted
+    operation = only(cause.causes)
+    while "arrange" not in settings(operation):
+        operation = only(inputs(operation))
+    assert settings(operation)["arrange"] == arrange
+    set_by = next(x for x in operation.causes if x.role == "arrange")
+    assert set_by.how == "mmr"
+    text = next((PROGRAMS / folder).glob("*.s")).read_text("utf-8").splitlines()
+    assert text[set_by.where.line - 1].split()[:3] == ["mmr", "arrange,", arrange]
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_through_a_buffer_between_blocks(engine):
+    """Two layers: what the second pulls was pushed by the first, in two banks."""
+    run = session("fim_mlp", engine)
+    run.proceed()
+    cause = only(why(run, "y[2, 3]"))
+    seen, walked = [], set()
+    assert computed(cause, seen) == cause.value == run.evaluate("y[2, 3]")
+
+    def walk(item):
+        walked.add(item.how)
+        for below in item.causes:
+            walk(below)
+
+    walk(cause)
+    assert {"fim", "push", "pull", "mmr", "program"} <= walked
+    found = {}
+    for name, value in seen:
+        found.setdefault(name.split("[")[0], []).append(value)
+    wanted = {
+        "w1": np.repeat(numbers("fim_mlp", "w1"), 1), "b1": numbers("fim_mlp", "b1"),
+        "x": np.tile(numbers("fim_mlp", "x")[2], 32), "w2": numbers("fim_mlp", "w2")[3],
+        "b2": numbers("fim_mlp", "b2")[3],
+    }  # fmt: skip
+    assert {name: sorted(values) for name, values in found.items()} == {
+        name: sorted(np.ravel(values).astype(float)) for name, values in wanted.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("folder", "element", "of"),
+    [
+        ("fim_elementwise", "c[1, 7]", {"a", "b"}),
+        ("fim_activation", "y[1, 1]", {"x", "w"}),
+        ("fim_gru", "h[0, 3]", {"h0", "x", "w", "u", "b"}),
+    ],
+)
+def test_functions_lane_by_lane(folder, element, of):
+    """Also a function before a buffer, and a cell with two of them."""
+    run = session(folder)
+    run.proceed()
+    cause = only(why(run, element))
+    seen = []
+    assert computed(cause, seen) == cause.value == run.evaluate(element)
+    names = {re.sub(r"0x\w+ <(\w+).*", r"\1", name).split("[")[0] for name, _ in seen}
+    assert names == of
+
+
+REGISTERS = """
+        .device tiny
+        .core   fim, island=0
+        .block  banks=1
+          mmr   op, sub
+          mmr   rz_slot, 1
+          act   2
+          rop <- iosa[3]
+          gio <- iosa[4]
+          rz <- rop - gio
+          gio <- rz
+          iosa[5] <- gio
+        end
+        .core   cp
+_start: la      a0, load
+        dma.copy zero, a0
+        dma.wait zero
+        li      a0, 8
+        li      a1, 0x30800000
+        core.start a0, a1
+        li      a1, 1 << 8
+        core.wait a1
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .section .data.cp
+        .balign 4
+load:   .word   ROW + 96, numbers, 64, 1, 0, 0
+        .set    ROW, 0x40000000 + 64 * 1024 + 2 * 1024
+        .data
+numbers:.float16 {numbers}
+"""
+NUMBERS = np.arange(32) / 4 - 3
+DIFFERENCE = NUMBERS[:16] - NUMBERS[16:] * 3
+
+
+@pytest.fixture(scope="module")
+def registers():
+    data = [*NUMBERS[:16], *(NUMBERS[16:] * 3)]
+    run = of_source(REGISTERS.format(numbers=", ".join(map(str, data))))
+    run.proceed()
+    return run
+
+
+def test_registers_of_banks(registers):
+    cause = only(why(registers, "fim[0].bank[1].rop.f16[5]"))
+    assert (cause.value, cause.how, cause.where.line) == (NUMBERS[5], "fim", 8)
+    moved = only(inputs(cause))
+    assert (moved.role, moved.core, moved.how) == ("iosa", "dma", "transfer 1")
+    assert computed(cause, []) == NUMBERS[5]
+    difference = only(why(registers, "fim[0].bank[1].rz.f16[18]"))
+    assert (difference.value, difference.where.line) == (DIFFERENCE[2], 10)
+    assert [x.role for x in inputs(difference)] == ["rop", "gio"]
+    assert settings(difference) == {
+        "op": "sub", "arrange": "elementwise", "format": "fp16", "rz_slot": 1,
+    }  # fmt: skip
+    assert computed(difference, []) == DIFFERENCE[2]
+    copied = only(why(registers, "fim[0].bank[1].gio.f16[2]"))
+    assert (copied.where.line, only(inputs(copied)).value) == (11, DIFFERENCE[2])
+    opened = only(why(registers, "fim[0].bank[1].iosa[5].f16[2]"))
+    assert opened.how == "row 2"
+    assert computed(opened, []) == DIFFERENCE[2]
+
+
+def test_a_register_that_holds_several_numbers(registers):
+    """Each number that was computed for itself; what was only moved, together."""
+    assert len(why(registers, "fim[0].bank[1].rz.u16[16:20]")) == 4
+    assert len(why(registers, "fim[0].bank[1].rop")) == 1
+    (empty,) = why(registers, "fim[0].bank[0].rop")
+    assert (empty.how, empty.ends) == ("begin", True)
+
+
+def test_a_column_of_a_bank(registers):
+    address = 0x40000000 + 64 * 1024 + 2 * 1024 + 5 * 32
+    for lane in range(0, 16, 5):
+        cause = only(why(registers, f"mem[{address + 2 * lane}].i16"))
+        assert (cause.core, cause.how, cause.where.line) == ("fim[0]", "fim", 12)
+        assert computed(cause, []) == DIFFERENCE[lane]
+
+
+def test_a_slot_that_advances_by_itself():
+    run = session("fim_dot")
+    run.proceed()
+    cause = only(why(run, "c[1, 2]"))
+    while "accumulate" not in settings(cause):
+        cause = only(inputs(cause))
+    assert settings(cause)["rz_slot"] == "6, counted from 0"
