@@ -17,6 +17,7 @@ from debugger.commands.table import CommandError
 from debugger.commands.text import shown, stop_lines, value_text
 from debugger.commands.values import symbol_at
 from debugger.copies import original
+from debugger.counting import counted, units_of
 from debugger.frame import (
     OLD,
     Code,
@@ -107,7 +108,7 @@ class Gatherer:
     def stopped(self) -> None:
         """The program has run and stands again: changes are counted from here."""
         self._stops += 1
-        self._before, self._now = self._now, self.interpreter.session.device.counters()
+        self._before, self._now = self._now, counted(self.interpreter.session.device)
         self.moment()
 
     def frame(self, panels: Iterable[str]) -> Frame:
@@ -270,14 +271,15 @@ class Gatherer:
         return self._heat.grid(self.arrangement.heat)
 
     def counters(self) -> tuple[Counter, ...]:
-        """Counters that are not 0: of the focused cores first, then those that changed most."""
+        """Counters and groups of the trace that are not 0, of the focused cores first."""
         session = self.interpreter.session
         focused = {place.core for place in session.focus}
         found = []
+        counters = counted(session.device)
         for core in session.device.order:
-            units = {row.name: row.unit for row in core.table.counters}
+            units = units_of(core)
             before = self._before.get(core.name, {})
-            for name, value in session.device.counters()[core.name].items():
+            for name, value in counters[core.name].items():
                 if value:
                     change = value - before.get(name, 0)
                     found.append(Counter(core.name, name, value, change, units.get(name, "")))

@@ -14,6 +14,7 @@ from debugger.commands.code import around, source_lines
 from debugger.commands.stopping import listing
 from debugger.commands.table import CommandError, Line, command
 from debugger.commands.values import address, symbol_at
+from debugger.counting import counted, units_of
 from debugger.places import Place, places
 from debugger.values import AccessError
 
@@ -119,14 +120,15 @@ def _perf(interpreter: Interpreter, text: str | None) -> Answer:
     """Counters that are not 0, and what has come to them since `info perf` was asked last."""
     session = interpreter.session
     chosen = _chosen(session, text) if text else list(session.device.order)
-    counters = session.device.counters()
+    counters = counted(session.device)
     rows = []
     for core in chosen:
-        units = {row.name: row.unit for row in core.table.counters}
+        units = units_of(core)
         before = interpreter.counted.get(core.name, {})
         for name, value in counters[core.name].items():
             if value:
-                rows.append((core.name, name, value, value - before.get(name, 0), units.get(name)))
+                change = value - before.get(name, 0)
+                rows.append((core.name, name, value, change, units.get(name) or None))
     interpreter.counted = counters
     return answers.table(("core", "counter", "value", "change", "unit"), rows)
 
@@ -213,7 +215,7 @@ _INFO: Mapping[str, tuple[Callable[[Interpreter, str | None], Answer], str]] = {
     "cores": (_cores, "where cores are, what they wait for"),
     "registers": (_registers, "registers of the focus or of places; or one by its name"),
     "queues": (_queues, "queues of the focus or of places"),
-    "perf": (_perf, "counters, and their change since the last time"),
+    "perf": (_perf, "counters, and groups of the trace; their change since the last time"),
     "breakpoints": (_breakpoints, "breakpoints, watches and events"),
     "groups": (_groups, "cores by where they stand: 14@mac 2@idle"),
     "symbols": (_symbols, "symbols and tensors, with a text those that have it in their name"),
