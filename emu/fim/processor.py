@@ -281,6 +281,13 @@ class Island(Core):
                 found += 1
         return found
 
+    def trace_changed(self) -> None:
+        """What is under way when the last record has ended will be in none."""
+        if not self.tracing:
+            self.tallied = None
+            for block in self.blocks:
+                block.number = tracing.UNKNOWN
+
     def units(self) -> Units:
         """The lanes of a circuit's ALU; one takes a number in a cycle. A beat is a column."""
         width = max(row.size for row in FORMATS if row.name in self.able.formats)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from emu.engines import ENGINES
@@ -194,6 +194,13 @@ def test_records_are_those_of_the_log_and_of_an_own_count(lines, device, seed, p
         assert not alone or word.waited <= blocked <= most
 
 
+# The last record ends while block 0 is in the middle of a fim that is in none.
+ENDED = [
+    ".block banks=(0, 1)", *["mmr op, mul"] * 2, "fim 7, repeat=33", "fim 7, repeat=40", "end",
+    ".block banks=2", "mmr op, mul", "fim 7, repeat=25", "act 1", "end",
+]  # fmt: skip
+
+
 @settings(max_examples=80, deadline=None, phases=PHASES)
 @given(
     programs(),
@@ -202,6 +209,7 @@ def test_records_are_those_of_the_log_and_of_an_own_count(lines, device, seed, p
     st.lists(st.integers(1, 90), max_size=5),
     st.integers(0, 3),
 )
+@example(ENDED, DEVICES[0], {"mode": 1, "num": 4, "loops": 1}, [63, 28], 0)
 def test_engines_agree_wherever_they_are_stopped(lines, device, parameters, pauses, restored):
     pair = machines(lines, device)
     plain = Machine(pair_lines(pair), device)
