@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,13 @@ MOST = 48  # checkpoints that are kept
 MOST_BYTES = 160 << 20  # that they hold beside what they share
 
 
+class Edit(NamedTuple):
+    """What somebody has set: the command that says it, and the focus that it was said under."""
+
+    command: str  # empty: no command says it
+    focus: str
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """A device's state at a position."""
@@ -31,8 +38,13 @@ class Checkpoint:
     snapshot: Snapshot
     retired: dict[str, int]  # by core: instructions done
     cost: float  # seconds of running from the one before it
-    edited: bool = False  # somebody has set something here: it is never dropped
+    edits: tuple[Edit, ...] = ()  # what somebody has set here: it is never dropped
     name: int = 0  # of the user's own: a number from 1, never dropped
+
+    @property
+    def edited(self) -> bool:
+        """Whether somebody has set something here."""
+        return bool(self.edits)
 
     @property
     def kept(self) -> bool:
@@ -54,18 +66,20 @@ class History:
     _weights: list[int] = field(default_factory=list)  # bytes that the one before does not share
 
     def take(
-        self, device: Device, cost: float = 0.0, edited: bool = False, named: bool = False
+        self, device: Device, cost: float = 0.0, edit: Edit | None = None, name: int | None = None
     ) -> Checkpoint:
-        """Keep the present state. What was kept at the same position is replaced."""
+        """Keep the present state. What was kept at the same position is replaced.
+
+        `edit` is what somebody has just set, `name` the user's number for it, 0 the next one.
+        """
         position = device.position
         old = self.at(position)
-        name = old.name if old is not None else 0
-        if named and not name:
-            self._named += 1
-            name = self._named
-        edited = edited or (old is not None and old.edited)
+        known = old.name if old is not None else 0
+        number = known if name is None else name or known or self._named + 1
+        self._named = max(self._named, number)
+        edits = (*(old.edits if old is not None else ()), *([edit] if edit is not None else ()))
         retired = {core.name: core.retired for core in device.order}
-        point = Checkpoint(position, device.snapshot(), retired, cost, edited, name)
+        point = Checkpoint(position, device.snapshot(), retired, cost, edits, number)
         place = bisect_left(self._positions(), position)
         self.points[place : place + (old is not None)] = [point]
         self._weights[place : place + (old is not None)] = [0]
@@ -161,7 +175,7 @@ class History:
             gone, after = self.points[chosen], self.points[chosen + 1]
             joined = Checkpoint(
                 after.position, after.snapshot, after.retired, gone.cost + after.cost,
-                after.edited, after.name,
+                after.edits, after.name,
             )  # fmt: skip
             self.points[chosen : chosen + 2] = [joined]
             self._weights[chosen : chosen + 2] = [0]

@@ -10,7 +10,7 @@ from time import perf_counter, thread_time
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from debugger.history import START, Position
+from debugger.history import START, Edit, Position
 from debugger.places import counts
 from emu.faults import Stop
 
@@ -157,10 +157,10 @@ class Runner:
     def _pause(self) -> bool:
         return self._asked.is_set() or perf_counter() >= self._due
 
-    def checkpoint(self, edited: bool = False, named: bool = False) -> int:
-        """Keep the present; the number of one that is named."""
+    def checkpoint(self, edit: Edit | None = None, name: int | None = None) -> int:
+        """Keep the present; the number of one that is named. See `History.take`."""
         begin = thread_time()
-        point = self.session.history.take(self.session.device, self._ran, edited, named)
+        point = self.session.history.take(self.session.device, self._ran, edit, name)
         self._costs, self._ran = [*self._costs[-2:], thread_time() - begin], 0.0
         return point.name
 

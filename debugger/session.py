@@ -14,7 +14,7 @@ import numpy as np
 
 from debugger.backwards import Interrupted, landings, last_hit
 from debugger.expressions import Expression, compiled
-from debugger.history import START, History, Position
+from debugger.history import START, Edit, History, Position
 from debugger.lines import Lines
 from debugger.locations import is_there, locate, targets
 from debugger.places import Place, places
@@ -69,7 +69,8 @@ class Session:
         self.device = self._made(engine)
         self._landings: list[Position] = []  # where forward steps have stopped
         self._load()
-        self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
+        self.focus_text = self.device.order[0].name  # as it was said
+        self.focus: tuple[Place, ...] = (Place(self.focus_text),)
         self.stopped = self.record("start")
         self.recorded: object = None  # a run that was recorded for `why`, for the next question
 
@@ -289,9 +290,12 @@ class Session:
         self._drop_temporary(found.hits)
         return self._stop(stop)
 
-    def checkpoint(self) -> int:
-        """Keep the present under a number, from 1."""
-        return self.runner.checkpoint(named=True)
+    def checkpoint(self, number: int = 0) -> int:
+        """Keep the present under a number, the next one if it is 0. Raises `SessionError`."""
+        known = self.history.named(number) if number else None
+        if known is not None and known.position != self.device.position:
+            raise SessionError(f"checkpoint {number} is at cycle {known.position[0]:,}")
+        return self.runner.checkpoint(name=number)
 
     def restart(self, number: int) -> Stopped:
         """Go to a checkpoint. Raises `SessionError`."""
@@ -318,14 +322,14 @@ class Session:
         """
         target = self.expression(text)
         target.set(self.evaluate(value) if isinstance(value, str) else value)
-        self.edited()
+        self.edited(f"set {text} = {value}" if isinstance(value, str | int) else "")
         return target.value()
 
-    def edited(self) -> None:
-        """Somebody has changed the state: from here on the run is another one."""
+    def edited(self, command: str = "") -> None:
+        """Somebody has changed the state, by a command: from here on the run is another one."""
         position = self.device.position
         self.history.forget_after(position)
-        self.runner.checkpoint(edited=True)
+        self.runner.checkpoint(Edit(command, self.focus_text))
         self._landings = [place for place in self._landings if place < position]
         self._landed()
 
@@ -339,7 +343,7 @@ class Session:
 
     def set_focus(self, text: str) -> tuple[Place, ...]:
         """Set the focus: `vc`, `pe[1,0].3`, `pe[*,0].*`. Raises `PlaceError`."""
-        self.focus = places(self.device, text)
+        self.focus, self.focus_text = places(self.device, text), text.strip()
         return self.focus
 
     @property

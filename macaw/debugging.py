@@ -56,6 +56,10 @@ class DebuggerFiles:
         except UnicodeDecodeError as error:
             raise CommandError(f"{path} is no UTF-8 text: byte {error.start}") from None
 
+    def exists(self, path: str) -> bool:
+        """Whether something is called so."""
+        return os.path.lexists(path)
+
     def write_text(self, path: str, text: str) -> None:
         """Write a text, whole or not at all. Raises `CommandError`."""
         _told(lambda: files.write_bytes(path, text.encode()))

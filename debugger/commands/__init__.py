@@ -8,10 +8,21 @@
 | `answers` | the records |
 | `text` | answers as plain text |
 | `manual` | the commands as a page |
-| `running`, `stopping`, `looking`, `data`, `why`, `screen`, `rest` | what the commands do |
+| `running`, `stopping`, `looking`, `data`, `why`, `screen` | what the commands do |
+| `saving`, `rest` | the same: sessions as files, and all else |
 """
 
-from debugger.commands import data, information, looking, rest, running, screen, stopping, why
+from debugger.commands import (
+    data,
+    information,
+    looking,
+    rest,
+    running,
+    saving,
+    screen,
+    stopping,
+    why,
+)
 
 __all__ = [
     "data",
@@ -19,6 +30,7 @@ __all__ = [
     "looking",
     "rest",
     "running",
+    "saving",
     "screen",
     "stopping",
     "why",

@@ -12,6 +12,7 @@ from debugger.commands import answers
 from debugger.commands.answers import Answer
 from debugger.commands.formats import Format, shown
 from debugger.commands.table import CommandError, Line, command
+from debugger.commands.usage import quoted
 from debugger.commands.values import evaluated, expression, symbol_at
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def _set(interpreter: Interpreter, line: Line) -> Answer:
     session = interpreter.session
     target = expression(interpreter, line)
     target.set(evaluated(interpreter, line, "V"))
-    session.edited()
+    session.edited(f"set {line.get('E')} = {line.get('V')}")
     return answers.table(("", "value"), [(line.get("E"), _plain(interpreter, target.value()))])
 
 
@@ -49,7 +50,7 @@ def _load(interpreter: Interpreter, line: Line) -> Answer:
     if old.dtype.kind in "iu" and array.dtype.kind not in "iub":
         raise CommandError(f"{line.get('E')} is {_kind(old)}, the file holds {_kind(array)}")
     target.set(array if array.shape else array.item())
-    interpreter.session.edited()
+    interpreter.session.edited(f"load {line.get('E')} {quoted(line.get('FILE') or '')}")
     return answers.done(f"{line.get('E')} is {_kind(array)} of {line.get('FILE')}")
 
 

@@ -19,5 +19,8 @@ class Files(Protocol):
     def read_text(self, path: str) -> str:
         """A text file, in UTF-8."""
 
+    def exists(self, path: str) -> bool:
+        """Whether something is called so."""
+
     def write_text(self, path: str, text: str) -> None:
         """Write a text, whole or not at all."""

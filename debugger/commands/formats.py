@@ -54,6 +54,11 @@ class Format:
             return _REALS[size]
         return np.dtype(f"<{'i' if self.letter == 'd' else 'u'}{size}")
 
+    def __str__(self) -> str:
+        """As it stands behind a slash."""
+        unit = next((letter for letter, size in UNITS.items() if size == self.unit), "")
+        return f"{self.count or ''}{self.type or self.letter + unit}"
+
 
 _FORMAT = re.compile(r"(\d*)([A-Za-z]\w*)?")
 

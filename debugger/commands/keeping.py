@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +31,20 @@ class Displays:
     """What is shown after each stop."""
 
     rows: dict[int, tuple[str, Format]] = field(default_factory=dict)
+    focus: dict[int, str] = field(default_factory=dict)  # the one that each was asked for under
     last: int = 0
 
-    def add(self, text: str, form: Format) -> int:
+    def add(self, text: str, form: Format, focus: str) -> int:
         """Show one more; its number."""
         self.last += 1
-        self.rows[self.last] = text, form
+        self.rows[self.last], self.focus[self.last] = (text, form), focus
         return self.last
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Show these no more. With none left, numbers begin at 1 again."""
+        for number in numbers:
+            del self.rows[number], self.focus[number]
+        self.last = self.last if self.rows else 0
 
     def shown(self, interpreter: Interpreter) -> tuple[Answer, ...]:
         """All of them as they are now."""

@@ -154,7 +154,7 @@ def _display(interpreter: Interpreter, line: Line) -> Answer:
         return Answer("done", answers=interpreter.displays.shown(interpreter))
     form = read(line.suffix)
     value = shown(evaluated(interpreter, line), form, naming(interpreter))
-    number = interpreter.displays.add(text, form)
+    number = interpreter.displays.add(text, form, interpreter.session.focus_text)
     return answers.table(("", "display", "value"), [(number, text, value)])
 
 
@@ -165,6 +165,5 @@ def _undisplay(interpreter: Interpreter, line: Line) -> Answer:
     for number in numbers:
         if number not in displays.rows:
             raise CommandError(f"there is no display {number}")
-    for number in numbers:
-        del displays.rows[number]
+    displays.remove(numbers)
     return answers.done(f"{len(displays.rows)} displays left")

@@ -152,15 +152,21 @@ def _stepx_back(interpreter: Interpreter, line: Line) -> Answer:
     return answers.stop(interpreter.session.stepx_back(line.count()))
 
 
-@command("goto CYCLE", "back", "go to a cycle, before or behind")
+@command(
+    "goto CYCLE [turn N]",
+    "back",
+    "go to a cycle, before or behind",
+    details="turn N: in that cycle, to before the core of that number acts",
+)
 def _goto(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.goto(number(line.get("CYCLE") or "")))
+    turn = number(line.get("N") or "0")
+    return answers.stop(interpreter.session.goto(number(line.get("CYCLE") or ""), turn))
 
 
-@command("checkpoint", "back", "keep this moment, by a number", aliases=("ch",))
+@command("checkpoint [N]", "back", "keep this moment, by a number", aliases=("ch",))
 def _checkpoint(interpreter: Interpreter, line: Line) -> Answer:
     session = interpreter.session
-    name = session.runner.checkpoint(named=True)
+    name = session.checkpoint(line.count(0))
     return answers.done(f"checkpoint {name} at cycle {session.device.cycle:,}")
 
 

@@ -1,4 +1,4 @@
-"""Points: breakpoints, watches, events; their conditions and commands; kept in a file."""
+"""Points: breakpoints, watches, events; their conditions and commands."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ def _added(interpreter: Interpreter, kind: str, text: str, **more: Any) -> Answe
     return answers.done(f"{kind} {point.number}: {said(point)}")
 
 
-def said(point: Point) -> str:
-    """What a point is about, as it is written."""
+def said(point: Point, condition: bool = True, ignore: bool = True) -> str:
+    """What a point is about, as it is written; if asked for with its condition and `ignore`."""
     parts = [point.text]
     if point.kind == "dprintf":
-        parts = [", ".join((point.text, f'"{point.form}"', *point.values))]
+        form = point.form.replace('"', '\\"')
+        parts = [", ".join((point.text, f'"{form}"', *point.values))]
     parts += [f"{word} {value}" for word, value in (("by", point.by), ("at", point.place)) if value]
-    if point.condition:
+    if point.condition and condition:
         parts.append(f"if {point.condition}")
-    if point.ignore:
+    if point.ignore and ignore:
         parts.append(f"ignore {point.ignore}")
     return " ".join(parts)
 
@@ -175,19 +176,20 @@ def _numbers(points: list[Point]) -> str:
 
 
 def _changed(interpreter: Interpreter, line: Line, **changes: object) -> Answer:
+    chosen = _newest(interpreter).number if line.has("last") else line.count()
     try:
-        point = interpreter.session.points.change(line.count(), **changes)
+        point = interpreter.session.points.change(chosen, **changes)
     except PointError as error:
         raise CommandError(str(error)) from None
     return answers.done(f"{point.kind} {point.number}: {said(point)}")
 
 
-@command("condition N [E]", "stop", "give a point a condition, or take it away")
+@command("condition last|N [E]", "stop", "give a point a condition, or take it away")
 def _condition(interpreter: Interpreter, line: Line) -> Answer:
     return _changed(interpreter, line, condition=line.get("E") or "")
 
 
-@command("ignore N V", "stop", "pass a point so many times")
+@command("ignore last|N V", "stop", "pass a point so many times")
 def _ignore(interpreter: Interpreter, line: Line) -> Answer:
     times = interpreter.session.evaluate(line.get("V") or "0")
     if not isinstance(times, int) or times < 0:
@@ -238,24 +240,6 @@ def _orders(interpreter: Interpreter, stopped: Stopped | None) -> list[str]:
     return [
         text for hit in stopped.hits if hit.number in points for text in points[hit.number].commands
     ]
-
-
-# A file
-
-
-@command("save breakpoints FILE", "stop", "write all points as commands, for `source`")
-def _save(interpreter: Interpreter, line: Line) -> Answer:
-    points = interpreter.session.points.all.values()
-    lines: list[str] = []
-    for point in points:
-        lines.append(f"{point.kind} {said(point)}")
-        if point.commands:
-            lines.append(f"commands {'; '.join(point.commands)}")
-        if not point.enabled:
-            lines.append("disable last")
-    name = line.get("FILE") or ""
-    interpreter.files.write_text(name, "".join(f"{text}\n" for text in lines))
-    return answers.done(f"{len(points)} points in {name}")
 
 
 def listing(interpreter: Interpreter) -> Answer:

@@ -2,7 +2,7 @@
 
 That line is the grammar, the help and what completion offers. It is made of operands (capitals),
 words that stand for themselves, `[...]` for what may be left out, and `...` behind an operand that
-may come several times. `a|b` is a choice of words.
+may come several times. `a|b` is a choice of words, `a|N` of a word or an operand.
 """
 
 from __future__ import annotations
@@ -53,6 +53,11 @@ class Piece:
     optional: bool = False
     several: bool = False
 
+    @property
+    def begins(self) -> tuple[str, ...]:
+        """The words and the operand of which one is given."""
+        return (*self.words, self.operand) if self.operand else self.words
+
 
 @lru_cache(maxsize=256)
 def pieces(usage: str) -> tuple[Piece, ...]:
@@ -81,7 +86,9 @@ def _read(tokens: Iterator[str], until: str) -> list[Piece]:
         elif token.isupper():
             raise ValueError(f"no operand is called {token}")
         else:
-            found.append(Piece(words=tuple(token.split("|"))))
+            words = token.split("|")  # of `last|N` a word, or else an operand
+            operand = words.pop() if words[-1] in OPERANDS else ""
+            found.append(Piece(operand, tuple(words)))
     if until:
         raise ValueError(f"a usage lacks its {until}")
     return found
@@ -135,7 +142,7 @@ class _Matcher:
                 return
             if piece.group:
                 self._sequence(piece.group, ends)
-            elif piece.words:
+            elif piece.words and not (piece.operand and self._next_word() not in piece.words):
                 self._word(piece)
             else:
                 self._operand(piece, ends)
@@ -150,8 +157,10 @@ class _Matcher:
         if self.at >= len(self.text):
             return False
         first, word = piece.group[0] if piece.group else piece, self._next_word()
-        if first.words:
+        if first.words and not first.operand:
             return word in first.words
+        if word in first.words:
+            return True
         if first.operand == "N":
             return word[0] in "0123456789("
         return word not in ends
@@ -234,6 +243,13 @@ def _stands_alone(text: str, place: int) -> bool:
     )
 
 
+def quoted(name: str) -> str:
+    """A file's name as a line has it, in quotation marks if it needs some."""
+    if name and not any(char.isspace() for char in name) and name[0] not in "\"'":
+        return name
+    return f'"{name}"' if "'" in name else f"'{name}'"
+
+
 def _is_word(text: str) -> bool:
     """Whether a text is one word, or one in quotation marks."""
     if text[:1] in ("'", '"'):
@@ -246,7 +262,7 @@ def _words_of(wanted: tuple[Piece, ...]) -> tuple[str, ...]:
     found: list[str] = []
     for piece in wanted:
         first = piece.group[0] if piece.group else piece
-        found += first.words or (first.operand,)
+        found += first.begins
         if not piece.optional:
             break
     return tuple(found)
@@ -285,7 +301,7 @@ def _following(wanted: tuple[Piece, ...], found: list[Given], head: str) -> tupl
     following: list[str] = []
     while place < len(flat):
         step = flat[place]
-        following += step.piece.words or (step.piece.operand,)
+        following += step.piece.begins
         if not step.beyond:
             break
         place += step.beyond

@@ -1,0 +1,195 @@
+"""Points, and whole sessions, as files of commands for `source`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from debugger.commands import answers
+from debugger.commands.answers import Answer
+from debugger.commands.screen import STEP
+from debugger.commands.stopping import said
+from debugger.commands.table import CommandError, Line, command
+from debugger.expressions import ExpressionError, compiled
+from debugger.history import Position
+from debugger.layout import MOST, Arrangement
+from debugger.places import PlaceError, places
+from debugger.points import Point, PointError
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+
+SESSION = "session.macaw"  # the file of a session without a name
+HEAD = "# A session of macaw debug"
+_SIZES = 20  # steps by which a panel may have grown, at most
+
+
+@command(
+    "save breakpoints|session [FILE]",
+    "rest",
+    "write all points, or the session, as commands for `source`",
+    details="session: the position, checkpoints, what was set, points, displays, focus, layout;\n"
+    f"without a name to {SESSION}. `source` brings it back, or `macaw debug -x`, with the\n"
+    "same program and inputs. Hits are counted anew. Files of `load` are named, not held.",
+)
+def _save(interpreter: Interpreter, line: Line) -> Answer:
+    (what,) = line.words
+    name = line.get("FILE")
+    if what == "session":
+        return _save_session(interpreter, name or SESSION)
+    if not name:
+        raise CommandError("the name of a file is needed", "save breakpoints FILE")
+    points = list(interpreter.session.points)
+    lines = [text for point in points for text in point_lines(point)]
+    _write(interpreter, name, lines)
+    return answers.done(f"{_count(len(points), 'point')} in {name}")
+
+
+def _save_session(interpreter: Interpreter, name: str) -> Answer:
+    files = interpreter.files
+    if files.exists(name) and not files.read_text(name).startswith(HEAD):
+        raise CommandError(f"{name} is there, and no session", "save session FILE")
+    lines = list(session_lines(interpreter))
+    lost = [line for line in lines if line.startswith("# not kept: ")]
+    _write(interpreter, name, lines)
+    session = interpreter.session
+    counts = [
+        _count(len(session.points.all), "point"),
+        _count(len(interpreter.displays.rows), "display"),
+        _count(sum(bool(point.name) for point in session.history.points), "checkpoint"),
+        _count(sum(len(point.edits) for point in session.history.points), "edit"),
+    ]
+    return answers.done(
+        f"cycle {session.device.cycle:,}, {', '.join(counts)} in {name}",
+        *(line.removeprefix("# ") for line in lost),
+    )
+
+
+def _write(interpreter: Interpreter, name: str, lines: list[str]) -> None:
+    interpreter.files.write_text(name, "".join(f"{text}\n" for text in lines))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def point_lines(point: Point) -> Iterator[str]:
+    """The commands that make a point again."""
+    condition, ignore = "", 0
+    if point.kind not in ("break", "tbreak"):  # these say it themselves
+        ignore = point.ignore
+    if point.kind == "dprintf":
+        condition = point.condition
+    yield f"{point.kind} {said(point, condition=not condition, ignore=not ignore)}"
+    if condition:
+        yield f"condition last {condition}"
+    if ignore:
+        yield f"ignore last {ignore}"
+    if point.commands:
+        yield f"commands {'; '.join(point.commands)}"
+    if not point.enabled:
+        yield "disable last"
+
+
+def session_lines(interpreter: Interpreter) -> Iterator[str]:
+    """The commands that bring a session back: first the run, then points and what is shown."""
+    session = interpreter.session
+    files = ", ".join(PurePath(file).name for file in session.program.source_files)
+    yield f"{HEAD}{f': {files}' if files else ''}, at cycle {session.device.cycle:,}"
+    yield "start"
+    yield from _layout_lines(interpreter.arrangement)
+    yield from _run_lines(interpreter)
+    yield "delete"
+    yield from _points_lines(interpreter)
+    yield "undisplay"
+    yield from _displays_lines(interpreter)
+    yield f"focus {session.focus_text}"
+    if interpreter.arrangement.heat:
+        yield f"heat {interpreter.arrangement.heat}"
+
+
+def _run_lines(interpreter: Interpreter) -> Iterator[str]:
+    """What was set, where it was set; then checkpoints by their numbers; then the present."""
+    session = interpreter.session
+    points = session.history.points
+    for point in points:
+        if point.edits:
+            yield _goto(point.position)
+        for edit in point.edits:
+            if edit.command:
+                yield f"focus {edit.focus}"
+                yield edit.command
+            else:
+                yield f"# not kept: what was set at cycle {point.position[0]:,} by no command"
+    for point in sorted((x for x in points if x.name), key=lambda x: x.name):
+        yield _goto(point.position)
+        yield f"checkpoint {point.name}"
+    yield _goto(session.device.position)
+
+
+def _goto(position: Position) -> str:
+    cycle, turn = position
+    return f"goto {cycle} turn {turn}" if turn else f"goto {cycle}"
+
+
+def _points_lines(interpreter: Interpreter) -> Iterator[str]:
+    """Points under their numbers: what was deleted between is made and deleted again."""
+    session = interpreter.session
+    last = 0
+    for number, point in session.points.all.items():
+        for _ in range(number - last - 1):
+            yield "catch fault"
+            yield "delete last"
+        last = number
+        try:
+            session.points.check(point)
+        except PointError as error:
+            yield f"# not kept: {point.kind} {said(point)}: {error}"
+            yield from ("catch fault", "delete last")
+            continue
+        yield from point_lines(point)
+
+
+def _displays_lines(interpreter: Interpreter) -> Iterator[str]:
+    """Displays under their numbers, each asked for under its own focus."""
+    session, displays = interpreter.session, interpreter.displays
+    filled: list[int] = []
+    for number, (text, form) in displays.rows.items():
+        gap = range(max([0, *filled, *(n for n in displays.rows if n < number)]) + 1, number)
+        yield from ["display 0"] * len(gap)
+        filled += gap
+        line, focus = f"display{f'/{form}' if str(form) else ''} {text}", displays.focus[number]
+        try:
+            compiled(session, text, places(session.device, focus)).value()
+        except (ExpressionError, PlaceError) as error:
+            yield f"# not kept: {line}: {error}"
+            yield "display 0"
+            filled.append(number)
+            continue
+        yield f"focus {focus}"
+        yield line
+    if filled:
+        yield f"undisplay {' '.join(map(str, filled))}"
+
+
+def _layout_lines(arrangement: Arrangement) -> Iterator[str]:
+    yield f"layout {arrangement.name}"
+    for panel, share in arrangement.shares.items():
+        yield from (f"panel {panel} {what} {steps}" for what, steps in _grown(share))
+    yield from (f"panel {panel} hide" for panel in arrangement.hidden)
+    yield from (f"panel {panel} show" for panel in arrangement.shown)
+    if arrangement.zoomed:
+        yield f"zoom {arrangement.zoomed}"
+
+
+def _grown(share: float) -> list[tuple[str, int]]:
+    """The steps by which a panel has come to its share: it may have been at an end before."""
+    ways: list[tuple[float, list[tuple[str, int]]]] = []
+    for begin, way in ((1.0, []), (MOST, [("grow", _SIZES)]), (1 / MOST, [("shrink", _SIZES)])):
+        steps = round(math.log(share / begin, STEP))
+        word = "grow" if steps > 0 else "shrink"
+        more = [(word, abs(steps))] if steps else []
+        ways.append((abs(begin * STEP**steps / share - 1), [*way, *more]))
+    return min(ways, key=lambda way: (round(way[0], 6), len(way[1])))[1]
