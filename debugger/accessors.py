@@ -153,7 +153,9 @@ class Members:
             row = next(row for row in self.core.state.fields if row.name == file.name)
             inside = self._inside(row)
             single = len(file.names) == 1 and row.shape[len(inside) :][:1] != (1,)
-            place = inside if single else (*inside, number)
+            # Of units that the place leaves open, each has the register.
+            several = (slice(None),) * (self._depth(row) - len(inside))
+            place = inside if single else (*inside, (*several, number) if several else number)
             bits = file.width if row.dtype != "object" and file.width <= 64 else 0
             live = self.core.inlines == file.name and len(steps) == 1
             signed = file.signed and len(row.shape) == len(place)
@@ -260,7 +262,7 @@ class Members:
     def _of_field(
         self,
         row: StateField,
-        inside: tuple[int, ...],
+        inside: tuple[int | tuple[Any, ...], ...],
         steps: Sequence[str | int],
         signed: bool = False,
         bits: int = 0,
@@ -270,11 +272,12 @@ class Members:
         if row.dtype == "memory":
             raise AccessError(f"{text} is a memory; look at it by mem[]")
         core = self.core
+        first = tuple(at if isinstance(at, tuple) else (at,) for at in inside)
 
         def chain(indices: Indices) -> _Chain:
             found = _Chain(self._synced(row))
-            for at in inside:
-                found.index((at,), text)
+            for at in first:
+                found.index(at, text)
             if row.dtype not in ("object",) and isinstance(found.value, np.ndarray):
                 found.value = found.value[...]
             for step in _filled(steps, indices):
@@ -284,8 +287,12 @@ class Members:
                     found.index(step, text)
             return found
 
+        one = bits > 0 and len(inside) == len(row.shape) and not steps
+
         def read(*indices: Any) -> Any:
             value = chain(indices).value
+            if one and isinstance(value, np.generic):
+                value = value.item()  # `-` of NumPy's truth values is none
             return _signed(value, bits) if signed else value
 
         def write(value: Any, *indices: Any) -> None:
@@ -297,9 +304,9 @@ class Members:
             core.reload()
 
         def stands(*indices: Any) -> Spot:
-            return spot(core.state, row, (*((x,) for x in inside), *_filled(steps, indices)))
+            return spot(core.state, row, (*first, *_filled(steps, indices)))
 
-        whole = row.scalar or (bits > 0 and row.dtype.startswith(("int", "uint")) and not steps)
+        whole = row.scalar or (one and row.dtype.startswith(("int", "uint")))
         if not live:
             own = frozenset((core.name,))
             return Access(text, read, write, own, whole=whole, bits=bits or 64, stands=stands)

@@ -8,8 +8,10 @@ is about (`debugger.watching`).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from debugger.expressions import Expression, ExpressionError, compiled
@@ -122,11 +124,23 @@ class Points:
                     places(self.session.device, text)
             if point.kind in BREAKS and point.place:
                 self._check_place(point)
+            if point.kind == "catch" and point.condition:
+                self._check_condition(point)
             for core in self.cores(point):
                 for text in filter(None, (point.condition, *point.values)):
                     compiled(self.session, text, (Place(core.name),))
         except (LocationError, ExpressionError, PlaceError) as error:
             raise PointError(str(error)) from None
+
+    def _check_condition(self, point: Point) -> None:
+        """For one of the cores that may do it the condition has to mean something."""
+        where = places(self.session.device, point.place) if point.place else ()
+        seen = where or tuple(Place(core.name) for core in self.session.device.order)
+        for place in seen:
+            with contextlib.suppress(ExpressionError):
+                compiled(self.session, point.condition, (place,))
+                return
+        compiled(self.session, point.condition, seen[:1])
 
     def _check_place(self, point: Point) -> None:
         found = self.cores(point)
@@ -142,8 +156,8 @@ class Points:
         found.value()
         if not found.accesses:
             raise PointError(f"{point.text} never changes")
-        condition = condition_of(self.session, point, focus[0])
-        is_focused = found.focused or (condition is not None and condition.focused)
+        condition = point.condition and compiled(self.session, point.condition, focus)
+        is_focused = found.focused or (condition and condition.focused)
         point.focus = focus if is_focused else ()
         if point.kind == "watch":
             return
@@ -237,5 +251,13 @@ def event_of(session: Session, name: str) -> Event:
 
 def condition_of(session: Session, point: Point, place: Place) -> Expression | None:
     """A point's condition as seen from a place, of a watch from its focus; None: it has none."""
-    focus = point.focus or (place,)
-    return compiled(session, point.condition, focus) if point.condition else None
+    if not point.condition:
+        return None
+    try:
+        return compiled(session, point.condition, point.focus or (place,))
+    except ExpressionError as error:  # of this core: who catches an event has asked no other
+        return Expression(point.condition, partial(_raised, error))
+
+
+def _raised(error: ExpressionError) -> None:
+    raise error

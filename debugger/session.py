@@ -17,7 +17,7 @@ from debugger.expressions import Expression, compiled
 from debugger.history import START, Edit, History, Position
 from debugger.lines import Lines
 from debugger.locations import is_there, locate, targets
-from debugger.places import Place, places
+from debugger.places import Place, compact, places
 from debugger.points import Point, Points
 from debugger.records import details, waits_of, where_of
 from debugger.runner import Runner
@@ -69,8 +69,7 @@ class Session:
         self.device = self._made(engine)
         self._landings: list[Position] = []  # where forward steps have stopped
         self._load()
-        self.focus_text = self.device.order[0].name  # as it was said
-        self.focus: tuple[Place, ...] = (Place(self.focus_text),)
+        self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
         self.stopped = self.record("start")
         self.recorded: object = None  # a run that was recorded for `why`, for the next question
 
@@ -329,7 +328,7 @@ class Session:
         """Somebody has changed the state, by a command: from here on the run is another one."""
         position = self.device.position
         self.history.forget_after(position)
-        self.runner.checkpoint(Edit(command, self.focus_text))
+        self.runner.checkpoint(Edit(command, compact(self.device, self.focus)))
         self._landings = [place for place in self._landings if place < position]
         self._landed()
 
@@ -343,7 +342,7 @@ class Session:
 
     def set_focus(self, text: str) -> tuple[Place, ...]:
         """Set the focus: `vc`, `pe[1,0].3`, `pe[*,0].*`. Raises `PlaceError`."""
-        self.focus, self.focus_text = places(self.device, text), text.strip()
+        self.focus = places(self.device, text)
         return self.focus
 
     @property

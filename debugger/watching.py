@@ -209,7 +209,8 @@ class Watching:
             for point, change in self._changes:
                 if change.core is core:
                     for values in change.look():
-                        hits += self._met(point, None, core.name, values=values)
+                        condition = self._condition(point, place_of(core, values))
+                        hits += self._met(point, condition, core.name, values=values)
         if self.extra is not None:
             hits += [hit for hit in map(self.extra, noted) if hit is not None]
         if hits:

@@ -14,6 +14,7 @@ from debugger.commands.formats import LETTERS, MOST, UNITS, Format, read, shown
 from debugger.commands.keeping import naming
 from debugger.commands.table import CommandError, Line, command
 from debugger.commands.values import address, evaluated, symbol_at
+from debugger.places import compact
 from debugger.values import VIEWS
 from emu.faults import Fault
 
@@ -154,7 +155,9 @@ def _display(interpreter: Interpreter, line: Line) -> Answer:
         return Answer("done", answers=interpreter.displays.shown(interpreter))
     form = read(line.suffix)
     value = shown(evaluated(interpreter, line), form, naming(interpreter))
-    number = interpreter.displays.add(text, form, interpreter.session.focus_text)
+    number = interpreter.displays.add(
+        text, form, compact(interpreter.session.device, interpreter.session.focus)
+    )
     return answers.table(("", "display", "value"), [(number, text, value)])
 
 

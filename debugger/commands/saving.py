@@ -15,7 +15,7 @@ from debugger.commands.table import CommandError, Line, command
 from debugger.expressions import ExpressionError, compiled
 from debugger.history import Position
 from debugger.layout import MOST, Arrangement
-from debugger.places import PlaceError, places
+from debugger.places import Place, PlaceError, compact, places
 from debugger.points import Point, PointError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def session_lines(interpreter: Interpreter) -> Iterator[str]:
     yield from _points_lines(interpreter)
     yield "undisplay"
     yield from _displays_lines(interpreter)
-    yield f"focus {session.focus_text}"
+    yield f"focus {compact(session.device, session.focus)}"
     if interpreter.arrangement.heat:
         yield f"heat {interpreter.arrangement.heat}"
 
@@ -138,11 +138,15 @@ def _points_lines(interpreter: Interpreter) -> Iterator[str]:
     """Points under their numbers: what was deleted between is made and deleted again."""
     session = interpreter.session
     last = 0
+    focus: tuple[Place, ...] = ()
     for number, point in session.points.all.items():
         for _ in range(number - last - 1):
             yield "catch fault"
             yield "delete last"
         last = number
+        if point.focus and point.focus != focus:
+            focus = point.focus
+            yield f"focus {compact(session.device, focus)}"
         try:
             session.points.check(point)
         except PointError as error:

@@ -78,6 +78,8 @@ def hit_text(hit: Hit) -> str:
         found += f", {hit.values['access']}"
     if hit.by:
         found += f" by {hit.by}"
+    if "error" in hit.values:
+        found += f" ({hit.values['error']})"
     return found
 
 

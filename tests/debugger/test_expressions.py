@@ -118,6 +118,24 @@ def test_bytes_as_types():
     assert debug.evaluate("vc.vr3.u32[1]") == 0x3FC00000
 
 
+def test_registers_of_the_array_are_compared():
+    debug = session("layer")
+    debug.goto(160)
+    debug.set_focus("pe[0,0].1")
+    held = debug.evaluate("acc0")
+    assert (type(held), held) == (int, debug.device.cores["pe[0]"].state.accumulators[0, 1, 0])
+    assert held != 0
+    assert [debug.evaluate(f"acc0 == {x}") for x in (held, held + 1)] == [-1, 0]
+    assert debug.evaluate("!acc0") == 0
+    # Of units that are left open, each has the register.
+    sums = debug.device.cores["pe[0]"].state.accumulators
+    np.testing.assert_array_equal(debug.evaluate("pe[0].acc0"), sums[:, :, 0])
+    np.testing.assert_array_equal(
+        debug.evaluate("pe[0].acc0 == 0"), -(sums[:, :, 0] == 0).astype(int)
+    )
+    np.testing.assert_array_equal(debug.evaluate("pe[0,1].acc2"), sums[1, :, 2])
+
+
 def test_what_is_set_is_there_and_the_run_goes_on_with_it():
     debug = session("layer")
     debug.proceed()

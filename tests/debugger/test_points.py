@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from debugger.commands.text import hit_text
 from debugger.points import PointError
 from emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
@@ -291,3 +292,30 @@ def test_breakpoints_in_the_array_stop_in_the_cycle_of_the_begin():
         assert all(values["address"] == address for *_, hits in found for values in hits)
         seen.append(found)
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("kind", [("watch", "mem[data]"), ("catch", "stall")])
+def test_conditions_mean_something_when_they_are_said(kind):
+    debug = of_source(LOOP)
+    with pytest.raises(PointError, match="nothing is called 'nothing'"):
+        debug.points.add(*kind, condition="nothing == 1")
+    assert not debug.points.all
+
+
+def test_a_condition_that_the_core_has_no_names_for_stops_and_says_so():
+    debug = session("layer")
+    debug.points.add("catch", "stall", condition="acc0 == 1")  # a row has such
+    stop = debug.proceed()
+    assert (stop.reason, stop.hits[0].by) == ("event", "cp")
+    assert "in the condition of point 1: nothing is called 'acc0'" in stop.hits[0].values["error"]
+    assert "(in the condition of point 1: " in hit_text(stop.hits[0])
+
+
+def test_conditions_of_events_that_are_seen_in_the_state():
+    debug = session("layer")
+    debug.points.add("catch", "stall", condition="device.cycle > 100")
+    stop = debug.proceed()
+    assert (stop.reason, stop.cycle > 100) == ("event", True)
+    debug.points.add("catch", "stall", condition="0 == 1")
+    debug.points.delete(1)
+    assert debug.run().reason == "exit"

@@ -9,7 +9,7 @@ import pytest
 
 from debugger.commands.interpreter import Interpreter
 from debugger.commands.saving import HEAD, SESSION
-from debugger.places import Place
+from debugger.places import compact, places
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 
@@ -48,6 +48,7 @@ def state(run):
     points = [row[:3] + row[4:] for row in run.execute("info breakpoints").rows]
     commands = {point.number: point.commands for point in debug.points}
     temporary = [point.number for point in debug.points if point.temporary]
+    under = [point.focus for point in debug.points]
     named = {x.name: x.position for x in debug.history.points if x.name}
     edits = [(x.position, x.edits) for x in debug.history.points if x.edits]
     shares = {panel: round(share, 6) for panel, share in layout.shares.items()}
@@ -56,7 +57,7 @@ def state(run):
         "position": debug.device.position,
         "hash": debug.device.hash(),
         "focus": debug.focus,
-        "points": (points, commands, temporary),
+        "points": (points, commands, temporary, under),
         "displays": (run.displays.rows, run.execute("display").json()),
         "checkpoints": named,
         "edits": edits,
@@ -111,6 +112,7 @@ def test_all_that_a_session_has(tmp_path):
         "heat cycles_mac",
         "focus pe[0,*].*",
         "display q1.level",
+        "watch sum(q1.level)",
     )
     again = brought_back(run, "loop", tmp_path / "a session")
     goes_on_alike(again, run)
@@ -209,6 +211,22 @@ def test_points_of_all_kinds_come_back(kind, tmp_path):
     assert again.execute("condition 7 s0").message == "there is no point 7"
 
 
+def test_a_point_that_means_nothing_now_is_told(tmp_path):
+    run = fresh("loop")
+    done(run, "break loop", "watch y[0, 1]", "display a0", "display y")
+    run.session.points.get(1).text = "nowhere"
+    run.displays.rows[1] = ("nothing", run.displays.rows[1][1])
+    answer = done(run, f"save session '{tmp_path / 'saved'}'")[0]
+    assert answer.lines[1:] == (
+        "not kept: break nowhere: nothing is called 'nowhere'",
+        "not kept: display nothing: nothing is called 'nothing'",
+    )
+    again = fresh("loop")
+    done(again, f"source '{tmp_path / 'saved'}'")
+    assert [point.number for point in again.session.points] == [2]
+    assert list(again.displays.rows) == [2]
+
+
 def test_shares_of_panels(tmp_path):
     for lines in (["grow 20", "shrink 2"], ["shrink 30", "grow"], ["grow 3"], ["shrink 4"]):
         run = fresh("loop")
@@ -216,9 +234,22 @@ def test_shares_of_panels(tmp_path):
         brought_back(run, "loop", tmp_path / "".join(lines))
 
 
-def test_the_focus_is_kept_as_it_was_said():
-    run = fresh("layer").session
-    assert run.focus_text == "cp"
-    run.set_focus(" pe[*,0].* ")
-    assert run.focus_text == "pe[*,0].*"
-    assert run.focus[0] == Place("pe[0]", (0, 0))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pe[*,0].*",
+        "pe[0,*].3",
+        "pe[0].",
+        "pe",
+        "pe[1,0].2",
+        "vc",
+        "pe[*,*]",
+        "fim[0]",
+        "dma",
+        "vc, cp",
+    ],
+)
+def test_places_are_written_as_they_are_read(text):
+    device = fresh("layer").session.device
+    found = places(device, text.removesuffix("."))
+    assert places(device, compact(device, found)) == found
