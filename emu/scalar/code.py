@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from emu.faults import Fault
 from emu.pages import PAGE, SHIFT, Pages
 from emu.scalar import semantics
+from emu.scalar.counting import COUNTING, CROSSING, PLAIN
 from emu.scalar.semantics import SINK, Act, Decision, Exit, Leave
-from emu.scalar.translation import COUNTING, CROSSING, HOT, MOST, PLAIN, Block
+from emu.scalar.translation import HOT, MOST, Block
 from isa.codec import Decoded, DecodeError, decode
 
 if TYPE_CHECKING:

@@ -13,39 +13,35 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from emu.breaks import Break, Probe
-from emu.core import NEVER, Core
+from emu.core import NEVER
 from emu.engines import ENGINES
 from emu.faults import Fault, Stop
 from emu.origins import Origins
-from emu.ports import MAPPED, ONCHIP, REGION_SHIFT
+from emu.ports import MAPPED, REGION_SHIFT
 from emu.scalar import semantics, tracing
 from emu.scalar.code import ACTS, ENDS, Code
 from emu.scalar.csrs import Csrs
 from emu.scalar.origins import Registers
 from emu.scalar.probing import Probing
 from emu.scalar.semantics import LOADS, MASK, SINK, STORES, Leave
-from emu.scalar.state import FIELDS
+from emu.scalar.state import FIELDS, extended
+from emu.scalar.tallying import Tallying
 from emu.scalar.timing import Timing
 from emu.scalar.translation import Translator
 from emu.state import StateField
-from emu.tallies import ARRAY, INDEX, UNIT, Tally
 from emu.windows import Later
 from isa.codec import Decoded
-from isa.memory_map import EXTERNAL
 from isa.model import Core as Table
 from isa.rows import Instruction
-from isa.trace import MARK
 
 if TYPE_CHECKING:
     from emu.device import Device
     from emu.ports import Port
 
-NO_BORDER = -1
 STACK_POINTER = 2  # x2
-COMPUTING = frozenset({"register", "immediate", "upper", "multiply", "divide"})  # families
 
 
-class Hart(Core):
+class Hart(Tallying):
     """A scalar core; `services` holds what its own instructions do, by name, beside the base's."""
 
     translator: type[Translator] = Translator
@@ -71,14 +67,9 @@ class Hart(Core):
         self.code = Code(self)
         self.traced = Code(self, True)  # of which the tally is kept while it runs
         self.probing = Probing(self)
-        self.tally = Tally()
-        self._marks = False  # the instruction is a marker, and not recorded
-        self.refused: Fault | None = None  # a record that had no place, while a block ran
         self.fast = device.engine == ENGINES[0]
         self.x = [0] * (SINK + 1)
         self.pc = 0
-        self._pending: tuple[int | None, int, bool] | None = None
-        self._shared = False  # something was asked of others: advance must return
         self._services = self._bind_services((semantics, *services))
 
     def _bind_services(
@@ -380,103 +371,7 @@ class Hart(Core):
         self.origins = Registers(self, number)
         return self.origins
 
-    # The trace
-
-    @property
-    def begun(self) -> int:
-        return self.retired + (self._pending is not None)
-
-    def uses(self, row: Instruction) -> int:
-        """How many compute units the instruction uses, all of them from its begin to its end."""
-        return int(row.family in COMPUTING)
-
-    def mark(self, begins: bool, group: int, time: int, until: int) -> None:
-        """See `Core.mark`. In auto mode a marker is told as any other instruction."""
-        self.trace.check(group)
-        if self.trace.state.trace_mode == MARK:
-            self.flush()
-            self._marks = True
-            super().mark(begins, group, time, until)
-
-    def ending(self, until: int, uses: int) -> None:
-        """Tell trace and listeners that the instruction ends at cycle `until`."""
-        if self._marks:
-            self._marks = False
-        elif self.tracing:
-            tally, time = self.tally, self.time
-            if tally.begin < 0:
-                tally.begin = time
-            if until > tally.until:
-                tally.until = until
-            if uses:
-                tally.occurred(UNIT, time, until, uses)
-                tally.occurred(ARRAY, time, until, 1)
-        if self.listeners:
-            self.announce("done", begin=self.time, until=until)
-
-    def beginning(self, address: int) -> None:
-        """An access is tried. One that may have to be tried again begins when it succeeds."""
-        if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT in (ONCHIP, MAPPED)):
-            self.tally.began(self.time)
-
-    def occurred(
-        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
-    ) -> None:
-        """See `Core.occurred`."""
-        self.tally.occurred(INDEX[what], time, until, count)
-
-    def trace_changed(self) -> None:
-        self.tally.clear()
-        self.ask()
-
-    def flush(self) -> None:
-        """Let the block have what was counted."""
-        if self.tracing:
-            self.trace.absorb(self.tally, self.begun, int(self._pending is not None))
-
-    def told(self, begun: int, until: int, uses: int, first: int, used: int) -> None:
-        """Add to the tally what a block did: its begin and end, uses of the unit and when."""
-        tally = self.tally
-        if tally.begin < 0:
-            tally.begin = begun
-        tally.until = until
-        if uses:
-            tally.occurred(UNIT, first, used, uses)
-            tally.occurred(ARRAY, first, used, uses)
-
-    def border(self, done: int) -> int:
-        """A block has come to a border; it has told what it did, `done` instructions.
-
-        Returns how many there are to the next border, or `NO_BORDER`: the block has to end.
-        """
-        self.retired = number = self.retired + done
-        trace, changes = self.trace, self.traced.changes
-        try:
-            trace.turn(self.tally, number)
-        except Fault as fault:
-            self.refused = fault
-            return NO_BORDER
-        if self._shared or not self.tracing or self.traced.changes != changes:
-            return NO_BORDER
-        border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
-        return border - number
-
-    def open_groups(self) -> None:
-        """Groups that begin with the next instruction record from now on."""
-        if self.tally.begin >= 0:
-            self.flush()
-        self.trace.open(self.retired)
-
-    def close_groups(self) -> None:
-        """The last instruction of a group's record has ended. Raises `Fault`: it has no place."""
-        self.flush()
-        self.trace.close(self.retired)
-
     # What services use
-
-    def ask(self) -> None:
-        """Something is asked of the device that may change when others act."""
-        self._shared = True
 
     def exit(self, code: int) -> Stop | None:
         """The stop of `ecall` 93."""
@@ -498,9 +393,3 @@ class Hart(Core):
 
 def _name_in(mnemonic: str) -> str:
     return mnemonic.replace(".", "_")
-
-
-def extended(value: int, size: int, is_signed: bool) -> int:
-    """A loaded number as 32 bits of a register."""
-    sign = 1 << 8 * size - 1
-    return (value ^ sign) - sign & MASK if is_signed else value

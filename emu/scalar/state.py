@@ -1,7 +1,8 @@
-"""The declared state of a scalar core, beside what every core has."""
+"""The declared state of a scalar core, beside what every core has; numbers for its registers."""
 
 from __future__ import annotations
 
+from emu.scalar.semantics import MASK
 from emu.state import StateField
 
 # fmt: off
@@ -11,3 +12,9 @@ FIELDS = (
     StateField("pending", "object", (),    "the access to on-chip memory under way: rd, bytes, signed; of a store None, 0, False"),
 )
 # fmt: on
+
+
+def extended(value: int, size: int, is_signed: bool) -> int:
+    """A loaded number as 32 bits of a register."""
+    sign = 1 << 8 * size - 1
+    return (value ^ sign) - sign & MASK if is_signed else value

@@ -5,22 +5,17 @@ stays inside the function, up to the limit. Registers are local variables. What 
 instruction does is the text of its act (`emu.scalar.inlining`); where the act would
 leave, the function ends at that instruction, which then goes the plain way.
 
-While the core's trace records an edition is used that counts: it keeps the core's tally
-(`emu.tallies`), and begins another pass through the block while not more than `room` instructions
-are done, so that it ends before the next border of the trace. A block that borders have cut often
-gets an edition that crosses them: its function holds the block twice, as it is and with a question
-before each instruction whether the border is there (`cut` is its place in the pass). There the core
-is `told` what was counted, goes on to the next `border`, and all is counted anew from that place.
+While the core's trace records another edition is used, which counts (`emu.scalar.counting`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emu.scalar import semantics
+from emu.scalar.counting import PLAIN, Counting, indented
 from emu.scalar.inlining import LEAVE, inlined, named
 from emu.scalar.semantics import SINK
 from isa.codec import Decoded
@@ -31,7 +26,6 @@ if TYPE_CHECKING:
 
 HOT = 24  # jumps to an address after which its block is translated
 MOST = 512  # blocks that are kept
-PLAIN, COUNTING, CROSSING = range(3)  # editions of a block
 
 
 class Block(NamedTuple):
@@ -46,52 +40,16 @@ class Block(NamedTuple):
     crosses: bool  # borders of the trace
 
 
-class Round(NamedTuple):
-    """A pass through a block that branches back to its begin at one place alone."""
-
-    length: int  # instructions
-    uses: int  # of compute units
-    last: int  # the end of the last use, device cycles from the begin of the next pass
-
-
-class Translator:
+class Translator(Counting):
     """Writes the function of some instructions that begin at `start`."""
 
     def __init__(
         self, hart: Hart, start: int, instructions: Sequence[Decoded], edition: int = PLAIN
     ) -> None:
-        self.hart = hart
-        self.counting = edition != PLAIN
-        self.crosses = edition == CROSSING
-        self.cutting = False  # the text is that in which a border may come
-        self.start = start
-        self.instructions = instructions
+        super().__init__(hart, start, instructions, edition)
         self.names: dict[str, Any] = {}
-        self.lines: list[str] = []
-        self.counts = dict.fromkeys(("done", *self.counters, *self.tallied), 0)
-        self.place = 0  # of the instruction in the block
-        self.offset = 0  # device cycles from `t` to its begin
-        costs = [self.cost(found) for found in instructions]
-        self.rest = [sum(costs[place:-1]) for place in range(len(costs))]
-        self.begins = [0, *accumulate(costs)]
-        self.last_use = 0  # of compute units, device cycles from `t`
-        begins = zip(instructions, self.begins, strict=False)
-        self.first_use = next((begin for found, begin in begins if hart.uses(found.row)), 0)
-        self.round = self._round() if self.counting else None
 
     # What another core has in other ways
-
-    @property
-    def tallied(self) -> tuple[str, ...]:
-        """What is counted for the tally, beside instructions."""
-        return ("uses",) if self.counting else ()
-
-    counters: tuple[str, ...] = ()  # what is counted beside instructions
-    variables: tuple[str, ...] = ()  # more variables that are 0 at first
-
-    def cost(self, found: Decoded) -> int:
-        """Device cycles from the begin of an instruction to that of the next, if nothing waits."""
-        return self.hart.timing.of_family[found.row.family]
 
     def enter(self) -> Iterable[str]:
         """Lines at the begin of the function."""
@@ -117,62 +75,20 @@ class Translator:
         """Lines at the end of the function."""
         return ()
 
-    def tally_enter(self) -> Iterable[str]:
-        """Lines at the begin of a function that counts."""
-        owed = ("owed = 0",) if self.round is not None and self.crosses else ()
-        return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
-
-    @property
-    def lasting(self) -> Iterable[str]:
-        """What is counted and not told the tally."""
-        return ()
-
-    @property
-    def telling(self) -> Callable[..., None]:
-        """What takes into the tally what a function has counted."""
-        return self.hart.told
-
-    def tally(self) -> Iterable[str]:
-        """Lines that add to the tally, at the end of the function if it has done something."""
-        yield "told(begun, t, uses, first, used)"
-
-    def crossing(self) -> Iterable[str]:
-        """Lines that tell the tally what was counted up to this instruction, and forget it.
-
-        What a pass counts as a whole when it ends is too much then: what came before this
-        instruction is taken off now.
-        """
-        uses = self.counts.get("uses", 0)
-        yield from self.ends()
-        if self.round is None and uses:
-            yield f"uses += {uses}"
-        yield f"told(begun, t + {self.offset}, uses, first, used)"
-        yield f"begun = t + {self.offset}"
-        yield "first = -1"
-        if self.round is None:
-            yield f"uses = -{uses}"
-        else:
-            yield f"owed = {-(-self.place // self.round.length) * self.round.uses - uses}"
-
     # The text
-
-    @property
-    def address(self) -> int:
-        """Of the instruction."""
-        return self.start + 4 * self.place & 0xFFFF_FFFF
 
     def block(self, code: bytes) -> Block:
         """The function, compiled. Raises `OSError` if meanings have no source."""
         self.begin()
         short = " or done > room" if self.counting and not self.crosses else ""
-        head = [f"if t + {self.rest[0]} >= limit{short}:", *_indented(self.leave())]
+        head = [f"if t + {self.rest[0]} >= limit{short}:", *indented(self.leave())]
         length = len(self.instructions)
         if self.crosses:
             self.cutting = True
             cutting = self._pass()
             self.cutting = False
-            head += ["if done > room:", f"    cut = room - done + {length}", *_indented(cutting)]
-        source = self._function([*head, *self._pass()])
+            head += ["if done > room:", f"    cut = room - done + {length}", *indented(cutting)]
+        source = self._function(head, self._pass())
         self.names["core"] = self.hart
         if self.counting:
             self.names |= {"told": self.telling, "border": self.hart.border}
@@ -194,7 +110,7 @@ class Translator:
             self.counts["done"] = place
             self.lines = [f"# {self.address:08x} {found.row.mnemonic}"]
             if self.cutting:
-                self.lines += self._border()
+                self.lines += self.border()
             self.lines += [*self._broken(), *self.wait(found)]
             probes = self.hart.probing.of(found)
             if probes:
@@ -209,22 +125,7 @@ class Translator:
             body += self.exit(f"{self.address:#x}")
         return body
 
-    def _border(self) -> Iterable[str]:
-        """Lines for a border before this instruction."""
-        yield f"if cut == {self.place}:"
-        yield from _indented(self.crossing())
-        yield f"    cut = border(done + {self.place})"
-        yield f"    done = -{self.place}"
-        yield "    if cut < 0:"  # nothing is counted by now that would be told
-        yield f"        pc = {self.address:#x}"
-        yield from (f"        {name} += {self.counts[name]}" for name in self.lasting)
-        yield "        done = 0"
-        yield f"        t += {self.offset}"
-        yield "        break"
-        yield f"    room = cut - {len(self.instructions)}"
-        yield f"    cut += {self.place}"
-
-    def _function(self, body: list[str]) -> str:
+    def _function(self, head: list[str], body: list[str]) -> str:
         text = "\n".join((*body, *self.enter(), *self.finish()))
         used = sorted({int(number) for number in re.findall(r"\bx(\d+)\b", text)})
         written = sorted({int(number) for number in re.findall(r"\bx(\d+) = ", text)})
@@ -238,7 +139,8 @@ class Translator:
             f"{' = '.join(zeros)} = 0",
             "plain = False",
             "while True:",
-            *_indented(body),
+            *indented(head),
+            *indented(body),
             *(f"x[{number}] = x{number}" for number in written),
             "core.pc = pc",
             "core.time = t",
@@ -246,10 +148,10 @@ class Translator:
             *self.finish(),
         ]
         if self.counting:
-            lines += ["if done:", *_indented(self.tally())]
+            lines += ["if done:", *indented(self.tally())]
         lines.append("return plain")
         room = ", room" if self.counting else ""
-        return "\n".join([f"def block(core, limit{room}):", *_indented(lines), ""])
+        return "\n".join([f"def block(core, limit{room}):", *indented(lines), ""])
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
         """Lines that end the function; `following` is the next address, as text."""
@@ -267,7 +169,7 @@ class Translator:
         text = re.sub(r"\bx\[(\d+)\]", r"x\1", held.text)
         for name, value in held.names.items():
             self.names.setdefault(name, value)
-        lines = [f"if {text}:", *_indented(self.leave())]
+        lines = [f"if {text}:", *indented(self.leave())]
         return [f"core.device.cycle = t + {self.offset}", *lines] if held.names else lines
 
     def _probed(self, place: int, probes: Iterable[Probe]) -> list[str]:
@@ -280,9 +182,9 @@ class Translator:
             self.names |= {name: probe.names[name] for name in probe.names}
             met = [f"{named(self.names, 'met', probe.met)}({address:#x})", "asked = True"]
             text = re.sub(r"\bx\[(\d+)\]", r"x\1", probe.text)
-            lines += [f"if {text}:", *_indented(met)] if text else met
+            lines += [f"if {text}:", *indented(met)] if text else met
         leaves = ["core.device.cycle = acted", "core.ask()", *self.exit(f"{self.address:#x}")]
-        return [*lines, "if asked:", *_indented(leaves)]
+        return [*lines, "if asked:", *indented(leaves)]
 
     def _counted(self, cost: int = 0, again: bool = False) -> list[str]:
         """Lines where a pass ends, `cost` after the begin of this instruction; or goes `again`."""
@@ -292,43 +194,6 @@ class Translator:
             *(f"{x} += {value}" for x, value in self.counts.items() if value and x != skipped),
             *((f"t += {self.offset + cost}",) if self.offset + cost else ()),
         ]
-
-    def ends(self) -> Iterable[str]:
-        """Lines for the tally where a pass ends."""
-        used = self.counts.get("uses", 0)
-        if self.round is None:
-            return (f"used = t + {self.last_use}",) if used else ()
-        last = self.last_use if used else self.round.last
-        whole = f"done // {self.round.length} * {self.round.uses}"
-        whole += " + owed" if self.crosses else ""
-        return (f"uses = {whole} + {used}", f"used = t + {last}")
-
-    def _round(self) -> Round | None:
-        """The passes through the block, if they are all alike and use a unit."""
-        if "uses" not in self.tallied:
-            return None
-        backs = [
-            place
-            for place, found in enumerate(self.instructions)
-            if found.row.family in ("branch", "jump") and found.values.get("target") == -4 * place
-        ]
-        if len(backs) != 1:
-            return None
-        used = [self.hart.uses(found.row) for found in self.instructions[: backs[0]]]
-        if not any(used):
-            return None
-        last = max(place for place, units in enumerate(used) if units)
-        cost = self.begins[backs[0]] + self.hart.timing.taken
-        return Round(len(used) + 1, sum(used), self.begins[last + 1] - cost)
-
-    def use(self, found: Decoded) -> None:
-        """Note for the tally the compute units that an instruction uses."""
-        used = self.hart.uses(found.row)
-        if used:
-            if self.cutting:
-                self.lines.append(f"if first < 0: first = t + {self.offset}")
-            self.counts["uses"] += used
-            self.last_use = self.offset + self.cost(found)
 
     def _instruction(self, found: Decoded) -> bool:
         """Write an instruction; whether nothing follows it."""
@@ -377,7 +242,7 @@ class Translator:
         act = make(self.hart.x, **registers, **exits)
         condition = inlined(semantics, make, act, self.names).result
         self.counts["done"] += 1
-        self.lines += [f"if {condition}:", *_indented(self._gone(target, timing.taken))]
+        self.lines += [f"if {condition}:", *indented(self._gone(target, timing.taken))]
         self.lines += self.branched(timing.alu)
 
     def _gone(self, target: int, cost: int) -> list[str]:
@@ -407,7 +272,3 @@ class Translator:
             self.lines += [*self.branched(cost), *self.exit(result, cost)]
         else:
             self.lines += self._gone(target, cost)
-
-
-def _indented(lines: Iterable[str]) -> list[str]:
-    return [f"    {line}" for line in lines]

@@ -8,8 +8,8 @@ import numpy as np
 
 from emu.faults import Fault
 from emu.ports import ONCHIP, REGION_SHIFT
-from emu.scalar.hart import extended
 from emu.scalar.semantics import LOADS, MASK, SINK, STORES
+from emu.scalar.state import extended
 from emu.vector.state import FIRST_VECTOR
 from isa.codec import Decoded
 from isa.vector import OPERATIONS

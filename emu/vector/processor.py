@@ -17,8 +17,9 @@ from emu.faults import Stop
 from emu.origins import Origins
 from emu.scalar import tracing
 from emu.scalar.code import ENDS
-from emu.scalar.hart import Hart, extended
+from emu.scalar.hart import Hart
 from emu.scalar.semantics import SINK, Act, Decision, Leave
+from emu.scalar.state import extended
 from emu.tallies import ARRAY, INDEX, UNIT
 from emu.vector.accesses import Accesses
 from emu.vector.binding import bind

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, cast
 from emu.faults import Fault
 from emu.pages import SHARED, SHIFT, WRITTEN
 from emu.scalar.code import ENDS
+from emu.scalar.counting import PLAIN
 from emu.scalar.inlining import named
 from emu.scalar.semantics import LOADS, MASK, SIGN, STORES
-from emu.scalar.translation import PLAIN, Translator
+from emu.scalar.translation import Translator
 from emu.vector.binding import bind
 from emu.vector.scoreboard import waits, writes
 from emu.vector.state import FIRST_VECTOR
