@@ -320,6 +320,13 @@ class Core(ABC):
             cores = sum(1 << other.number for other in self.device.order if other is not self)
         return (Stall("", on, since, address, cores, (), until, False, doing),)
 
+    def unit(self, units: tuple[int, ...]) -> Stall:
+        """What a unit is at, by its index at each of the table's levels; `sync` was called before.
+
+        A unit that has nothing to do has `ended`.
+        """
+        return self.stalls()[0]
+
     def remember(self, number: Callable[[], int]) -> Origins:
         """Keep from now on where values come from, until the device is made anew (`emu.origins`).
 

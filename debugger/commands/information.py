@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from debugger.accessors import Members
-from debugger.commands import answers
+from debugger.commands import answers, groups
 from debugger.commands.answers import Answer
 from debugger.commands.code import around, source_lines
 from debugger.commands.stopping import listing
 from debugger.commands.table import CommandError, Line, command
-from debugger.commands.values import address, symbol_at
+from debugger.commands.values import address
 from debugger.counting import counted, units_of
 from debugger.places import Place, places
 from debugger.values import AccessError
@@ -197,27 +197,13 @@ def _breakpoints(interpreter: Interpreter, text: str | None) -> Answer:
     return listing(interpreter)
 
 
-def _groups(interpreter: Interpreter, text: str | None) -> Answer:
-    """Cores by where they stand."""
-    session = interpreter.session
-    found: dict[tuple[str, str], list[str]] = {}
-    chosen = _chosen(session, text) if text else list(session.device.order)
-    for core in chosen:
-        place = core.next_address if core.running else None
-        name = "idle" if place is None else symbol_at(session, place) or f"{place:#010x}"
-        found.setdefault((core.table.name, name), []).append(core.name)
-    rows = [(len(names), at, ", ".join(names)) for (_, at), names in found.items()]
-    title = " ".join(f"{count}@{at}" for count, at, _ in rows)
-    return answers.table(("cores", "at", "which"), rows, title)
-
-
 _INFO: Mapping[str, tuple[Callable[[Interpreter, str | None], Answer], str]] = {
     "cores": (_cores, "where cores are, what they wait for"),
     "registers": (_registers, "registers of the focus or of places; or one by its name"),
     "queues": (_queues, "queues of the focus or of places"),
     "perf": (_perf, "counters, and groups of the trace; their change since the last time"),
     "breakpoints": (_breakpoints, "breakpoints, watches and events"),
-    "groups": (_groups, "cores by where they stand: 14@mac 2@idle"),
+    "groups": (groups.shown, "units of the focus or of places by what they are at: 14@mac 2@idle"),
     "symbols": (_symbols, "symbols and tensors, with a text those that have it in their name"),
     "mem": (_mem, "sections and tensors by address, or what an address lies in"),
     "checkpoints": (_checkpoints, "checkpoints that have a number; all"),

@@ -22,7 +22,7 @@ from emu.fim import operations, tracing, words
 from emu.fim.arithmetic import Mode
 from emu.fim.dram import Dram
 from emu.fim.origins import IslandOrigins
-from emu.fim.stalls import stalls
+from emu.fim.stalls import stalls, unit
 from emu.fim.state import NOBODY, OWN_COUNTS, OWNER, PRODUCER, Block, fields
 from emu.fim.tiles import TILES
 from emu.formats import MemoryFormat
@@ -298,6 +298,9 @@ class Island(Core):
     def stalls(self) -> Sequence[Stall]:
         found = tuple(stalls(self)) if self.running else ()
         return found or super().stalls()
+
+    def unit(self, units: tuple[int, ...]) -> Stall:
+        return unit(self, *units)
 
     def counters(self) -> dict[str, int]:
         waits = dict(zip((row.name for row in WAITS), self.dram.waits.values(), strict=True))

@@ -27,6 +27,14 @@ def stalls(island: Island) -> Iterator[Stall]:
             yield _waiting(island, block)
 
 
+def unit(island: Island, bank: int) -> Stall:
+    """What a bank is at: the block that works with it."""
+    for block, item in zip(island.blocks, stalls(island), strict=True):
+        if bank in block.banks:
+            return item
+    return Stall(ended=True)
+
+
 def _name(block: Block) -> str:
     return f"block {block.index}"
 

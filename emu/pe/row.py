@@ -20,7 +20,7 @@ from emu.pe.origins import RowOrigins
 from emu.pe.results import Results
 from emu.pe.special import Special
 from emu.pe.stages import Datapath
-from emu.pe.stalls import stalls
+from emu.pe.stalls import stalls, unit
 from emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
 from emu.pe.tracing import Tracing
 from isa.memory_map import UNIT_SHIFT, UNITS
@@ -98,6 +98,10 @@ class Row(Core):
         """The bus and the runs of the clusters, as far as there are some."""
         found = tuple(stalls(self)) if self.running else ()
         return found or super().stalls()
+
+    def unit(self, units: tuple[int, ...]) -> Stall:
+        """What a cluster or a PE is at."""
+        return unit(self, *units)
 
     def dispatch(self, offset: int, time: int) -> None:
         """Begin the packet list at `offset` of the feeding half."""

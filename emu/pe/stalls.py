@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from emu.core import NEVER, Stall
 from emu.pe.commands import command_of
 from emu.pe.sequence import decoded
-from emu.pe.state import DONE, FREE, NO_UNIT, RUNNING, UNITS, Op, Run
+from emu.pe.state import DONE, FREE, MAC, NO_UNIT, RUNNING, UNITS, Op, Run
 
 if TYPE_CHECKING:
     from emu.pe.control import Control
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Parts = tuple[tuple[str, int | None], ...]
 _BUS = "bus"
+_OTHERS = "the other PEs"
 
 
 def stalls(row: Row) -> Iterator[Stall]:
@@ -28,6 +29,26 @@ def stalls(row: Row) -> Iterator[Stall]:
         if name not in seen:
             seen.add(name)
             yield _run(row, name, control, run)
+
+
+def unit(row: Row, cluster: int, pe: int | None = None) -> Stall:
+    """What a cluster is at: its oldest run that works, else the oldest; a PE of it the same.
+
+    A PE that has nothing left of the mac at work waits for the others.
+    """
+    control, state = row.controls[cluster], row.state
+    undone = [run for run in control.runs if any(op["state"] != DONE for op in run["ops"])]
+    if not undone:
+        return Stall(ended=True)
+    if state.computing[cluster]:
+        run = control.run_of(control.units[MAC])
+        assert run is not None  # who holds the unit
+        if pe is not None:
+            held = state.mac_left, state.q1_count, state.q2_count
+            if not any(values[cluster, pe] for values in held):
+                return Stall("", _OTHERS, address=control.computing_address())
+        return Stall(address=control.computing_address())
+    return _run(row, "", control, next(filter(_works, undone), undone[0]))
 
 
 def _all(row: Row) -> list[tuple[Control, Run]]:

@@ -1,0 +1,134 @@
+"""`info groups`: units by what they are at, `14@mac 2@idle`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from debugger.commands import answers
+from debugger.commands.answers import Answer
+from debugger.commands.code import instructions
+from debugger.commands.table import CommandError
+from debugger.lines import Lines
+from debugger.places import Place, compact, places
+from debugger.stops import Where
+from emu.core import Stall
+
+if TYPE_CHECKING:
+    from debugger.commands.interpreter import Interpreter
+    from debugger.session import Session
+    from emu.core import Core
+
+IDLE = "idle"
+WAITS = "waits for "
+
+
+@dataclass
+class Group:
+    """Units that are at the same instruction, and run there or wait for the same."""
+
+    at: str  # its mnemonic, or where it is if nothing is known of it, or `idle`
+    state: str  # "idle", "runs", "waits for ..."
+    where: Where | None = None  # of the first of them
+    units: list[Place] = field(default_factory=list)
+
+    @property
+    def short(self) -> str:
+        """What it is at, in a word."""
+        return f"{self.at}(waits)" if self.state.startswith(WAITS) else self.at
+
+
+def shown(interpreter: Interpreter, text: str | None) -> Answer:
+    """The groups of places, else of the focus, else (of one core without units) of all cores."""
+    session = interpreter.session
+    found = groups(session, units(session, places(session.device, text) if text else None))
+    rows = [
+        (
+            len(group.units),
+            group.at,
+            group.state,
+            group.where and group.where.symbol,
+            f"{group.where.file}:{group.where.line}" if group.where and group.where.file else None,
+            compact(session.device, group.units),
+        )
+        for group in found
+    ]
+    counts: Counter[str] = Counter()
+    for group in found:
+        counts[group.short] += len(group.units)
+    title = " ".join(f"{count}@{name}" for name, count in counts.most_common())
+    columns = ("units", "at", "state", "symbol", "source", "which")
+    return answers.table(columns, rows, title)
+
+
+def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
+    """The units that places mean: those in a core that has some, and in a single one of them."""
+    device = session.device
+    wanted = list(session.focus if chosen is None else chosen)
+    if chosen is None and len(wanted) == 1 and not device.cores[wanted[0].core].table.levels:
+        return [Place(core.name) for core in device.order]
+    found: dict[Place, None] = {}
+    for place in wanted:
+        deeper = 0
+        levels = len(device.cores[place.core].table.levels)
+        if not place.units or (len(wanted) == 1 and len(place.units) < levels):
+            deeper = min(1, levels)
+        text = str(place) if not deeper else _inside(place)
+        found.update(dict.fromkeys(places(device, text)))
+    return list(found)
+
+
+def _inside(place: Place) -> str:
+    """All units of a place."""
+    if place.units:
+        return f"{place}.*"
+    return f"{place.core[:-1]},*]" if place.core.endswith("]") else f"{place}[*]"
+
+
+def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
+    """Units by what they are at, most first."""
+    device = session.device
+    device.sync()
+    found: dict[tuple[str, ...], Group] = {}
+    names: dict[tuple[str, int], tuple[Where, str]] = {}
+    for place in chosen:
+        core = device.cores[place.core]
+        item = core.unit(place.units) if core.running and place.units else _whole(session, place)
+        if item.ended or item.address is None:
+            state = IDLE if item.ended or not item.note else item.note
+            group = found.setdefault((IDLE, state), Group(state, state))
+            group.units.append(place)
+            continue
+        key = core.name, item.address
+        if key not in names:
+            where = session.where(core, item.address)
+            names[key] = where, _mnemonic(session, core, item.address)
+        where, name = names[key]
+        state = f"{WAITS}{item.on}" if item.on else "runs"
+        known = core.table.name, name, where.symbol or str(where.address), state
+        found.setdefault(known, Group(name, state, where)).units.append(place)
+    return sorted(found.values(), key=lambda group: -len(group.units))
+
+
+def _whole(session: Session, place: Place) -> Stall:
+    """What a core as a whole is at."""
+    core = session.device.cores[place.core]
+    if not core.running:
+        return Stall(ended=True)
+    on = core.waiting.on if core.waiting is not None else ""
+    return Stall("", on, address=core.next_address, note="runs")
+
+
+def _mnemonic(session: Session, core: Core, address: int) -> str:
+    """What an instruction or a packet's command is called; its address if that is not known."""
+    if core.table.executable:
+        found = Lines(session, core).decoded(address)
+        return found.row.mnemonic if found is not None else f"{address:#010x}"
+    try:
+        rows = instructions(session, address, 1)
+    except CommandError:
+        return f"{address:#010x}"
+    records = {row.name for row in core.table.structures}
+    return next((word for word in rows[0].text.split() if word not in records), IDLE)
