@@ -63,6 +63,7 @@ class Origins:
     """What one core remembers. `number()` is how many announcements there were."""
 
     fields: frozenset[str] = frozenset()  # of the state, of which `made` can tell
+    clears = False  # where nobody made what it holds there is nothing, for it was moved out
 
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number

@@ -44,7 +44,7 @@ class Cause:
         return self.how in ENDS
 
 
-ENDS = ("input", "program", "begin", "window")
+ENDS = ("input", "program", "begin", "window", "empty")
 
 
 class Finder:
@@ -88,7 +88,8 @@ class Finder:
         assert origins is not None
         found = list(origins.made(place, before))
         if not found:
-            yield Cause(role, self._placed(core, place), value, "begin", core)
+            how = "empty" if origins.clears else "begin"
+            yield Cause(role, self._placed(core, place), value, how, core)
         for origin in found:
             first, size = origin.part or (0, place.size)
             part = Place(place.field, place.first + first, size)

@@ -84,5 +84,6 @@ _ENDED = {
     "input": ": an input",
     "program": ": of the program",
     "begin": ": there from the begin",
+    "empty": ": nothing is there",
     "window": ": through a window, whose core does not say what of",
 }

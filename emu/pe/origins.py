@@ -8,20 +8,34 @@ an output queue the step that put it there. The reference engine tells of all th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.origins import Origin, Origins, Source
+from emu.origins import Origin, Origins, Place, Source
+from emu.pe import contents
 from emu.pe.arithmetic import stored_type
 from emu.pe.balancing import GIVEN
 from emu.pe.loading import Loading, records_of
+from emu.pe.products import ACTIVATION, KEPT, MAC, SUM, TIME, WEIGHT, Products
 from emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, REDUCE, decoded
 from emu.pe.stages import INDEX_MASK, PLACE_SHIFT
 from emu.pe.state import Op, Packet, Run
-from isa.pe import ACCUMULATORS, ACTIVATIONS, ELEMENTS, FIXED_POINT, FUNCTIONS, HEADER_OF, SEQUENCE
+from isa.pe import (
+    ACCUMULATORS,
+    ACTIVATIONS,
+    ELEMENTS,
+    FIXED_POINT,
+    FUNCTIONS,
+    HEADER_OF,
+    SCALAR_REDUCTIONS,
+    SCALAR_SOURCE,
+    SCALARS,
+    SEQUENCE,
+)
 
 if TYPE_CHECKING:
     from emu.pe.control import Control
@@ -29,14 +43,15 @@ if TYPE_CHECKING:
 
 Sources = Callable[[], Iterator[Source]]
 Key = tuple[int, int, int]  # cluster, PE, place of the output queue
-_TIME, _SUM, _MAC, _WEIGHT, _, _ACTIVATION, _ = range(7)  # rows of what is kept of products
-_KEPT = 7
 _WIDEST = 8  # bytes of an element that is stored
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
 
 
 class RowOrigins(Origins):
     """The shadows of one row."""
+
+    fields = frozenset(contents.TOLD)
+    clears = True
 
     def __init__(self, row: Row, number: Callable[[], int]) -> None:
         super().__init__(number)
@@ -45,18 +60,18 @@ class RowOrigins(Origins):
         self.weights = np.full((count * self.shape.weight_queue, 2), -1, np.int64)
         self.activations = np.full((count * self.shape.input_buffer, 2), -1, np.int64)
         self.mac_at = np.full(self.shape.clusters, -1, np.int64)
-        self._products: list[tuple[NDArray[Any], NDArray[Any]]] = []  # what is kept; values
-        self._count = 0  # of products
-        self._first: dict[int, int] = {}  # by accumulator: the product from which on they count
-        self._added: dict[int, list[Source]] = {}  # by accumulator: partial sums
+        self.lds: dict[int, tuple[int, int]] = {}  # by number of what came: time, ld
+        self.products = Products(np.dtype(self.shape.value_type).itemsize)
         self.output: dict[Key, Origin] = {}
         self._stored: dict[int, list[tuple[int, Origin]]] = {}  # by address: bytes
         # By cluster and buffer: the config, and where the sequence was that it brought.
-        self._configs: dict[tuple[int, int], tuple[Origin, int]] = {}
+        self.configs: dict[tuple[int, int], tuple[Origin, int]] = {}
+        self._reduced: dict[int, list[Origin]] = {}  # by cluster: of the reduction at work
+        self.scalars: dict[Key, list[Origin]] = {}  # by cluster, buffer, accumulator of 604
 
     @property
     def kept(self) -> int:
-        return self._count
+        return self.products.count
 
     # What came over the bus
 
@@ -84,6 +99,12 @@ class RowOrigins(Origins):
             offsets = np.concatenate([np.zeros(0, np.int64), *runs])
         self.weights[places, 0] = self._base(packet, segment) + offsets[entries]
         self.weights[places, 1] = self.number()
+        self._came(packet["clusters"][0], packet, segment)
+
+    def _came(self, cluster: int, packet: Packet, segment: int) -> None:
+        """The ld of a cluster has taken a segment."""
+        run, op = self.row.controls[cluster].taker(packet, segment)
+        self.lds[self.number()] = self.row.time, self.row.controls[cluster].address(run, op)
 
     def dense_in(self, loading: Loading, packet: Packet, segment: int, values: Any) -> None:
         """Activations or partial sums come: (slices, elements)."""
@@ -92,6 +113,7 @@ class RowOrigins(Origins):
         if kind != ACTIVATIONS_SEGMENT:
             size = np.dtype(self.shape.sum_type).itemsize
         base = self._base(packet, segment)
+        self._came(packet["clusters"][0], packet, segment)
         address = base + np.arange(values.size).reshape(values.shape) * size
         starts = self.row.targets(packet, segment)
         for cluster, start in zip(packet["clusters"], starts.tolist(), strict=True):
@@ -119,7 +141,7 @@ class RowOrigins(Origins):
             )
             self.output[cluster, pe, first + number] = made
             one = Source("psum", self.number(), None, None, made, value)
-            self._added.setdefault(self._flat(cluster, pe, number), []).append(one)
+            self.products.add(self.flat(cluster, pe, number), one)
 
     # What configures
 
@@ -128,20 +150,22 @@ class RowOrigins(Origins):
         packet = self.row.state.packet
         at = self.row.address(packet["address"])
         made = Origin(self.number(), self.row.time, packet["mnemonic"], at)
-        self._configs[cluster, buffer] = made, -1
+        self.configs[cluster, buffer] = made, -1
+        for number in range(SCALARS):
+            self.scalars.pop((cluster, buffer, number), None)
 
     def configured(self, clusters: Sequence[int], buffer: int, offset: int) -> None:
         """The sequence at an offset of the half has come into a buffer."""
         for cluster in clusters:
-            made, _ = self._configs[cluster, buffer]
+            made, _ = self.configs[cluster, buffer]
             made = Origin(self.number(), self.row.time, made.what, made.address)
             base = self.row.device.memory.feeding_address(self.shape.row)
-            self._configs[cluster, buffer] = made, base + offset
+            self.configs[cluster, buffer] = made, base + offset
 
     def _settings(self, control: Control, run: Run, op: Op) -> Iterator[Source]:
         """What the header of a run's sequence says of an spu function, and which config set it."""
         key = control.cluster, run["buffer"]
-        made, base = self._configs.get(key, (None, 0))
+        made, base = self.configs.get(key, (None, 0))
         header = self.row.state.headers[key].tolist()
         names = HEADER_OF.get(FUNCTIONS[op["function"]], ())
         curve = ACTIVATIONS[header[MEMBERS.index("activation")]]
@@ -162,60 +186,23 @@ class RowOrigins(Origins):
         data = self.row.datapath
         pes = np.flatnonzero(taken)
         owner = pes + (load[pes] >= GIVEN)
-        weight = data.weight_row[owner] + (load[pes] >> PLACE_SHIFT & INDEX_MASK)
-        activation = data.input_row[owner] + (load[pes] & INDEX_MASK)
-        kept = np.empty((_KEPT, pes.size), np.int64)
-        kept[_TIME] = self.row.time
-        kept[_SUM] = data.sum_row[owner] + data.sum[owner]
-        kept[_MAC] = self.mac_at[owner // self.shape.pes]
-        kept[_WEIGHT : _WEIGHT + 2] = self.weights[weight].T
-        kept[_ACTIVATION : _ACTIVATION + 2] = self.activations[activation].T
-        values = np.array([data.weight_value[weight], data.activations[activation]])
-        self._products.append((kept, values))
-        self._count += pes.size
+        kept, values = self.loads(owner, load[pes])
+        kept[SUM] = data.sum_row[owner] + data.sum[owner]
+        self.products.multiplied(kept, values)
 
-    def _taken(self, total: int, begin: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The products of a sum from the `begin`-th of the row on: what is kept, and values."""
-        if len(self._products) > 1:
-            kept, values = zip(*self._products, strict=True)
-            self._products = [(np.concatenate(kept, 1), np.concatenate(values, 1))]
-        if not self._products:
-            return np.zeros((_KEPT, 0), np.int64), np.zeros((2, 0))
-        kept_, values_ = self._products[0]
-        some = begin + np.flatnonzero(kept_[_SUM, begin:end] == total)
-        return kept_[:, some], values_[:, some]
-
-    def _sum(self, total: int) -> Callable[[], Iterator[Source]]:
-        """What is in an accumulator now, which is cleared."""
-        begin, end = self._first.get(total, 0), self._count
-        added = self._added.pop(total, [])
-        self._first[total] = end
-        return partial(self._sum_sources, total, begin, end, added)
-
-    def held(self, cluster: int, pe: int, accumulator: int) -> list[Source]:
-        """What is in an accumulator now."""
-        total = self._flat(cluster, pe, accumulator)
-        begin, added = self._first.get(total, 0), self._added.get(total, [])
-        return list(self._sum_sources(total, begin, self._count, added))
-
-    def _sum_sources(
-        self, total: int, begin: int, end: int, added: list[Source]
-    ) -> Iterator[Source]:  # fmt: skip
-        size = np.dtype(self.shape.value_type).itemsize
-        yield from added
-        kept, values = self._taken(total, begin, end)
-        for row, pair in zip(kept.T.tolist(), values.T.tolist(), strict=True):
-            parts = [
-                Source(name, row[at + 1], (row[at], size), None, None, value)
-                for name, at, value in zip(
-                    ("weight", "activation"), (_WEIGHT, _ACTIVATION), pair, strict=True
-                )
-            ]
-            made = Origin(
-                row[_WEIGHT + 1], row[_TIME], "mac", row[_MAC], "", pair[0] * pair[1],
-                partial(iter, parts),
-            )  # fmt: skip
-            yield Source("product", made.number, None, None, made, made.value)
+    def loads(
+        self, owner: NDArray[Any], load: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """What loads of some PEs name: what is kept of it, and the numbers (2, loads)."""
+        data = self.row.datapath
+        weight = data.weight_row[owner] + (load >> PLACE_SHIFT & INDEX_MASK)
+        activation = data.input_row[owner] + (load & INDEX_MASK)
+        kept = np.empty((KEPT, owner.size), np.int64)
+        kept[TIME] = self.row.time
+        kept[MAC] = self.mac_at[owner // self.shape.pes]
+        kept[WEIGHT : WEIGHT + 2] = self.weights[weight].T
+        kept[ACTIVATION : ACTIVATION + 2] = self.activations[activation].T
+        return kept, np.array([data.weight_value[weight], data.activations[activation]])
 
     # Steps of the clusters
 
@@ -227,7 +214,7 @@ class RowOrigins(Origins):
             return
         act = {
             "move": self._move, "ld_queue": self._ld_queue, "bypass": self._special,
-            "special": self._special, "store": self._store,
+            "special": self._special, "store": self._store, "scalar": self._scalar,
         }.get(name)  # fmt: skip
         if act is not None:
             source, target = control.steps.operands(run, op)
@@ -240,7 +227,7 @@ class RowOrigins(Origins):
         what, at = decoded(word).row.mnemonic, control.address(run, op)
         return Origin(self.number(), self.row.time, what, at, "", value, sources)
 
-    def _flat(self, cluster: int, pe: int, accumulator: int) -> int:
+    def flat(self, cluster: int, pe: int, accumulator: int) -> int:
         width = self.row.state.accumulators.shape[-1]
         return (cluster * self.shape.pes + pe) * int(width) + accumulator
 
@@ -250,7 +237,7 @@ class RowOrigins(Origins):
         c = control.cluster
         for pe, (accumulator, place) in enumerate(zip(source, target, strict=True)):
             value = self.row.state.accumulators[c, pe, accumulator].item()
-            sources = self._sum(self._flat(c, pe, accumulator))
+            sources = self.products.take(self.flat(c, pe, accumulator))
             self.output[c, pe, place] = self._step(control, run, op, value, sources)
 
     def _ld_queue(
@@ -263,29 +250,70 @@ class RowOrigins(Origins):
                     value = state.output[c, pe, first + number].item()
                     before = self.output.get((c, pe, first + number))
                     added = Source("psum", self.number(), None, None, before, value)
-                    self._added.setdefault(self._flat(c, pe, number), []).append(added)
+                    self.products.add(self.flat(c, pe, number), added)
 
     def _special(
         self, control: Control, run: Run, op: Op, source: list[int], target: list[int]
     ) -> None:
-        c, reduces = control.cluster, op["function"] == REDUCE
-        settings = [] if op["name"] == "bypass" else list(self._settings(control, run, op))
-        if op["chained"] >= 0:
-            for pe, place in enumerate(target):
-                value = self.row.state.accumulators[c, pe, op["chained"]].item()
-                sources = self._sum(self._flat(c, pe, op["chained"]))
-                made = self._step(control, run, op, value, sources)
-                some = [Source("sum", made.number, None, None, made, value), *settings]
-                self.output[c, pe, place] = self._step(control, run, op, None, partial(iter, some))
-            return
-        for number in range(max(run["out"]["count"], 1)):
-            parts = [
-                self._result(c, pe, first + number) for pe, first in enumerate(source)
-            ]  # fmt: skip
-            for pe, place in enumerate(target[:1] if reduces else target):
-                some = [*(parts if reduces else parts[pe : pe + 1]), *settings]
+        c, passes = control.cluster, op["name"] == "bypass"
+        settings = [] if passes else list(self._settings(control, run, op))
+        count = 1 if op["chained"] >= 0 else max(run["out"]["count"], 1)
+        self._reduced[c] = []
+        for number in range(count):
+            parts = self._parts(control, run, op, [first + number for first in source], count)
+            if op["function"] == REDUCE and not passes:
+                some = [*parts.values(), *settings]
                 made = self._step(control, run, op, None, partial(iter, some))
-                self.output[c, pe, place + number] = made
+                self._reduced[c].append(made)
+                if self._to_scalars(control, run):
+                    key = c, run["buffer"], target[0] + number
+                    self.scalars.setdefault(key, []).append(made)
+                else:
+                    self.output[c, 0, target[0] + number] = made
+                continue
+            for pe, part in parts.items():
+                one = partial(iter, [part, *settings])
+                self.output[c, pe, target[pe] + number] = self._step(control, run, op, None, one)
+
+    def _parts(
+        self, control: Control, run: Run, op: Op, places: list[int], count: int
+    ) -> dict[int, Source]:
+        """By PE a value that an spu takes; of the output queue those that hold one."""
+        c, parts = control.cluster, {}
+        if op["chained"] < 0:
+            written = self.row.state.output_written[c]
+            for pe, place in enumerate(places):
+                if written[pe, place]:
+                    parts[pe] = self._result(c, pe, place)
+            return parts
+        for pe in range(self.shape.pes):
+            value = self.row.state.accumulators[c, pe, op["chained"]].item()
+            sources = self.products.take(self.flat(c, pe, op["chained"]))
+            made = self._step(control, run, op, value, sources)
+            parts[pe] = Source("sum", made.number, None, None, made, value)
+        return parts
+
+    def _to_scalars(self, control: Control, run: Run) -> bool:
+        """Whether reductions of a run's sequence go to the scalar unit."""
+        header = self.row.state.headers[control.cluster, run["buffer"]]
+        return int(header[MEMBERS.index("reduction")]) in SCALAR_REDUCTIONS
+
+    def reduced(self, cluster: int, values: Sequence[Any]) -> None:
+        """A reduction has ended: its results."""
+        for made, value in zip(self._reduced.pop(cluster, ()), values, strict=True):
+            made.value = value.item()
+
+    def _scalar(
+        self, control: Control, run: Run, op: Op, source: list[int], target: list[int]
+    ) -> None:
+        c, number = control.cluster, source[0] - SCALAR_SOURCE
+        value = self.row.state.scalar_sums[c, run["buffer"], number].item()
+        sources = self.combined(self.scalars.pop((c, run["buffer"], number), []))
+        self.output[c, 0, target[0]] = self._step(control, run, op, value, partial(iter, sources))
+
+    def combined(self, reductions: list[Origin]) -> list[Source]:
+        """The reductions of which an accumulator of the scalar unit is the sum or the greatest."""
+        return [Source("reduced", x.number, None, None, x, x.value) for x in reductions]
 
     def _result(self, cluster: int, pe: int, place: int) -> Source:
         value = self.row.state.output[cluster, pe, place].item()
@@ -309,7 +337,20 @@ class RowOrigins(Origins):
                 self._stored.setdefault(address, []).append((size, made))
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
+        found = []
         for at in range(address - _WIDEST + 1, address + size):
             before = [x for x in self._stored.get(at, ()) if x[1].number <= number]
             if before and at + before[-1][0] > address:
-                yield before[-1][1]
+                found.append((before[-1][1].number, at, *before[-1]))
+        told: set[int] = set()  # bytes: of stores to the same ones the last one counts
+        made = []
+        for _, at, length, one in sorted(found, key=lambda item: item[:2], reverse=True):
+            own = set(range(max(at, address), min(at + length, address + size)))
+            if not own & told:
+                told |= own
+                made.append(replace(one, part=(min(own) - address, len(own))))
+        yield from sorted(made, key=lambda item: item.part or (0, 0))
+
+    def made(self, place: Place, before: int) -> Iterator[Origin]:
+        """Of now; `before` is not looked at, for nobody asks for what a row held earlier."""
+        yield from contents.made(self, place)

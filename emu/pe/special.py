@@ -130,6 +130,8 @@ class Special:
         if self.row.listeners:
             self.row.announce("sfu", cluster=cluster, buffer=job["buffer"])
         state, results = self.state, self.row.results
+        if self.row.remembered is not None and job["function"] == REDUCE:
+            self.row.remembered.reduced(cluster, job["partial"])
         state.sfu_jobs[cluster] = None
         target, count = job["target"][0], job["count"]
         if job["function"] != REDUCE:

@@ -7,6 +7,7 @@ from itertools import count
 import numpy as np
 import pytest
 
+from emu.origins import Place
 from tests.emu.pe_builder import Unit
 
 
@@ -33,7 +34,10 @@ def test_each_accumulator_is_the_sum_of_its_products(design, flag):
     machine, origins = remembered(weights, x, design, flag)
     assert bool(machine.row.counters()["loads_given"]) == bool(flag)
     for pe, row in enumerate(weights):
-        held = origins.held(0, pe, 1)
+        place = Place("accumulators", 4 * (4 * pe + 1), 4)
+        (made,) = origins.made(place, origins.number())
+        assert (made.what, made.value) == ("mac", machine.row.state.accumulators[0, pe, 1])
+        held = list(made.sources())
         assert sum(item.value for item in held) == machine.row.state.accumulators[0, pe, 1]
         pairs = [tuple(part.value for part in item.origin.sources()) for item in held]
         wanted = [(int(w), int(a)) for w, a in zip(row, x, strict=True) if w and a]

@@ -1,0 +1,141 @@
+"""What made what registers and queues of a row hold now, while somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from emu.origins import Origin, Place, Source
+from emu.pe.balancing import GIVEN
+from emu.pe.parser import instructions_offset
+from isa.pe import INSTRUCTION_BYTES, SEQUENCE
+
+if TYPE_CHECKING:
+    from emu.pe.origins import RowOrigins
+
+Index = tuple[int, ...]  # cluster, PE, place; or cluster, buffer, place
+Look = Callable[["RowOrigins", str, Index], Origin | None]
+
+
+def made(row: RowOrigins, place: Place) -> Iterator[Origin]:
+    """Who made each element that holds something."""
+    values = getattr(row.row.state, place.field)
+    size = values.itemsize
+    end = place.first + (place.size or values.nbytes)
+    for element in range(place.first // size, -(-end // size)):
+        index = tuple(int(x) for x in np.unravel_index(element, values.shape))
+        found = TOLD[place.field](row, place.field, index)
+        if found is not None:
+            found.part = element * size - place.first, size
+            yield found
+
+
+def _accumulator(row: RowOrigins, name: str, index: Index) -> Origin | None:
+    """The sum of products and partial sums since it was moved out."""
+    sources = row.products.held(row.flat(*index))
+    if not sources:
+        return None
+    latest = max((x.origin for x in sources if x.origin is not None), key=lambda x: x.time)
+    value = row.row.state.accumulators[index].item()
+    return Origin(
+        row.number(), latest.time, latest.what, latest.address, "", value, partial(iter, sources)
+    )
+
+
+def _output(row: RowOrigins, name: str, index: Index) -> Origin | None:
+    found = row.output.get((index[0], index[1], index[2]))
+    if found is None or not row.row.state.output_written[index]:
+        return None
+    value = row.row.state.output[index].item()
+    return Origin(found.number, found.time, found.what, found.address, "", value, found.sources)
+
+
+def _load(row: RowOrigins, name: str, index: Index) -> Origin | None:
+    """A load in a queue: the weight and the activation that it names."""
+    state, (cluster, pe, place) = row.row.state, index
+    depth = getattr(state, name).shape[-1]
+    head, count = getattr(state, f"{name}_head"), getattr(state, f"{name}_count")
+    if (place - int(head[cluster, pe])) % depth >= int(count[cluster, pe]):
+        return None
+    load = np.array([getattr(state, name)[index]])
+    owner = np.array([cluster * row.shape.pes + pe]) + (load >= GIVEN)
+    kept, values = row.loads(owner, load)
+    product = row.products.product(kept[:, 0].tolist(), values[:, 0].tolist()).origin
+    assert product is not None
+    product.what = "load"
+    return product
+
+
+def _entry(row: RowOrigins, name: str, index: Index) -> Origin | None:
+    """An entry of a weight queue or input buffer: what a segment brought."""
+    state, (cluster, pe, place) = row.row.state, index
+    what = "weight" if name.startswith("weight") else "activation"
+    if what == "weight":
+        shadow, depth = row.weights, row.shape.weight_queue
+        head, count = int(state.weight_head[cluster, pe]), int(state.weight_count[cluster, pe])
+        if (place - head) % depth >= count:
+            return None
+    else:
+        shadow, depth = row.activations, row.shape.input_buffer
+    address, number = shadow[(cluster * row.shape.pes + pe) * depth + place].tolist()
+    if address < 0:
+        return None
+    value = getattr(state, name)[index].item()
+    size = getattr(state, "weight_value" if what == "weight" else name).itemsize
+    source = Source(what, number, (address, size), value=None if name == "weight_index" else value)
+    time, at = row.lds.get(number, (row.row.time, None))
+    return Origin(number, time, "ld", at, "", value, lambda: iter((source,)))
+
+
+def _scalar(row: RowOrigins, name: str, index: Index) -> Origin | None:
+    """An accumulator of the scalar unit."""
+    reductions = row.scalars.get((index[0], index[1], index[2]), [])
+    if not reductions:
+        return None
+    latest, value = reductions[-1], row.row.state.scalar_sums[index].item()
+    sources = row.combined(reductions)
+    return Origin(
+        latest.number, latest.time, latest.what, latest.address, "", value, partial(iter, sources)
+    )
+
+
+def _configured(row: RowOrigins, name: str, index: Index) -> Origin | None:
+    """What a config brought: a member of the header, a word."""
+    config, base = row.configs.get((index[0], index[1]), (None, 0))
+    if config is None:
+        return None
+    header = row.row.state.headers[index[:2]].tolist()
+    members = [member.name for member in SEQUENCE.members]
+    if name == "words":
+        if index[2] >= header[members.index("count")]:
+            return None
+        start = instructions_offset(dict(zip(members, header, strict=True)))
+        address, size = base + start + INSTRUCTION_BYTES * index[2], INSTRUCTION_BYTES
+    else:
+        at = SEQUENCE.offsets
+        member = SEQUENCE.members[index[2]].name
+        address = base + at[member]
+        size = ([*at.values(), SEQUENCE.size][index[2] + 1]) - at[member]
+    value = getattr(row.row.state, name)[index].item()
+    source = Source("sequence", config.number, (address, size), value=value)
+    return Origin(
+        config.number, config.time, config.what, config.address, "", value,
+        lambda: iter((source,)),
+    )  # fmt: skip
+
+
+TOLD: Mapping[str, Look] = {
+    "accumulators": _accumulator,
+    "output": _output,
+    "q1": _load,
+    "q2": _load,
+    "weight_value": _entry,
+    "weight_index": _entry,
+    "activations": _entry,
+    "scalar_sums": _scalar,
+    "headers": _configured,
+    "words": _configured,
+}

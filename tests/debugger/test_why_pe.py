@@ -1,0 +1,227 @@
+"""`why` in the array: reductions, sliding windows, compressed weights, registers and queues.
+
+Held by computing the values again from the ends that are named.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from debugger.causes.values import why
+from tests.debugger.programs import of_source
+
+RNG = np.random.default_rng(11)
+
+
+def only(causes):
+    (found,) = causes
+    return found
+
+
+def inputs(cause):
+    return [item for item in cause.causes if not item.setting]
+
+
+def settings(cause):
+    return {item.role: item.value for item in cause.causes if item.setting}
+
+
+def computed(cause, ends):
+    """The value of a cause from its ends: products, sums, and what the settings of an spu say."""
+    if cause.ends:
+        assert cause.how == "program"
+        ends.append((cause.name, cause.value))
+        return cause.value
+    found = [computed(item, ends) for item in inputs(cause)]
+    if cause.how == "mac" and cause.role == "product":
+        return found[0] * found[1]
+    said, roles = settings(cause), {item.role for item in inputs(cause)}
+    if "reduction" in said:
+        return (max if said["reduction"].endswith("max") else sum)(found)
+    if "product" in roles or "psum" in roles:
+        return sum(found)
+    if "reduced" in roles:
+        (kind,) = {settings(item)["reduction"] for item in inputs(cause)}
+        return (max if kind.endswith("max") else sum)(found)
+    value = only(found)
+    if "shift" in said:
+        exact = value / 2 ** said["shift"]
+        return max(-128, min(127, round(exact)))  # Python rounds half to even
+    return max(value, 0) if said.get("activation") == "relu" else value
+
+
+def values(name, numbers):
+    return f"{name}: .byte {', '.join(str(x) for x in np.ravel(numbers).tolist())}\n"
+
+
+HEAD = """
+        .device tiny
+        .output y, int32, {shape}
+        .core   pe, row=0
+"""
+
+
+def run_of(text, shape="8"):
+    run = of_source(HEAD.format(shape=shape) + text)
+    stop = run.proceed()
+    assert stop.reason == "exit", stop
+    return run
+
+
+# What eight PEs in two clusters multiply: x by a row each, compressed on the way.
+X = RNG.integers(-9, 10, 12) * (RNG.random(12) < 0.8)
+W = RNG.integers(-9, 10, (8, 12)) * (RNG.random((8, 12)) < 0.6)
+SUMS = W @ X
+COMPRESSED = "exe ib=0, last, data=(activations x, weights w sliced compress), out={out}"
+
+
+def source(sequence, out="y"):
+    return f"""
+        .seq    s{sequence}
+        .endseq
+        config  ib=0, s
+        {COMPRESSED.format(out=out)}
+{values("x", X)}{values("w", W)}"""
+
+
+MAC = """
+          ld    activations, base=0
+          ld    weights
+          mac   base=0, acc=0"""
+
+
+def test_compressed_weights_lead_to_the_dense_ones():
+    """Of what the distribution unit compresses, each weight to its byte among the zeros."""
+    run = run_of(source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0"))
+    for place in range(8):
+        ends = []
+        cause = only(why(run, f"y[{place}]"))
+        assert computed(cause, ends) == cause.value == SUMS[place]
+        pairs = [(place * 12 + k, W[place, k], X[k]) for k in range(12) if W[place, k] and X[k]]
+        named = [(k, int(w)) for k, w, _ in pairs]
+        found = [(name, value) for name, value in ends if "<w" in name]
+        assert [
+            (int(name.split("<w")[1].rstrip(">") or "0"), value) for name, value in found
+        ] == named
+        assert [value for name, value in ends if "<x" in name] == [int(x) for *_, x in pairs]
+
+
+@pytest.mark.parametrize("chained", ["", ", sfu"])
+@pytest.mark.parametrize("kind", ["add", "max"])
+def test_a_reduction_is_of_all_pes_of_its_cluster(kind, chained):
+    move = "" if chained else "\n          spu nonsf, src=0, dst=1"
+    text = f", reduction={kind}{MAC}{chained}{move}\n          spu reduce, src=1, dst=2"
+    run = run_of(source(text + "\n          st base=2", out="(y, stride=4)"))
+    combine = max if kind == "max" else sum
+    for cluster in range(2):
+        ends = []
+        cause = only(why(run, f"y[{4 * cluster}]"))
+        wanted = combine(SUMS[4 * cluster : 4 * cluster + 4].tolist())
+        assert computed(cause, ends) == cause.value == wanted
+        stored = only(cause.causes)
+        reduced = only(stored.causes)
+        assert (reduced.how, reduced.value, len(inputs(reduced))) == ("spu", wanted, 4)
+        assert settings(reduced) == {"reduction": kind}
+        weights = [value for name, value in ends if "<w" in name]
+        assert len(weights) == np.count_nonzero((W * (X != 0))[4 * cluster : 4 * cluster + 4])
+
+
+@pytest.mark.parametrize("kind", ["add", "max"])
+def test_the_scalar_unit_combines_reductions(kind):
+    """Two of them, then nonsf takes its accumulator, which PE 0 stores."""
+    text = f", reduction=scalar_{kind}{MAC}, sfu\n          spu reduce, src=0, dst=3"
+    text += "\n          mac base=0, acc=1, sfu\n          spu reduce, src=0, dst=3"
+    run = run_of(
+        source(text + "\n          spu nonsf, src=11, dst=5\n          st base=5"), shape="8"
+    )
+    combine = max if kind == "max" else sum
+    for cluster in range(2):
+        one = combine(SUMS[4 * cluster : 4 * cluster + 4].tolist())
+        cause = only(why(run, f"y[{4 * cluster}]"))
+        assert computed(cause, []) == cause.value == combine([one, one])
+        taken = only(only(cause.causes).causes)
+        assert [(x.role, x.value, x.how) for x in taken.causes] == [("reduced", one, "spu")] * 2
+
+
+def test_what_is_left_in_the_scalar_unit():
+    text = f", reduction=scalar_add{MAC}, sfu\n          spu reduce, src=0, dst=3"
+    run = run_of(source(text))
+    for cluster in range(2):
+        (left,) = why(run, f"pe[0,{cluster}].scalar_sums[0, 3]")
+        assert left.value == computed(left, []) == SUMS[4 * cluster : 4 * cluster + 4].sum()
+        (empty,) = why(run, f"pe[0,{cluster}].scalar_sums[0, 2]")
+        assert (empty.how, empty.ends) == ("empty", True)
+
+
+def test_sliding_windows():
+    """Overlapping windows of a strip, a kernel with zeros: each output's own products alone."""
+    strip = RNG.integers(-9, 10, (8, 27))
+    kernel = RNG.integers(-9, 10, (8, 9)) * (RNG.random((8, 9)) < 0.7)
+    run = run_of(
+        f"""
+        .seq    depthwise, state=sw, window=9, pop=3, shift=2
+        .loop   inner=7
+          ld    weights
+          ld    activations
+          mac   base=0, acc=0
+          spu   nonsf, src=0, dst=0
+          spu   requantise, src=0, dst=0
+          st    base=0
+        .endseq
+        config  ib=0, depthwise
+        exe     ib=0, last, data=(weights x sliced, activations k sliced), out=(y, stride=28, step=4)
+{values("x", strip)}{values("k", kernel)}""",
+        shape="8, 7",
+    )
+    for channel, place in [(0, 0), (0, 6), (5, 3)]:
+        ends = []
+        cause = only(why(run, f"y[{channel}, {place}]"))
+        window = strip[channel, 3 * place : 3 * place + 9]
+        wanted = round(int(window @ kernel[channel]) / 4)
+        assert computed(cause, ends) == cause.value == max(-128, min(127, wanted))
+        some = [k for k in range(9) if kernel[channel, k]]
+        found = [value for name, value in ends if "<x" in name]
+        assert found == window[some].tolist()
+        places = [int(name.split("<x")[1].strip("+>") or 0) for name, _ in ends if "<x" in name]
+        assert places == [27 * channel + 3 * place + k for k in some]
+
+
+def test_registers_and_queues_in_the_middle_of_a_mac():
+    text = source(MAC + ", balance\n          spu nonsf, src=0, dst=0\n          st base=0")
+    run = of_source(HEAD.format(shape="8") + text, "reference")
+    while not run.evaluate("pe[0,1].2.q1.level") or not run.evaluate("pe[0,1].2.acc0"):
+        run.stepc(1)
+    loads = why(run, "pe[0,1].2.q1")
+    assert len(loads) == run.evaluate("pe[0,1].2.q1.level") > 0
+    for load in loads:
+        weight, activation = inputs(load)
+        assert load.how == "load"
+        assert computed(weight, []) in W[6]
+        assert computed(activation, []) in X
+        assert load.value == weight.value * activation.value
+    (total,) = why(run, "pe[0,1].2.acc0")
+    assert total.how == "mac"
+    assert computed(total, []) == total.value == run.evaluate("pe[0,1].2.acc0")
+    (entry,) = why(run, "pe[0,1].2.weight_value[0]")
+    first = W[6][W[6] != 0][0]
+    assert (entry.how, entry.value, computed(entry, [])) == ("ld", first, first)
+    (number,) = why(run, "pe[0,1].2.activations[3]")
+    assert (number.how, number.value, computed(number, [])) == ("ld", X[3], X[3])
+    (word,) = why(run, "pe[0,1].words[0, 2]")
+    assert (word.how, word.core) == ("config", "pe[0]")
+    (base,) = why(run, "pe[0,1].headers[0, 0]")
+    assert (base.value, base.how) == (5, "config")
+    run.proceed()
+    (result,) = why(run, "pe[0,1].2.output[0]")
+    assert (result.how, result.value, computed(result, [])) == ("spu", SUMS[6], SUMS[6])
+    (empty,) = why(run, "pe[0,1].2.q1")
+    assert empty.how == "empty"
+
+
+def test_several_results_of_a_store_have_their_names():
+    run = run_of(source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0"))
+    stored = [inputs(x)[0] for x in why(run, "y[1]")]
+    assert [x.value for x in stored] == [SUMS[1]]
+    parts = [y for x in why(run, "y") for y in inputs(x)]
+    assert [x.value for x in parts if x.how == "st"] == SUMS.tolist()
