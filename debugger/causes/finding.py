@@ -44,7 +44,7 @@ class Cause:
         return self.how in ENDS
 
 
-ENDS = ("input", "program", "begin", "window", "empty")
+ENDS = ("input", "program", "begin", "window", "empty", "instruction")
 
 
 class Finder:

@@ -85,5 +85,6 @@ _ENDED = {
     "program": ": of the program",
     "begin": ": there from the begin",
     "empty": ": nothing is there",
+    "instruction": ": in the instruction",
     "window": ": through a window, whose core does not say what of",
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emu.origins import Origin, Origins, Place, Source
 from isa.codec import Decoded
-from isa.kinds import Register
+from isa.kinds import Immediate, Register
 
 if TYPE_CHECKING:
     from emu.scalar.hart import Hart
@@ -102,6 +102,12 @@ class Registers(Origins):
             if (file, number) != ("x", 0):
                 size = self._bytes(file)
                 yield Source(name, item.number, None, Place(file, number * size, size), None, value)
+        for operand in item.found.row.operands:
+            # A number beside the registers; of an access it only says where.
+            if isinstance(operand.kind, Immediate) and not operand.inside:
+                own = int(item.found.values[operand.name])
+                made = Origin(item.number, item.time, "instruction", item.address, "", own)
+                yield Source(operand.name, item.number, None, None, made, own, setting=True)
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
         """The registers that operands of an instruction name: file and number."""

@@ -56,7 +56,9 @@ def test_a_word_leads_through_a_transfer_and_registers_to_the_data(engine):
     registers = {item.role: item for item in stored.causes}
     added = registers["rs2"]
     assert (added.name, added.how, added.value, added.where.line) == ("cp.a3", "addi", 47, 7)
-    product = only(added.causes)
+    product = only([item for item in added.causes if not item.setting])
+    (number,) = [item for item in added.causes if item.setting]
+    assert (number.role, number.value, number.how, number.ends) == ("imm", 5, "instruction", True)
     assert (product.how, product.value, product.where.line) == ("mul", 42, 6)
     loads = [only([x for x in item.causes if x.role == "memory"]) for item in product.causes]
     assert [item.how for item in product.causes] == ["lw", "lw"]
@@ -85,7 +87,7 @@ def test_what_was_set_by_hand_begins_there():
     stored = only(only(why(run, "y[0]")).causes)
     added = next(item for item in stored.causes if item.role == "rs2")
     assert (added.value, added.how) == (105, "addi")
-    begin = only(added.causes)
+    begin = next(item for item in added.causes if not item.setting)
     assert (begin.value, begin.how, begin.ends) == (100, "begin", True)
 
 
