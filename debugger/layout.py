@@ -72,6 +72,7 @@ class Arrangement:
     shares: dict[str, float] = field(default_factory=dict)  # factors of height
     zoomed: str = ""
     active: str = ""  # the panel that keys go to; empty: the input line
+    mouse: bool = False  # the terminal's mouse is asked for
     heat: str = ""  # an expression; empty: what the units count first
     scroll: dict[str, int] = field(default_factory=dict)  # rows, by panel
     version: int = 0
@@ -172,7 +173,7 @@ class Arrangement:
     def plain(self) -> dict[str, Any]:
         """What is kept between sessions."""
         return {"layout": self.name, "shown": self.shown, "hidden": self.hidden,
-                "shares": self.shares, "heat": self.heat}  # fmt: skip
+                "shares": self.shares, "heat": self.heat, "mouse": self.mouse}  # fmt: skip
 
     def take(self, kept: Mapping[str, Any]) -> None:
         """Be as a session before has left it; what means nothing here is passed over."""
@@ -189,6 +190,7 @@ class Arrangement:
                 for panel, share in shares.items()
                 if panel in PANELS and isinstance(share, int | float)
             }
+        self.mouse = kept.get("mouse") is True
         if isinstance(kept.get("heat"), str):
             self.heat = kept["heat"]
         self.changed()

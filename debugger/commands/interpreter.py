@@ -75,6 +75,13 @@ class Interpreter:
             self.on_answer(text, answer)
         return answer
 
+    def aside(self, line: str) -> Answer:
+        """Do a line that nobody has typed: the history and what an empty line repeats stay."""
+        repeated = self._repeated
+        answer = self.execute(line, keep=False)
+        self._repeated = repeated
+        return answer
+
     def _done(self, text: str) -> Answer:
         row = None
         try:

@@ -67,6 +67,21 @@ def _zoom(interpreter: Interpreter, line: Line) -> Answer:
 
 
 @command(
+    "mouse [on|off]",
+    "screen",
+    "let the screen have the mouse; alone: say whether it has",
+    details="A click on a panel lets keys go to it, on a unit of the grid it moves the focus, the\n"
+    "wheel scrolls. Most terminals select text with Shift held then.",
+)
+def _mouse(interpreter: Interpreter, line: Line) -> Answer:
+    arrangement = interpreter.arrangement
+    if line.words:
+        arrangement.mouse = line.has("on")
+        arrangement.changed()
+    return answers.done(f"mouse {'on' if arrangement.mouse else 'off'}")
+
+
+@command(
     "heat [E]",
     "screen",
     "colour the grid by an expression of each unit: heat q1.level; alone: as at first",

@@ -18,6 +18,7 @@ from prompt_toolkit.layout import Float, FloatContainer, HSplit, Layout, Window
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.layout.menus import CompletionsMenu
 from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.mouse_events import MouseEventType
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.widgets import SearchToolbar
 
@@ -41,6 +42,7 @@ REDRAW = 0.04  # seconds between redraws at least
 ESCAPE = 0.05  # seconds after which Esc is no begin of something longer
 PROMPT = "(macaw) "
 BAD = ("fault", "deadlock")
+WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 
 
 class Screen:
@@ -77,7 +79,7 @@ class Screen:
             layout=self._layout(),
             key_bindings=self._bindings(),
             full_screen=True,
-            mouse_support=False,
+            mouse_support=Condition(lambda: self.arrangement.mouse),
             min_redraw_interval=REDRAW,
             color_depth=_depth(),
             input=typed,
@@ -127,7 +129,7 @@ class Screen:
         body = HSplit(
             [
                 Window(FormattedTextControl(self._status), height=1, style="reverse"),
-                Window(Panels(self.worker, self.composer)),
+                Window(Panels(self.worker, self.composer, self._mouse)),
                 line,
                 search,
                 Window(FormattedTextControl(self._bar), height=1, style="reverse"),
@@ -160,9 +162,9 @@ class Screen:
         self.worker.submit(buffer.text)
         return False
 
-    def _submit(self, line: str) -> None:
+    def _submit(self, line: str, quiet: bool = False) -> None:
         if self.worker.progress is None:
-            self.worker.submit(line)
+            self.worker.submit(line, quiet)
 
     def _bindings(self) -> KeyBindings:
         found = KeyBindings()
@@ -172,7 +174,7 @@ class Screen:
             "palette": self._palette,
             "stop": self._stop,
             "quit": self._quit,
-            "zoom": lambda event: self._submit("zoom"),
+            "zoom": lambda event: self._submit("zoom", quiet=True),
             "grow": lambda event: self._resize("grow"),
             "shrink": lambda event: self._resize("shrink"),
         }
@@ -244,7 +246,7 @@ class Screen:
 
     def _resize(self, what: str) -> None:
         if self.arrangement.active:
-            self._submit(f"panel {self.arrangement.active} {what}")
+            self._submit(f"panel {self.arrangement.active} {what}", quiet=True)
 
     def _panel(self, panel: str, event: KeyPressEvent) -> None:
         self.arrangement.active = panel
@@ -259,12 +261,14 @@ class Screen:
         self.arrangement.zoom("")
 
     def _scroll(self, rows: int, event: KeyPressEvent) -> None:
-        panel = self.arrangement.active
+        self._scrolled(self.arrangement.active, rows)
+
+    def _scrolled(self, panel: str, rows: int) -> None:
         part = self.worker.frame.parts.get(panel, ())
         most = len(getattr(part, "rows", part if isinstance(part, tuple) else ()))
         asked = self.arrangement.scroll.get(panel, 0) + rows
         last = 0 if panel == "output" else most  # output stands at its end
-        self.arrangement.scroll[panel] = max(-most, min(last, asked))
+        self.arrangement.scroll[panel] = max(-most, min(last, asked))  # a redraw knows better
         self.arrangement.changed()
 
     def _move(self, way: tuple[int, int], event: KeyPressEvent) -> None:
@@ -277,8 +281,22 @@ class Screen:
         )
         y = min(max(0, at + way[0]), len(grid.places) - 1)
         x = min(max(0, across + way[1]), len(grid.places[y]) - 1)
-        self._aimed = grid.places[y][x]
-        self._submit(f"focus {self._aimed}")
+        self._aim(grid.places[y][x])
+
+    def _aim(self, place: str) -> None:
+        """Move the focus to a unit of the grid."""
+        self._aimed = place
+        self._submit(f"focus {place}", quiet=True)
+
+    def _mouse(self, what: MouseEventType, panel: str, place: str | None) -> None:
+        """The wheel scrolls a panel; a click lets keys go to it, and on a unit moves the focus."""
+        if what in WHEEL:
+            self._scrolled(panel, WHEEL[what])
+        elif what is MouseEventType.MOUSE_UP:
+            self.arrangement.active = panel
+            self.arrangement.changed()
+            if place is not None:
+                self._aim(place)
 
 
 def _depth() -> ColorDepth:

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout.controls import UIContent, UIControl
+from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
 from debugger.views.composing import Composer
 
 if TYPE_CHECKING:
+    from prompt_toolkit.key_binding.key_bindings import NotImplementedOrNone
     from rich.style import Style
 
     from debugger.frame import Frame
     from debugger.screen.worker import Worker
 
+OnMouse = Callable[[MouseEventType, str, str | None], object]
 COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray",
            "brightblack", "brightred", "brightgreen", "brightyellow", "brightblue",
            "brightmagenta", "brightcyan", "white")  # fmt: skip
@@ -37,9 +40,12 @@ def style_of(style: Style | None) -> str:
 class Panels(UIControl):
     """All panels as one control."""
 
-    def __init__(self, worker: Worker, composer: Composer) -> None:
+    def __init__(self, worker: Worker, composer: Composer, on_mouse: OnMouse) -> None:
+        """`on_mouse(event, panel, place)`: a click or the wheel; the unit of the grid there."""
         self.worker = worker
         self.composer = composer
+        self.on_mouse = on_mouse
+        self._size = (0, 0)
         self._key: object = None
         self._lines: list[StyleAndTextTuples] = []
 
@@ -47,6 +53,7 @@ class Panels(UIControl):
         """The panels on so many cells."""
         frame = self.worker.frame
         arrangement = self.composer.arrangement
+        self._size = width, height
         self.worker.show(self.composer.panels(width, height))
         key = (frame.version, width, height, arrangement.version)
         if key != self._key:
@@ -55,6 +62,15 @@ class Panels(UIControl):
         lines = self._lines
         line: Callable[[int], StyleAndTextTuples] = lines.__getitem__
         return UIContent(get_line=line, line_count=len(lines), show_cursor=False)
+
+    def mouse_handler(self, mouse_event: MouseEvent) -> NotImplementedOrNone:
+        """A click, or the wheel: of the panel below it."""
+        x, y = mouse_event.position.x, mouse_event.position.y
+        found = self.composer.at(self.worker.frame, x, y, *self._size)
+        if found is None:
+            return NotImplemented
+        self.on_mouse(mouse_event.event_type, *found)
+        return None
 
     def _drawn(self, frame: Frame, width: int, height: int) -> list[StyleAndTextTuples]:
         rows = self.composer.rows(frame, width, height)

@@ -59,10 +59,13 @@ class Worker:
         self.interrupt()
         self._thread.join(seconds)
 
-    def submit(self, line: str) -> None:
-        """Execute a line when those before it are done."""
+    def submit(self, line: str, quiet: bool = False) -> None:
+        """Execute a line when those before it are done.
+
+        One that a key of a panel stands for is `quiet`: the output panel has only its errors.
+        """
         self.waiting += 1
-        self._jobs.put(lambda: self._execute(line))
+        self._jobs.put(lambda: self._execute(line, quiet))
 
     def drop(self) -> None:
         """Forget the lines that have not begun."""
@@ -105,7 +108,7 @@ class Worker:
             job()
             self.on_change()
 
-    def _execute(self, line: str) -> None:
+    def _execute(self, line: str, quiet: bool = False) -> None:
         leaves = False
         if self._dropped:
             self._done()
@@ -113,10 +116,12 @@ class Worker:
         self.busy = line.strip() or "repeat"
         self.on_change()
         try:
-            if line.strip():
+            if line.strip() and not quiet:
                 self.gatherer.asked(line)
-            answer = self.interpreter.execute(line)
-            self.gatherer.answered(line, answer)
+            run = self.interpreter
+            answer = run.aside(line) if quiet else run.execute(line)
+            if not quiet or answer.kind == "error":
+                self.gatherer.answered(line, answer)
             leaves = answer.leaves
             if answer.kind == "stop" or self._moved():
                 self.gatherer.stopped()

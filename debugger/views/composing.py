@@ -11,6 +11,7 @@ from rich.text import Text
 
 from debugger.layout import PANELS, SENTENCE
 from debugger.views import draw
+from debugger.views.grid import place_at
 from debugger.views.room import ACTIVE, FAINT, TITLE, UNICODE, Room, Signs, line
 
 if TYPE_CHECKING:
@@ -50,6 +51,26 @@ class Composer:
         """The panels that a screen of this size shows."""
         return [box.panel for box in self.arrangement.boxes(width, height)]
 
+    def at(
+        self, frame: Frame, x: int, y: int, width: int, height: int
+    ) -> tuple[str, str | None] | None:
+        """The panel at a cell of such a screen, and the unit of the grid there."""
+        small = self.arrangement.too_small(width, height)
+        boxes = self.arrangement.boxes(width, height - 1 if small and height > 1 else height)
+        for box in boxes:
+            across, down = x - box.x, y - box.y
+            if 0 <= across < box.width and 0 <= down < box.height:
+                is_grid = box.panel == "grid" and "grid" in frame.parts and down > 0
+                place = place_at(frame, self._room(box), across, down - 1) if is_grid else None
+                return box.panel, place
+        return None
+
+    def _room(self, box: Box) -> Room:
+        """The inside of a panel, below its title."""
+        scroll = self.arrangement.scroll.get(box.panel, 0)
+        active = self.arrangement.active == box.panel
+        return Room(box.width, max(0, box.height - 1), self.signs, scroll, active)
+
     def _merged(self, frame: Frame, boxes: Iterable[Box], width: int) -> list[Row]:
         columns: dict[int, list[Row]] = {}
         for box in boxes:
@@ -73,8 +94,11 @@ class Composer:
         known = self._drawn.get(box.panel)
         if known is not None and known[0] == key:
             return known[1]
-        room = Room(box.width, max(0, box.height - 1), self.signs, scroll, active)
+        room = self._room(box)
         texts = draw(box.panel, frame, room) if part is not None else []
+        if room.moved and room.moved[0] != scroll:  # no farther than there is something
+            arrangement.scroll[box.panel] = room.moved[0]
+            key = (frame.version, box, active, room.moved[0])
         rows = [self._title(box, frame, active)]
         rows += [self._padded(text, box.width) for text in texts]
         blank = self._padded(line(), box.width)

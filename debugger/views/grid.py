@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.text import Text
 
 from debugger.frame import Frame, Grid
@@ -20,13 +22,8 @@ def view(frame: Frame, room: Room) -> list[Text]:
     low, high = min(values, default=0.0), max(values, default=0.0)
     legend = f"{part.heat}: {_number(low)} to {_number(high)}"
     found = [line((room.cut(legend, room.width), NAME))]
-    names = max(len(name) for name, _ in part.rows)
-    columns = max(len(row) for _, row in part.rows)
-    wide = max(1, min(2, (room.width - names - 1) // max(1, columns)))
-    inner = Room(room.width, max(1, room.height - 1), room.signs, room.scroll)
-    focused = next((at for at, row in enumerate(part.places) if part.focus in row), 0)
-    first = max(0, focused - inner.height + 1)
-    for at in inner.window(len(part.rows), first):
+    names, wide, shown = _shape(part, room)
+    for at in shown:
         name, row = part.rows[at]
         text = line((name.rjust(names) + " ", FAINT))
         for place, value in zip(part.places[at], row, strict=True):
@@ -35,6 +32,28 @@ def view(frame: Frame, room: Room) -> list[Text]:
             text.append(*_cell(value, low, high, wide, place == part.focus, room))
         found.append(text)
     return found
+
+
+def _shape(part: Grid, room: Room) -> tuple[int, int, range]:
+    """Cells of a row's name, cells of a unit, and which rows are shown, below the legend."""
+    names = max(len(name) for name, _ in part.rows)
+    columns = max(len(row) for _, row in part.rows)
+    wide = max(1, min(2, (room.width - names - 1) // max(1, columns)))
+    inner = replace(room, height=max(1, room.height - 1))
+    focused = next((at for at, row in enumerate(part.places) if part.focus in row), 0)
+    return names, wide, inner.window(len(part.rows), max(0, focused - inner.height + 1))
+
+
+def place_at(frame: Frame, room: Room, x: int, y: int) -> str | None:
+    """The unit whose cell is at a column and row of the room; None: there is none."""
+    part: Grid = frame.parts["grid"]
+    if part.message or not part.rows:
+        return None
+    names, wide, shown = _shape(part, room)
+    if not (1 <= y <= len(shown) and x > names):
+        return None
+    row, unit = part.places[shown[y - 1]], (x - names - 1) // wide
+    return row[unit] if unit < len(row) else None
 
 
 def _cell(

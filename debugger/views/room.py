@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -63,6 +63,7 @@ class Room:
     signs: Signs = UNICODE
     scroll: int = 0
     active: bool = False
+    moved: list[int] = field(default_factory=list, compare=False)  # how far it could be scrolled
 
     def cut(self, text: str, width: int) -> str:
         """A text in at most so many cells, with a sign if something is missing."""
@@ -77,7 +78,9 @@ class Room:
     def window(self, rows: int, begin: int = 0) -> range:
         """Which of so many rows are shown: from `begin`, moved by what the user has scrolled."""
         last = max(0, rows - self.height)
+        begin = min(max(0, begin), last)
         first = min(max(0, begin + self.scroll), last)
+        self.moved[:] = [first - begin]
         return range(first, min(rows, first + self.height))
 
 

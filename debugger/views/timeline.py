@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.text import Text
 
 from debugger.frame import Frame, Timeline
@@ -20,7 +22,7 @@ def view(frame: Frame, room: Room) -> list[Text]:
     names = max(len(track.core) for track in part.tracks)
     width = max(1, room.width - names - 1)
     found = []
-    for at in Room(width, max(1, room.height - 1), signs, room.scroll).window(len(part.tracks)):
+    for at in replace(room, height=max(1, room.height - 1)).window(len(part.tracks)):
         track = part.tracks[at]
         text = line((track.core.rjust(names) + " ", NAME))
         for state in track.past[-width:]:
