@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from emu.core import Core
     from emu.device import Device
     from emu.state import State, StateField
+    from isa.model import RegisterFile
 
 
 @dataclass
@@ -132,7 +133,8 @@ class Members:
             for file in self.table.files:
                 for number, names in enumerate(file.names):
                     if steps[0] in names and not file.signed:
-                        found = rows[file.name], (number,)
+                        row = rows[file.name]
+                        found = row, () if _single(file, row, self._depth(row)) else (number,)
             found = found or ((self.fields[str(steps[0])], ()) if steps[0] in self.fields else None)
         elif len(steps) == 2 and steps[1] == "level":
             held = next((x.held for x in self.table.queues if x.name == steps[0]), "")
@@ -152,7 +154,7 @@ class Members:
                 continue
             row = next(row for row in self.core.state.fields if row.name == file.name)
             inside = self._inside(row)
-            single = len(file.names) == 1 and row.shape[len(inside) :][:1] != (1,)
+            single = _single(file, row, len(inside))
             # Of units that the place leaves open, each has the register.
             several = (slice(None),) * (self._depth(row) - len(inside))
             place = inside if single else (*inside, (*several, number) if several else number)
@@ -367,6 +369,11 @@ def held(value: Any) -> int:
 def _by_unit(row: StateField, levels: tuple[int, ...]) -> bool:
     """Whether an object is a list with an item for each of a core's units."""
     return bool(levels) and isinstance(row.initial, list) and len(row.initial) == levels[0]
+
+
+def _single(file: RegisterFile, row: StateField, levels: int) -> bool:
+    """Whether a file's one register is all that a field holds behind so many levels of units."""
+    return len(file.names) == 1 and row.shape[levels:][:1] != (1,)
 
 
 def _at(value: Any, inside: tuple[int, ...]) -> Any:

@@ -103,15 +103,22 @@ class Naming:
         try:
             return self._focused(name, steps)
         except AccessError:
+            if name in self._of_focus():
+                raise
             raise Mistake(f"nothing is called '{name}'{self._near(name)}", path.head) from None
 
     def _near(self, name: str) -> str:
         names = {symbol.name for symbol in self.program.symbols}
         names |= {tensor.name for tensor in self.program.tensors}
         names |= {*kinds(self.device), MEMORY, DEVICE}
-        names |= set(Members(self.device, self.focus[0]).names())
+        names |= self._of_focus()
         near = get_close_matches(name, sorted(names), 3)
         return f"; did you mean {' or '.join(near)}?" if near else ""
+
+    def _of_focus(self) -> set[str]:
+        """Names that mean something of the focus."""
+        members = Members(self.device, self.focus[0])
+        return {*members.names(), *members.table.levels}
 
     def _tensor(self, name: str) -> Any:
         known = (*self.program.tensors, *self.program.arrays)
@@ -120,9 +127,23 @@ class Naming:
     # Places
 
     def _focused(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Found:
-        found = self._members(self.focus, (name, *steps))
+        levels = self.device.cores[self.focus[0].core].table.levels
+        if name in levels and steps and not isinstance(steps[0], str):
+            found = self._members(self._inside(steps[0], levels.index(name)), steps[1:])
+        else:
+            found = self._members(self.focus, (name, *steps))
         self.focused = True
         return found
+
+    def _inside(self, nodes: Sequence[Node], level: int) -> list[Place]:
+        """Units of the focused ones: `bank[3]`."""
+        indices = [_index(_node(node)) for node in nodes]
+        found: dict[Place, None] = {}
+        for place in self.focus:
+            kind, index = place.kind
+            known = [*index, *place.units[:level]]
+            found |= dict.fromkeys(expand(self.device, kind, [*known, *indices], str(place)))
+        return list(found)
 
     def _placed(self, path: Path) -> Found:
         """A path that begins with a kind of core: its place, then members of that."""

@@ -67,6 +67,7 @@ def counts(core: Core) -> tuple[int, ...]:
 
 _ONE = r"\d+\.\.\d+|\d+|\*"
 _PLACE = re.compile(rf"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?((?:\.(?:{_ONE}))*)\s*")
+_LEVEL = re.compile(r"\.([A-Za-z]\w*)\[([^\]]*)\]")  # `fim[0].bank[3]`
 _BETWEEN = re.compile(r",(?![^\[]*\])")  # a comma that stands in no brackets
 
 
@@ -80,13 +81,20 @@ def places(device: Device, text: str) -> tuple[Place, ...]:
 
 
 def _places(device: Device, text: str) -> list[Place]:
-    match = _PLACE.fullmatch(text)
+    match = _PLACE.fullmatch(_LEVEL.sub(lambda found: _unnamed(device, text, found), text))
     if match is None:
         raise PlaceError(f"'{text.strip()}' is no place; places are {', '.join(_examples(device))}")
     kind, inside, behind = match.groups()
     indices = [part.strip() for part in inside.split(",")] if inside is not None else []
     indices += re.findall(rf"\.({_ONE})", behind)
     return expand(device, kind, [_index(index, text) for index in indices], text)
+
+
+def _unnamed(device: Device, text: str, level: re.Match[str]) -> str:
+    """An index behind the name of its level, as the index alone."""
+    cores = kinds(device).get(text.split("[")[0].strip(), {})
+    levels = next(iter(cores.values())).table.levels if cores else ()
+    return f".{level[2].strip()}" if level[1] in levels else level[0]
 
 
 def _index(text: str, whole: str) -> range | None:

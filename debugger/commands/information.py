@@ -78,10 +78,10 @@ def _registers(interpreter: Interpreter, text: str | None) -> Answer:
             for one in file.names:
                 value = _value(members, one[0])
                 alias = one[1] if len(one) > 1 else None
-                rows.append((str(place), one[0], alias, value, _hexadecimal(value)))
+                rows.append((str(place), one[0], alias, _hexadecimal(value), value))
     if len(rows) > MOST:
         raise CommandError(f"{len(rows):,} registers are too many", "name less of them")
-    return answers.table(("core", "register", "", "value", ""), rows)
+    return answers.table(("core", "register", "", "", "value"), rows)
 
 
 def _value(members: Members, name: str) -> Any:

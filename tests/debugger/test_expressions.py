@@ -136,6 +136,28 @@ def test_registers_of_the_array_are_compared():
     np.testing.assert_array_equal(debug.evaluate("pe[0,1].acc2"), sums[1, :, 2])
 
 
+def test_units_by_the_names_of_their_levels():
+    debug = session("fim_dot")
+    debug.goto(600)
+    field = debug.device.cores["fim[0]"].state.rz
+    assert field[0].any()
+    whole = debug.evaluate("fim[0].bank[*].rz")
+    np.testing.assert_array_equal(whole, field)  # not a first byte of each
+    assert debug.set_focus("fim[0].bank[1]") == debug.set_focus("fim[0].1")
+    assert debug.set_focus("pe[0].cluster[1].pe[2]") == debug.set_focus("pe[0,1].2")
+    debug.set_focus("fim[0]")
+    np.testing.assert_array_equal(debug.evaluate("bank[0].rz.u8"), field[0].view(np.uint8))
+    np.testing.assert_array_equal(debug.evaluate("bank[*].rz"), field)
+    for text, message in {
+        "bank[9].rz": "fim[0] has no bank 9",
+        "bank[0]": "is a place; name something of it",
+        "bank": "nothing is called|has no 'bank'",
+        "rz.i9": "has no 'i9'",
+    }.items():
+        with pytest.raises(ExpressionError, match=message.replace("[", r"\[")):
+            debug.evaluate(text)
+
+
 def test_what_is_set_is_there_and_the_run_goes_on_with_it():
     debug = session("layer")
     debug.proceed()

@@ -145,7 +145,7 @@ def test_info_cores_registers_and_queues(digits):
     assert rows[0][-1] == f"waits for {waits.on}"
     registers = digits.execute("info registers").rows
     held = device.cores["cp"].state.x
-    assert [row[3] & 0xFFFF_FFFF for row in registers[:32]] == [int(x) for x in held]
+    assert [row[4] & 0xFFFF_FFFF for row in registers[:32]] == [int(x) for x in held]
     assert [row[1] for row in registers[:3]] == ["zero", "ra", "sp"]
     assert digits.execute("info registers a0").rows[0][1] == int(held[10])
     state = device.cores["pe[1]"].state
