@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from struct import Struct, error
 from typing import Any
 
 from emu.spans import Spans
 from emu.state import StateField
-from isa.trace import ALL, GROUP, INSTRUCTION, OCCURRENCES, PARAMETERS, RECORD
+from isa.trace import ALL, GROUP, INSTRUCTION, OCCURRENCES, PARAMETERS
 
 Place = tuple[int, int, int]
 
@@ -27,7 +26,6 @@ BEGIN, END = (
     for takes in ("first", "last")
 )
 ARRAY = TAKEN["array"][0]
-_PACK = Struct(f"<{len(RECORD.members)}I").pack  # of a record: all its members are u32
 _CLIPPED = tuple(row.takes == "count" for row in GROUP)
 
 
@@ -73,14 +71,6 @@ class Recording:
         loop, first, stop, begun, ended, spans = value
         worked = None if spans is None else Spans(spans)
         return cls(group, counters, loop, first, stop, begun, ended, worked)
-
-
-def packed(head: tuple[int, ...], counters: list[int]) -> bytes:
-    """A record in memory: its core, group, loop, first instruction, how many; its counters."""
-    try:
-        return _PACK(*head, *counters)
-    except error:  # something is beyond 32 bits
-        return _PACK(*(value & ALL for value in head), *shown(counters))
 
 
 def shown(counters: Sequence[int]) -> Sequence[int]:

@@ -6,7 +6,7 @@ the same: a core may add it up and let its block have it at once (`emu.trace.Tra
 
 from __future__ import annotations
 
-from emu.recordings import COUNTERS, TAKEN
+from emu.recordings import BEGIN, COUNTERS, END, TAKEN, add
 
 INDEX = {name: place for place, name in enumerate(TAKEN)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]
@@ -51,3 +51,18 @@ class Tally:
             if until > values[last]:
                 values[last] = until
         values[counted] += count
+
+    def add_to(self, counters: list[int], origin: int, is_first: bool) -> None:
+        """Let the counters of a group have it, whose times are relative to `origin`.
+
+        `is_first` says that no instruction of what it records had begun before.
+        """
+        if is_first and self.begin >= 0:
+            counters[BEGIN] = self.begin - origin
+        if self.until - origin > counters[END]:
+            counters[END] = self.until - origin
+        values = self.values
+        for taken in PLACES:
+            counted, first, last = taken
+            if values[counted]:
+                add(counters, taken, values[first] - origin, values[last] - origin, values[counted])

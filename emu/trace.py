@@ -31,7 +31,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from emu.faults import Fault
 from emu.recordings import (
     ARRAY,
     BEGIN,
@@ -41,24 +40,19 @@ from emu.recordings import (
     Recording,
     add,
     fields,
-    packed,
-    shown,
 )
 from emu.spans import Spans
+from emu.spilling import Spill, Write
 from emu.state import State
-from emu.tallies import PLACES, Tally
+from emu.tallies import Tally
+from emu.trace_registers import Registers
 from emu.triggers import ENDLESS, Trigger
-from isa import trace
-from isa.trace import ALL, AUTO, FULL, PARAMETERS, RECORD, RECORDING
+from isa.trace import AUTO
 
 BEFORE = -1  # of a begin: it was told
-Write = Callable[[int, bytes], None]  # bytes to an address; raises `Fault` outside of memory
-
-_PLACES = trace.places()
-_PARAMETERS = {row.name: row for row in PARAMETERS}
 
 
-class TraceBlock:
+class TraceBlock(Registers):
     """Register groups, configuration and trigger circuit of one core.
 
     `state` is declared (rows: `fields`), the block's own or its core's; the block holds
@@ -87,29 +81,23 @@ class TraceBlock:
         self.core = core
         self.name = name
         self.recording = bool(config["trace.recording"])
-        self.write_memory = write
         self.state = State(fields(config)) if state is None else state
         self.on = False
         self.open_at = self.close_at = ENDLESS
         self._changed = changed
+        self._area = Spill(self.state, write)
         self._trigger = Trigger(self.state, int(config["trace.groups"]))
         self.reload()
-
-    @property
-    def groups(self) -> int:
-        """How many register groups there are."""
-        return len(self.counters)
-
-    @property
-    def wanted(self) -> bool:
-        """Whether anything may be recorded before the next marker or write of a register."""
-        return self.open_at < ENDLESS or bool(self._active)
 
     def _settle_rest(self) -> None:
         """The trigger has fired: find the border that follows."""
         self.open_at = self._trigger.next
         if self.open_at == ENDLESS and not self._active:
             self._settle()
+
+    @property
+    def active(self) -> bool:
+        return bool(self._active)
 
     def _update(self) -> None:
         """Parameters have changed, or the timer: so may all that comes next."""
@@ -296,15 +284,6 @@ class TraceBlock:
             self._open(group, 0, self.executed, ENDLESS)
             self._settle()
 
-    def check(self, group: int) -> None:
-        """Raise `Fault` (bad mask) unless there is such a group."""
-        if group >= self.groups:
-            raise Fault(
-                "bad mask",
-                f"register group {group}: the trace block of {self.name} has {self.groups}",
-                {"group": group},
-            )
-
     # What a core tells that does one instruction after the other
 
     def open(self, number: int) -> None:
@@ -323,7 +302,7 @@ class TraceBlock:
         if number >= self.close_at:
             self.close(number)
         if number >= self.open_at:
-            self.open(number)
+            self._fire(number)
 
     def absorb(self, tally: Tally, executed: int, flying: int = 0) -> None:
         """Let all open groups take what happened since the last time, and clear it.
@@ -334,58 +313,27 @@ class TraceBlock:
         self.executed = executed
         for recording in self._active:
             counters = recording.counters
-            begun, values = tally.begin >= 0 and not recording.begun, tally.values
-            if begun and not origin and not any(counters):
-                counters[:] = values
-            else:
-                for taken in PLACES:
-                    counted, first, last = taken
-                    if values[counted]:
-                        begin, end = values[first] - origin, values[last] - origin
-                        add(counters, taken, begin, end, values[counted])
-            if begun:
-                counters[BEGIN] = tally.begin - origin
-            if tally.until - origin > counters[END]:
-                counters[END] = tally.until - origin
+            if recording.begun or origin or tally.begin < 0 or any(counters):
+                tally.add_to(counters, origin, not recording.begun)
+            else:  # the same, in a group that has nothing
+                counters[:] = tally.values
+                counters[BEGIN] = tally.begin
+                if tally.until > 0:
+                    counters[END] = tally.until
             recording.begun += told
             recording.ended = recording.begun - flying
         tally.clear()
 
     # Registers
 
-    def read(self, name: str) -> int:
-        """The value of a register, 32 bits, by its name in `isa.trace`.
-
-        Times are the low 32 bits, counts stay at the largest number. Raises `Fault` (out-of-range
-        access): a group that this block does not have.
-        """
-        if name in _PARAMETERS:
-            active = RECORDING if name == "trace_status" and self._active else 0
-            return int(getattr(self.state, name)) & ALL | active
-        group, place = _PLACES[name]
-        if group >= self.groups:
-            text = f"{name}: the trace block of {self.name} has {self.groups} groups"
-            raise Fault("out-of-range access", text, {"group": group})
-        return shown(self.counters[group])[place]
-
-    def write(self, name: str, value: int) -> None:
-        """Set a parameter. Raises `Fault`: one that cannot be written, or not to that value."""
-        row = _PARAMETERS.get(name)
-        if row is None or row.access != "rw":
-            text = f"{name} of the trace block of {self.name} is read-only"
-            raise Fault("out-of-range access", text, {"value": value})
-        if not 0 <= value <= row.high:
-            text = f"{name} of {self.name} is 0 to {row.high}, not {value}"
-            raise Fault("out-of-range access", text, {"value": value})
-        if value % row.step:
-            text = f"{name} of {self.name} is a multiple of {row.step}, not {value:#010x}"
-            raise Fault("misaligned access", text, {"value": value})
+    def set(self, name: str, value: int) -> None:
+        """See `Registers.set`."""
         state = self.state
         if name == "trace_mode" and value != state.trace_mode:
             self._cut()
         setattr(state, name, value)
         if name in ("trace_spill", "trace_spill_end"):
-            state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
+            self._area.empty()
         self._update()
 
     # The trigger circuit
@@ -395,9 +343,11 @@ class TraceBlock:
         trigger = self._trigger
         if trigger.next < number:
             trigger.aim(number)
-        for group, loop in trigger.fire(number):
-            if self.recordings[group] is None:
-                self._open(group, loop, number, number + self.state.trace_num)
+        recordings, stop = self.recordings, number + self.state.trace_num
+        while trigger.next == number:
+            group, loop = trigger.fire()
+            if recordings[group] is None:
+                self._open(group, loop, number, stop)
         self._settle_rest()
 
     def _record(
@@ -407,13 +357,14 @@ class TraceBlock:
         trigger, origin = self._trigger, self.state.trace_origin
         if trigger.next < number:
             trigger.aim(number)
-        for group, loop in trigger.fire(number):
+        while trigger.next == number:
+            group, loop = trigger.fire()
             self.counters[group] = counters = [0] * COUNTERS
             counters[BEGIN], counters[END] = begun - origin, until - origin
             for what, begin, end, count in uses:
                 if count:
                     add(counters, TAKEN[what], begin - origin, end - origin, count)
-            self._spill((self.core, group, loop, number, 1), counters)
+            self._area.take((self.core, group, loop, number, 1), counters)
         self._settle_rest()
 
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
@@ -444,16 +395,4 @@ class TraceBlock:
         else:
             self._active, self.close_at = [], ENDLESS
         head = self.core, recording.group, recording.loop, recording.first, recording.begun
-        self._spill(head, recording.counters)
-
-    def _spill(self, head: tuple[int, ...], counters: list[int]) -> None:
-        """Write a record, of which the members are these, to its area. Raises `Fault`."""
-        state = self.state
-        if state.trace_spill >= state.trace_spill_end:
-            return  # there is no area: the record stays in its registers until the next one
-        if state.trace_next + RECORD.size > state.trace_spill_end:
-            state.trace_status = FULL
-            state.trace_lost += 1
-            return
-        self.write_memory(state.trace_next, packed(head, counters))
-        state.trace_next += RECORD.size
+        self._area.take(head, recording.counters)

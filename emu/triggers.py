@@ -37,16 +37,14 @@ class Trigger:
             self._loops[group] = loop
         self.next = min(self._starts)
 
-    def fire(self, number: int) -> list[tuple[int, int]]:
-        """The groups that begin with this instruction, each with its loop; then they aim again."""
-        overhead, loops = self._state.trace_overhead, self._state.trace_loops
-        starts, found = self._starts, []
-        while self.next == number:
-            group = starts.index(number)
-            loop = self._loops[group]
-            found.append((group, loop))
-            self._loops[group] = loop + 1
-            goes_on = overhead and (loop + 1 < loops or not loops)
-            starts[group] = number + overhead if goes_on else ENDLESS
-            self.next = min(starts)
-        return found
+    def fire(self) -> tuple[int, int]:
+        """A group that begins with instruction `next`, and its loop; then it aims again."""
+        state, starts, number = self._state, self._starts, self.next
+        group = starts.index(number)
+        loop = self._loops[group]
+        self._loops[group] = loop + 1
+        overhead, loops = state.trace_overhead, state.trace_loops
+        goes_on = overhead and (loop + 1 < loops or not loops)
+        starts[group] = number + overhead if goes_on else ENDLESS
+        self.next = min(starts)
+        return group, loop

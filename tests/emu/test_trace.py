@@ -354,10 +354,10 @@ def test_the_block_says_when_nothing_can_come_any_more() -> None:
     for i in range(14):
         number = machine.block.begin(10 * i)
         machine.block.end(10 * i + 10, number)
-        wanted.append(machine.block.wanted)
+        wanted.append(machine.block.on)
     assert wanted == [True] * 10 + [False] * 4
     assert machine.records()[-1]["first"] == 10
-    assert not Machine().auto(num=0, step=1, overhead=5).block.wanted
+    assert not Machine().auto(num=0, step=1, overhead=5).block.on
 
 
 def test_changing_the_mode_ends_runs_at_what_has_begun() -> None:
@@ -378,7 +378,7 @@ def test_recording_switched_off() -> None:
     machine.block.end(95, machine.block.begin(91))
     machine.block.mark(False, 0, 95, 96)
     assert machine.spilled == []
-    assert not machine.block.wanted
+    assert not machine.block.on
     assert all(not any(counters) for counters in machine.block.counters)
     assert machine.block.executed == 12
 

@@ -1,0 +1,49 @@
+"""The area of memory that a trace block spills its records to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from struct import Struct, error
+
+from emu.recordings import shown
+from emu.state import State
+from isa.trace import ALL, FULL, RECORD
+
+Write = Callable[[int, bytes], None]  # bytes to an address; raises `Fault` outside of memory
+
+_PACK = Struct(f"<{len(RECORD.members)}I").pack  # all members are u32
+
+
+class Spill:
+    """Records one behind the other, while there is room.
+
+    `state` has the rows of `emu.recordings.fields`; `write` is the side band to memory.
+    """
+
+    def __init__(self, state: State, write: Write) -> None:
+        self._state = state
+        self._write = write
+
+    def empty(self) -> None:
+        """Begin anew at the area's begin."""
+        state = self._state
+        state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
+
+    def take(self, head: tuple[int, ...], counters: Sequence[int]) -> None:
+        """Write a record: its core, group, loop, first instruction, how many; its counters.
+
+        Raises `Fault`: there is no memory.
+        """
+        state = self._state
+        place, end = state.trace_next, state.trace_spill_end
+        if place + RECORD.size <= end:
+            try:
+                record = _PACK(*head, *counters)
+            except error:  # something is beyond 32 bits
+                record = _PACK(*(value & ALL for value in head), *shown(counters))
+            self._write(place, record)
+            state.trace_next = place + RECORD.size
+        elif state.trace_spill < end:
+            state.trace_status = FULL
+            state.trace_lost += 1
+        # else there is no area: the record stays in its registers until the next one

@@ -1,0 +1,74 @@
+"""The registers of a trace block, as programs and tools see them (`isa.trace`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from emu.faults import Fault
+from emu.recordings import shown
+from emu.state import State
+from isa import trace
+from isa.trace import ALL, PARAMETERS, RECORDING
+
+_PLACES = trace.places()
+_PARAMETERS = {row.name: row for row in PARAMETERS}
+
+
+class Registers(ABC):
+    """Reads all registers, and writes parameters."""
+
+    name: str  # of the core
+    state: State  # with the rows of `emu.recordings.fields`
+    counters: list[list[int]]  # by group and register
+
+    @property
+    def groups(self) -> int:
+        """How many register groups there are."""
+        return len(self.counters)
+
+    @property
+    @abstractmethod
+    def active(self) -> bool:
+        """Whether a group records."""
+
+    @abstractmethod
+    def set(self, name: str, value: int) -> None:
+        """Give a parameter a value that it may have."""
+
+    def check(self, group: int) -> None:
+        """Raise `Fault` (bad mask) unless there is such a group."""
+        if group >= self.groups:
+            raise Fault(
+                "bad mask",
+                f"register group {group}: the trace block of {self.name} has {self.groups}",
+                {"group": group},
+            )
+
+    def read(self, name: str) -> int:
+        """The value of a register, 32 bits, by its name in `isa.trace`.
+
+        Times are the low 32 bits, counts stay at the largest number. Raises `Fault` (out-of-range
+        access): a group that this block does not have.
+        """
+        if name in _PARAMETERS:
+            active = RECORDING if name == "trace_status" and self.active else 0
+            return int(getattr(self.state, name)) & ALL | active
+        group, place = _PLACES[name]
+        if group >= self.groups:
+            text = f"{name}: the trace block of {self.name} has {self.groups} groups"
+            raise Fault("out-of-range access", text, {"group": group})
+        return shown(self.counters[group])[place]
+
+    def write(self, name: str, value: int) -> None:
+        """Set a parameter. Raises `Fault`: one that cannot be written, or not to that value."""
+        row = _PARAMETERS.get(name)
+        if row is None or row.access != "rw":
+            text = f"{name} of the trace block of {self.name} is read-only"
+            raise Fault("out-of-range access", text, {"value": value})
+        if not 0 <= value <= row.high:
+            text = f"{name} of {self.name} is 0 to {row.high}, not {value}"
+            raise Fault("out-of-range access", text, {"value": value})
+        if value % row.step:
+            text = f"{name} of {self.name} is a multiple of {row.step}, not {value:#010x}"
+            raise Fault("misaligned access", text, {"value": value})
+        self.set(name, value)
