@@ -13,6 +13,7 @@ import numpy as np
 
 from debugger.accessors import Members, held
 from debugger.commands.code import around, source_lines, standing
+from debugger.commands.stopping import said
 from debugger.commands.table import CommandError
 from debugger.commands.text import shown, stop_lines, value_text
 from debugger.commands.values import symbol_at
@@ -331,10 +332,9 @@ class Gatherer:
                 age = self.age(("display", number), shown_value)
                 found.append(Watched(f"display {number}", text, shown_value, age))
         for point in self.interpreter.session.points:
-            more = f" if {point.condition}" if point.condition else ""
             state = f"{point.hits} hits" if point.enabled else "off"
             age = self.age(("point", point.number), point.hits)
-            found.append(Watched(f"{point.kind} {point.number}", point.text + more, state, age))
+            found.append(Watched(f"{point.kind} {point.number}", said(point), state, age))
         return tuple(found)
 
 

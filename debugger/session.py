@@ -7,7 +7,6 @@ milliseconds. What a program writes is in `output`, and given to `on_output` as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,14 +15,23 @@ from debugger.backwards import Interrupted, landings, last_hit
 from debugger.expressions import Expression, compiled
 from debugger.history import START, Edit, History, Position
 from debugger.lines import Lines
-from debugger.locations import is_there, locate, targets
+from debugger.locations import locate, targets
 from debugger.places import Place, compact, places
 from debugger.points import Point, Points
 from debugger.records import details, waits_of, where_of
 from debugger.runner import Runner
-from debugger.stepping import INSTRUCTION, PIECE, heard, heard_back, step_cores, stepped, workplaces
+from debugger.stepping import (
+    INSTRUCTION,
+    PIECE,
+    arrived,
+    heard,
+    heard_back,
+    step_cores,
+    stepped,
+    workplaces,
+)
 from debugger.stops import Hit, SessionError, Stopped, Wait, Where, reason_of
-from debugger.watching import Test, Watching
+from debugger.watching import Watching
 from emu.device import Device
 from emu.engines import ENGINES
 
@@ -174,16 +182,15 @@ class Session:
         return self._finish(raw, reason="arrived" if raw.reason == "step" else None)
 
     def advance(self, location: str) -> Stopped:
-        """Run until a core comes to a location (`until`). Raises `LocationError`."""
-        goals: dict[str, dict[int, Test]] = {}
-        for address in locate(self, location).addresses:
-            for target in targets(self, address):
-                goals.setdefault(target.core.name, {})[target.address] = partial(
-                    is_there, self, target
-                )
-        if not all(self.device.cores[name].halts for name in goals):
-            raise SessionError(f"{location} is no place to run to; set a breakpoint there")
-        raw = self.runner.live(self.runner.forward, goals=goals)
+        """Run until a core comes to a location (`until`): of the focus, if one may.
+
+        Raises `LocationError`.
+        """
+        addresses = locate(self, location).addresses
+        goals = [target for address in addresses for target in targets(self, address)]
+        focused = {place.core for place in self.focus}
+        mine = [target for target in goals if target.core.name in focused]
+        raw = arrived(self, mine or goals)
         is_goal = raw.before and not self.watching.met
         return self._finish(raw, reason="arrived" if is_goal else None)
 

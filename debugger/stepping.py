@@ -11,15 +11,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from debugger.backwards import heard_before
-from debugger.hearing import place_of
+from debugger.hearing import place_of, reaches
 from debugger.history import START, Position
+from debugger.locations import Target, is_there
 from debugger.places import Place
 from debugger.runner import width
-from debugger.stops import Hit, SessionError
+from debugger.stops import ARRIVED, Hit, SessionError
 from debugger.watches import Noted
 
 if TYPE_CHECKING:
     from debugger.session import Session
+    from debugger.watching import Test
     from emu.core import Core, Event
     from emu.faults import Stop
 
@@ -91,6 +93,38 @@ def heard(session: Session, where: Sequence[Place], kind: str, count: int) -> tu
     finally:
         session.watching.extra = None
     return raw, count - left
+
+
+def arrived(session: Session, goals: Sequence[Target]) -> Stop:
+    """Run until a core is at one of some places: before it, or behind the act that begins there."""
+    before: dict[str, dict[int, Test]] = {}
+    behind = [target for target in goals if not target.core.halts]
+    for target in goals:
+        if target.core.halts:
+            before.setdefault(target.core.name, {})[target.address] = partial(
+                is_there, session, target
+            )
+
+    def hear(item: Noted) -> Hit | None:
+        announced, name, values = item
+        core = session.device.cores[name]
+        place = place_of(core, values)
+        wanted = [x for x in session.focus if x.core == name] or [place]
+        if announced not in core.table.begins or not any(
+            reaches(core, values, one) for one in wanted
+        ):
+            return None
+        at = (x for x in behind if x.core.name == name and x.address == values["address"])
+        if any(is_there(session, target) for target in at):
+            return Hit(0, ARRIVED, announced, by=str(place), values=values)
+        return None
+
+    session.watching.extra = hear if behind else None
+    try:
+        names = {target.core.name for target in behind}
+        return session.runner.live(session.runner.forward, extra=names, goals=before)
+    finally:
+        session.watching.extra = None
 
 
 def heard_back(

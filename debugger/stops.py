@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+ARRIVED = "arrived"
 REASONS = {
     "start": "the program is loaded, or a run back has reached its begin",
     "step": "the steps are done",
@@ -16,7 +17,7 @@ REASONS = {
     "exit": "the program has ended",
     "interrupt": "somebody asked for it",
     "limit": "the cycle that was asked for is there",
-    "arrived": "the place that was asked for is reached",
+    ARRIVED: "the place that was asked for is reached",
 }
 
 
@@ -90,7 +91,7 @@ def reason_of(hits: tuple[Hit, ...]) -> str:
     kind = hits[0].kind
     if kind.endswith("watch"):
         return "watch"
-    return {"catch": "event", "step": "step"}.get(kind, "breakpoint")
+    return {"catch": "event", "step": "step", ARRIVED: ARRIVED}.get(kind, "breakpoint")
 
 
 def plain(value: Any) -> Any:

@@ -18,7 +18,7 @@ from debugger.hearing import inside, place_of, reaches
 from debugger.locations import Target, is_there
 from debugger.places import Place, places
 from debugger.points import BREAKS, WATCHES, Point, condition_of, event_of
-from debugger.stops import Hit
+from debugger.stops import ARRIVED, Hit
 from debugger.watches import Noted, Watches
 from emu.breaks import Break
 from emu.core import Event
@@ -220,7 +220,7 @@ class Watching:
         device = self.session.device
         self.met += hits
         name = core.name if core is not None else hits[0].by
-        address = hits[0].values.get("address") if hits[0].kind in BREAKS else None
+        address = hits[0].values.get("address") if hits[0].kind in (*BREAKS, ARRIVED) else None
         device.interrupt(Stop("event", device.cycle, core=name, address=address))
 
     def _heard(self, item: Noted) -> Iterable[Hit]:

@@ -234,6 +234,26 @@ def test_lines_are_stepped_in_copies_too():
     assert len(set(lines)) == 4
 
 
+def test_a_run_to_a_place_in_the_array():
+    for engine in ENGINES:
+        debug = session("six_cores", engine)
+        stop = debug.advance("finish")
+        assert (stop.reason, stop.where.core, stop.where.symbol) == (
+            "arrived",
+            "pe[0]",
+            "finish+16",
+        )
+        assert stop.hits[0].text == "instruction"
+        debug.set_focus("pe[0,1]")
+        stop = debug.advance("second")
+        assert (stop.reason, stop.hits[0].by) == ("arrived", "pe[0,1]")
+        debug.points.add("tbreak", "finish")
+        assert debug.advance("layer").reason == "breakpoint"
+        stop = debug.advance("layer")
+        assert (stop.reason, stop.where.symbol, stop.hits[0].text) == ("arrived", "layer", "packet")
+        assert debug.advance("rounds").reason == "arrived"  # of cp, which is not in the focus
+
+
 @pytest.mark.parametrize(
     ("folder", "text", "place", "message"),
     [
