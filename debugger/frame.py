@@ -105,13 +105,12 @@ class Counter:
 
 @dataclass(frozen=True)
 class Stall:
-    """A core, what it waits for, and those that it waits for below it."""
+    """Somebody who waits or for whom somebody waits; those who could end that are below it."""
 
-    core: str
+    who: str  # empty: nobody could, or a true cause in words
     text: str
     depth: int
-    waits: bool
-    again: bool = False  # it stands higher up too: a circle
+    final: bool = False  # it never ends a wait
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from debugger.accessors import Members, held
+from debugger.causes.stalls import rows, why_stalled
 from debugger.commands.code import around, source_lines, standing
 from debugger.commands.stopping import said
 from debugger.commands.table import CommandError
@@ -287,32 +288,10 @@ class Gatherer:
         return tuple(sorted(found, key=lambda row: row.core not in focused))
 
     def stalls(self) -> tuple[Stall, ...]:
-        """Cores that wait, each with those below it that could end it."""
+        """Who waits for whom, tree below tree (`why-stalled`), then the true causes."""
         session = self.interpreter.session
-        waits = {wait.core: wait for wait in session.waits()}
-        awaited = {name for wait in waits.values() for name in wait.cores}
-        rows: list[Stall] = []
-        seen: set[str] = set()
-
-        def add(name: str, above: tuple[str, ...]) -> None:
-            wait = waits.get(name)
-            if wait is None:
-                rows.append(Stall(name, _state(session.device.cores[name]), len(above), False))
-                return
-            again = name in above
-            since = session.device.cycle - wait.since
-            text = f"{wait.on}, {since:,} cycles"
-            rows.append(Stall(name, text, len(above), True, again))
-            if again or name in seen:
-                return
-            seen.add(name)
-            for other in wait.cores:
-                add(other, (*above, name))
-
-        for name in [*(x for x in waits if x not in awaited), *waits]:
-            if name not in seen:
-                add(name, ())
-        return tuple(rows)
+        found = rows(why_stalled(session), session.device.cycle)
+        return tuple(Stall(who, visible(text), deep, never) for who, text, deep, never in found)
 
     def timeline(self) -> Timeline:
         """What cores that were ever busy were at."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from debugger.stops import Where
@@ -174,6 +175,49 @@ def _sentence(leaf: Stalled, above: Stalled | None) -> str:
 
 
 # Text
+
+
+def rows(stalls: Stalls, cycle: int) -> Iterator[tuple[str, str, int, bool]]:
+    """For the screen at a cycle: who, what it does, how deep it stands, whether that never ends.
+
+    Below the trees, if there is such an end, the true causes, with nobody before them.
+    """
+    never = False
+    for tree in stalls.trees:
+        for row in _tree_rows(tree, cycle, 0):
+            never |= row[3]
+            yield row
+    for cause in stalls.causes if never else ():
+        yield "", cause, 0, True
+
+
+def _tree_rows(item: Stalled, cycle: int, depth: int) -> Iterator[tuple[str, str, int, bool]]:
+    yield item.who, _brief(item, cycle), depth, item.state in FINAL
+    for cause in item.causes:
+        yield from _tree_rows(cause, cycle, depth + 1)
+    if item.more:
+        yield "", f"and {item.more} more", depth + 1, False
+
+
+def _brief(item: Stalled, cycle: int) -> str:
+    """What somebody does, in few words."""
+    if item.state == NOBODY:
+        return "nobody could end that"
+    if item.state == CIRCLE:
+        alone = len(set(item.note.split(" -> "))) == 1
+        return "itself" if alone else f"a circle: {item.note}"
+    text = _STATES[item.state]
+    if item.on:
+        text += f" for {item.on}"
+    if item.since is not None:
+        text += f", {cycle - item.since:,} cycles"
+    elif item.note:
+        text += f" ({item.note})"
+    if item.until is not None:
+        text += f", until {item.until:,}"
+    if item.where is not None and item.where.file:
+        text += f", {PurePath(item.where.file).name}:{item.where.line}"
+    return text
 
 
 def lines(stalls: Stalls) -> Iterator[str]:

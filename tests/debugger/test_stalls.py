@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from debugger.causes.stalls import why_stalled
+from debugger.causes.stalls import rows, why_stalled
 from debugger.commands.interpreter import Interpreter
 from debugger.commands.text import shown
+from debugger.gathering import Gatherer
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 
@@ -196,3 +197,37 @@ def test_the_command():
         "cause: dma was never started",
     )
     assert run.execute("why-stalled x").kind == "error"
+
+
+def test_the_panel_shows_the_tree_and_the_true_cause():
+    run = Interpreter(of_source(PULLS_MORE), DebuggerFiles())
+    run.execute("continue")
+    found = tuple(rows(why_stalled(run.session), run.session.device.cycle))
+    cycle = run.session.device.cycle
+    assert [(who, depth, never) for who, _, depth, never in found] == [
+        ("cp", 0, False), ("fim[0]", 1, False), ("fim[0] block 1", 2, False),
+        ("fim[0] block 0", 3, True), ("", 0, True),
+    ]  # fmt: skip
+    assert found[2][1].startswith("waits for 1 columns in buffer 0, ")
+    assert found[2][1].endswith(" cycles, test.s:14")
+    assert int(found[2][1].split(", ")[1].split()[0]) <= cycle
+    assert found[3][1] == "has ended, test.s:10"
+    assert found[4][1].startswith("fim[0] block 0 has ended at ")
+    gatherer = Gatherer(run, run.arrangement)
+    assert [(x.who, x.text, x.depth, x.final) for x in gatherer.stalls()] == list(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "texts"),
+    [
+        (WRONG_MASK, ["waits for core.wait 0x10001, ", "itself"]),
+        (PULLS_MORE.replace("          push  rop\n", ""), ["nobody could end that"]),
+    ],
+)
+def test_the_panel_has_few_words_for_each_end(source, texts):
+    run, found = stalled(source)
+    text = [x for _, x, _, _ in rows(found, run.device.cycle)]
+    assert all(any(x.startswith(wanted) for x in text) for wanted in texts)
+    assert tuple(rows(why_stalled(session("hello")), 0)) == (
+        ("cp", "is busy, until 0, hello.s:4", 0, False),
+    )
