@@ -109,6 +109,8 @@ class Expression:
             access.write(value, *indices())
         except AccessError as error:
             raise ExpressionError(str(error)) from None
+        except (TypeError, ValueError, OverflowError):
+            raise ExpressionError(f"{self.text} cannot hold that value") from None
 
 
 def compiled(session: Session, text: str, focus: tuple[Place, ...] | None = None) -> Expression:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from debugger.session import Session
     from emu.core import Core
 
-_LINE = re.compile(r"(?:(.+):)?(\d+)")
+_LINE = re.compile(r"(?:(.+):)?(\d{1,18})")  # Python would not read a number of any length
 
 
 class LocationError(ValueError):

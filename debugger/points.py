@@ -9,7 +9,8 @@ is about (`debugger.watching`).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 BREAKS = ("break", "tbreak", "dprintf")
 WATCHES = ("watch", "rwatch", "awatch")
 KINDS = (*BREAKS, *WATCHES, "catch")
+_CONVERSION = re.compile(r"%[-#0 +]*\d*(?:\.\d+)?([a-zA-Z%])")
+_BITS = ("x", "X", "o")
 
 
 class PointError(ValueError):
@@ -233,6 +236,26 @@ class Points:
                 self.delete(point.number)
             raise
         return added
+
+
+def formed(form: str, values: Sequence[Any]) -> str:
+    """The text of a dprintf. Raises `ValueError`."""
+    letters = [match[1] for match in _CONVERSION.finditer(form) if match[1] != "%"]
+    letters += [""] * (len(values) - len(letters))
+    found = (
+        _unsigned(value) if letter in _BITS and isinstance(value, int) else value
+        for letter, value in zip(letters, values, strict=False)
+    )
+    try:
+        return form % tuple(found)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _unsigned(value: int) -> int:
+    """The bits of a register, which is a signed number in expressions."""
+    bits = 32 if value >= -(1 << 31) else 64
+    return value & (1 << bits) - 1 if value < 0 else value
 
 
 def events(session: Session) -> dict[str, Event]:

@@ -59,15 +59,13 @@ class Access:
 
 def viewed(value: Any, dtype: np.dtype[Any], text: str) -> Any:
     """Bytes, numbers or arrays as elements of a type."""
-    if isinstance(value, int | np.integer):
-        bits = 8 * value.dtype.itemsize if isinstance(value, np.integer) else 64
-        if isinstance(value, int) and -(1 << 31) <= value < 1 << 32:
-            bits = 32
-        data = (int(value) & (1 << bits) - 1).to_bytes(bits // 8, "little")
-        found = np.frombuffer(data[: max(dtype.itemsize, len(data))], dtype)
+    if isinstance(value, int):
+        bits = max(32 if -(1 << 31) <= value < 1 << 32 else 64, 8 * dtype.itemsize)
+        found = np.frombuffer((value & (1 << bits) - 1).to_bytes(bits // 8, "little"), dtype)
         return found[0] if len(found) == 1 else found
-    if isinstance(value, np.floating):
-        value = np.array([value])
+    if isinstance(value, np.integer | np.floating):
+        found = viewed(np.array([value]), dtype, text)
+        return found[0] if len(found) == 1 else found
     if isinstance(value, bytes | bytearray):
         value = np.frombuffer(value, np.uint8)
     if not isinstance(value, np.ndarray):
@@ -91,7 +89,8 @@ def fitting(value: Any, dtype: np.dtype[Any], text: str) -> Any:
     if dtype.kind in "iu" and array.dtype.kind == "f":
         raise AccessError(f"{text} holds whole numbers")
     try:
-        return array.astype(dtype)
+        with np.errstate(over="ignore", invalid="ignore"):  # it is infinite then
+            return array.astype(dtype)
     except (TypeError, ValueError):
         raise AccessError(f"{text} holds numbers") from None
 

@@ -93,7 +93,7 @@ def interpreter(
         raise InputError(f"item {item} is out of range, 0 to {binding.items - 1}")
 
     def wrote(stream: str, data: bytes) -> None:
-        write = getattr(streams, stream, None)
+        write = getattr(streams, "stdout" if stream == "dprintf" else stream, None)
         if write is not None:
             write(data)
 

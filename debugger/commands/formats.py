@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from debugger.commands.table import CommandError
+from debugger.commands.table import CommandError, number
 from debugger.values import VIEWS
 
 MOST = 1 << 16  # units that one command looks at
@@ -71,7 +71,7 @@ def read(text: str, before: Format | None = None, own: Collection[str] = ()) -> 
     match = _FORMAT.fullmatch(text)
     if match is None:
         raise _unknown(text, own)
-    count = int(match[1]) if match[1] else None
+    count = number(match[1], base=10) if match[1] else None
     if count is not None and not 1 <= count <= MOST:
         raise CommandError(f"{count} units are out of range, 1 to {MOST}")
     word = match[2] or ""

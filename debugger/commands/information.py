@@ -12,7 +12,7 @@ from debugger.commands import answers, groups
 from debugger.commands.answers import Answer
 from debugger.commands.code import around, source_lines
 from debugger.commands.stopping import listing
-from debugger.commands.table import CommandError, Line, command
+from debugger.commands.table import CommandError, Line, command, number
 from debugger.commands.values import address
 from debugger.counting import counted, units_of
 from debugger.places import Place, places
@@ -264,11 +264,11 @@ def _line_of(interpreter: Interpreter, text: str | None) -> tuple[str, int]:
         if here.file is None or here.line is None:
             raise CommandError(f"{here.core} is at no line of a source", "list FILE:LINE, a symbol")
         return here.file, here.line - LINES // 2
-    file, colon, number = text.rpartition(":")
+    file, colon, line_text = text.rpartition(":")
     if text.isdecimal() and here.file is not None:
-        return here.file, int(text) - LINES // 2
-    if colon and number.isdecimal():
-        return _file(interpreter, file), int(number) - LINES // 2
+        return here.file, number(text, base=10) - LINES // 2
+    if colon and line_text.isdecimal():
+        return _file(interpreter, file), number(line_text, base=10) - LINES // 2
     try:
         symbol = session.program.symbol(text)
     except KeyError:

@@ -55,7 +55,9 @@ class Interpreter:
         self.listed: tuple[str, int] | None = None  # by `list`: file, the next line
         self.names_of_python: dict[str, Any] = {"session": session}
         self._repeated = ""
-        self._told = 0
+        self._written: list[tuple[str, bytes]] = []  # by the program, and not taken
+        self._shows_output = session.on_output
+        session.on_output = self._wrote
         self._depth = 0
         self._obeys = False  # commands of points are being done
 
@@ -148,11 +150,16 @@ class Interpreter:
 
     def taken_output(self) -> dict[str, str]:
         """What the program has written since the last call, by stream."""
-        written, self._told = self.session.output[self._told :], len(self.session.output)
+        written, self._written = self._written, []
         found: dict[str, bytes] = {}
-        for _, stream, data in written:
+        for stream, data in written:
             found[stream] = found.get(stream, b"") + data
         return {stream: data.decode("utf-8", "replace") for stream, data in found.items()}
+
+    def _wrote(self, stream: str, data: bytes) -> None:
+        self._written.append((stream, data))
+        if self._shows_output is not None:
+            self._shows_output(stream, data)
 
     # Completion
 

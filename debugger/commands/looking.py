@@ -12,7 +12,7 @@ from debugger.commands.answers import Answer
 from debugger.commands.code import instructions
 from debugger.commands.formats import LETTERS, MOST, UNITS, Format, read, shown
 from debugger.commands.keeping import naming
-from debugger.commands.table import CommandError, Line, command
+from debugger.commands.table import CommandError, Line, command, number
 from debugger.commands.values import address, evaluated, symbol_at
 from debugger.places import compact
 from debugger.values import VIEWS
@@ -164,9 +164,9 @@ def _display(interpreter: Interpreter, line: Line) -> Answer:
 @command("undisplay [N...]", "look", "show these no more; alone: none")
 def _undisplay(interpreter: Interpreter, line: Line) -> Answer:
     displays = interpreter.displays
-    numbers = [int(x, 0) for x in line.all("N")] or list(displays.rows)
-    for number in numbers:
-        if number not in displays.rows:
-            raise CommandError(f"there is no display {number}")
-    displays.remove(numbers)
+    numbers = [number(x, 1) for x in line.all("N")] or list(displays.rows)
+    for one in numbers:
+        if one not in displays.rows:
+            raise CommandError(f"there is no display {one}")
+    displays.remove(dict.fromkeys(numbers))
     return answers.done(f"{len(displays.rows)} displays left")

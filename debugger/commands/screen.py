@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
 
 STEP = 1.25  # by which a panel grows
+MOST_STEPS = 100  # at once: more than from the lowest to the highest
 
 _PANELS = "\n".join(f"{name}: {meaning}" for name, meaning in PANELS.items())
 
@@ -52,7 +53,7 @@ def _panel(interpreter: Interpreter, line: Line) -> Answer:
     elif what == "hide":
         arrangement.hide(name)
     else:
-        factor = STEP ** line.count()
+        factor = STEP ** min(line.count(), MOST_STEPS)
         arrangement.resize(name, factor if what == "grow" else 1 / factor)
     return answers.done(f"panel {name}: {what}")
 

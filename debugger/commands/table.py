@@ -164,10 +164,10 @@ def _near(word: str) -> str:
     return f"did you mean {near[0]}?" if near else "help lists them"
 
 
-def number(text: str, low: int = 0) -> int:
-    """A number that a line gives. Raises `CommandError`."""
+def number(text: str, low: int = 0, base: int = 0) -> int:
+    """A number that a line gives; base 0: as Python writes them. Raises `CommandError`."""
     try:
-        found = int(text, 0)
+        found = int(text, base)
     except ValueError:
         raise CommandError(f"'{text}' is no number") from None
     if found < low:

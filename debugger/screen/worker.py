@@ -38,9 +38,10 @@ class Worker:
         self.panels: tuple[str, ...] = ()  # that are visible
         self.busy = ""  # the line that is executed
         self.progress: tuple[str, int] | None = None  # what goes on, the cycle
-        self.waiting = 0  # lines that are not done
         self._jobs: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        self._dropped = False  # lines are passed over until none waits
+        self._given = 0  # lines so far, counted by the screen's thread
+        self._done = 0  # of these, by this thread
+        self._dropped = 0  # those up to here are passed over
         self._next = 0.0
         self._thread = threading.Thread(target=self._work, name="session", daemon=True)
         session = interpreter.session
@@ -48,6 +49,11 @@ class Worker:
         session.runner.on_progress = self._went_on
         self.gatherer.stopped()
         self.frame: Frame = self.gatherer.frame(interpreter.arrangement.visible)
+
+    @property
+    def waiting(self) -> int:
+        """Lines that are not done."""
+        return self._given - self._done
 
     def start(self) -> None:
         """Begin to work."""
@@ -64,12 +70,13 @@ class Worker:
 
         One that a key of a panel stands for is `quiet`: the output panel has only its errors.
         """
-        self.waiting += 1
-        self._jobs.put(lambda: self._execute(line, quiet))
+        self._given += 1
+        number = self._given
+        self._jobs.put(lambda: self._execute(line, number, quiet))
 
     def drop(self) -> None:
         """Forget the lines that have not begun."""
-        self._dropped = True
+        self._dropped = self._given
 
     def show(self, panels: Iterable[str]) -> None:
         """These panels are visible: frames shall have their parts."""
@@ -108,10 +115,10 @@ class Worker:
             job()
             self.on_change()
 
-    def _execute(self, line: str, quiet: bool = False) -> None:
+    def _execute(self, line: str, number: int, quiet: bool) -> None:
         leaves = False
-        if self._dropped:
-            self._done()
+        if number <= self._dropped:
+            self._done += 1
             return
         self.busy = line.strip() or "repeat"
         self.on_change()
@@ -130,14 +137,9 @@ class Worker:
         finally:
             self.busy, self.progress = "", None
         self._renew()
-        self._done()
+        self._done += 1
         if leaves:
             self.on_leave()
-
-    def _done(self) -> None:
-        self.waiting -= 1
-        if not self.waiting:
-            self._dropped = False
 
     def _moved(self) -> bool:
         """Whether a script has run the program."""

@@ -37,7 +37,8 @@ async def _drawn(session, lines, size, signs):
         app.renderer.render(app, app.layout)  # from now on these panels are computed
         worker._renew()
         for line in lines:
-            worker._execute(line)
+            worker.submit(line)
+            worker._jobs.get()()
         app.render_counter += 1  # nothing of the first time is used again
         app.renderer.render(app, app.layout)
     pyte.Stream(shown).feed(written.getvalue())

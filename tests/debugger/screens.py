@@ -6,7 +6,6 @@ from pathlib import Path
 
 from debugger.commands.interpreter import Interpreter
 from debugger.gathering import Gatherer
-from debugger.layout import Arrangement
 from debugger.views.composing import Composer
 from debugger.views.room import UNICODE
 from macaw.debugging import DebuggerFiles
@@ -19,7 +18,7 @@ class Screen:
 
     def __init__(self, session, signs=UNICODE):
         self.interpreter = Interpreter(session, DebuggerFiles())
-        self.arrangement = Arrangement()
+        self.arrangement = self.interpreter.arrangement
         self.gatherer = Gatherer(self.interpreter, self.arrangement)
         self.composer = Composer(self.arrangement, signs)
         session.on_output = self.gatherer.wrote

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from debugger.commands.interpreter import LONGEST, Interpreter
 from debugger.commands.table import COMMANDS, GROUPS, find
@@ -200,20 +198,3 @@ def test_completion():
     assert "checkpoint" in run.complete("help ch")
     assert run.complete("nothing at all") == []
     assert "source " not in run.complete("source ")
-
-
-@settings(max_examples=150)
-@given(st.text(max_size=40) | st.builds(" ".join, st.lists(
-    st.sampled_from([*COMMANDS, "/", "1", "99", "(", "'", "pe[*,0].*", "if", "--all", "", "#"]),
-    max_size=4)))  # fmt: skip
-def test_no_line_raises(line):
-    if line.split()[:1] and line.split()[0] in ("run", "continue", "r", "c"):
-        return  # they run the loop of ten million
-    run = _SHARED
-    answer = run.execute(line)
-    json.dumps(answer.json())
-    shown(answer, line)
-    run.complete(line)
-
-
-_SHARED = interpreter(LOOP.replace("10000000", "10"))

@@ -65,6 +65,8 @@ def value(run, line):
         ("print/a loop", "0x0001000c <loop>"),
         ("print/a numbers + 4", "0x80000000 <numbers>".replace("0000 <numbers>", "0004 <numbers+4>")),
         ("print/u8 0x01020304", [4, 3, 2, 1]),
+        ("print/i64 -2", -2),
+        ("print/f64 0x3ff00000 << 32", 1.0),
         ("print/x y", ["0x0"] * 6),
         ("print y", [[0, 0, 0], [0, 0, 0]]),
         ("print/i16 0xffff0001", [1, -1]),
@@ -125,7 +127,7 @@ def test_displays_come_with_stops(run):
     first = run.execute("stepi 4")
     assert first.answers[0].rows == ((1, "s1", 3), (2, "pc", "0x10010"))
     assert run.execute("display").answers[0].rows[0][2] == 3
-    assert run.execute("undisplay 1").lines == ("1 displays left",)
+    assert run.execute("undisplay 1 1").lines == ("1 displays left",)
     assert run.execute("undisplay 1").message == "there is no display 1"
     run.execute("undisplay")
     assert run.execute("stepi").answers == ()
@@ -222,7 +224,15 @@ def test_a_value_that_was_set_stays_when_going_back(run):
     assert value(run, "print s1") >= 100
 
 
+LONG = "9" * 5000  # digits: more than Python reads
 ERRORS = {
+    "set y[0, 0] = y": ("y[0, 0] cannot hold that value", None),
+    "print/f16 vc.vr0.u8[2]": ("the value does not divide into numbers of float16", 0),
+    f"x/{LONG} numbers": ("is no number", 0),
+    f"list {LONG}": ("is no number", 0),
+    f"list test.s:{LONG}": ("is no number", 0),
+    f"until {LONG}": ("the number does not fit 64 bits", 0),
+    "undisplay (2)": ("'(2)' is no number", 0),
     "print": ("an expression is needed", 5),
     "print nothing": ("nothing is called 'nothing'", 6),
     "print 1 + + *": ("unexpected '*'", 12),

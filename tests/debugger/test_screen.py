@@ -10,6 +10,7 @@ from debugger.commands.interpreter import Interpreter
 from debugger.commands.text import stop_lines
 from debugger.screen.control import COLOURS, style_of
 from debugger.screen.keys import KEYS, bar
+from debugger.screen.worker import Worker
 from debugger.views.room import ASCII, BAD, FADING, FAINT
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
@@ -182,3 +183,17 @@ def test_styles_in_sixteen_colours(style):
     assert all(word in ("bold", "reverse") or word[7:] in COLOURS for word in words)
     assert len(words) == len(style.split())
     assert style_of(Style.parse("bright_black")) == "fg:ansibrightblack"
+
+
+def test_a_stop_drops_the_lines_before_it_and_none_behind():
+    run = Interpreter(of_source(LOOP), DebuggerFiles())
+    worker = Worker(run, lambda: None, lambda: None)
+    worker.submit("echo before")
+    worker.submit("echo before too")
+    worker.drop()
+    worker.submit("echo behind")
+    assert worker.waiting == 3
+    worker.start()
+    worker.stop()  # when all that was asked for is done
+    assert run.history == ["echo behind"]
+    assert worker.waiting == 0

@@ -151,3 +151,29 @@ def test_points_of_another_focus_say_of_which():
     debug.execute("focus vc")
     assert debug.execute("info breakpoints").rows[0][-1] == "s1 if s1 > 3 (of cp)"
     assert debug.execute("run").stopped.hits[0].by == "cp"
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ('"%d%%", s0 * 2', "80%"),
+        ('"%#x %d", -1, -1', "0xffffffff -1"),
+        ('"%x", -1 << 40', "ffffff0000000000"),
+        ('"%s and %.1f", s0, 1.5', "40 and 1.5"),
+        ('"half %d", 8 / (s0 - 40)', "half %d: division by zero"),
+        ('"%d"', "%d: not enough arguments for format string"),
+        ('"no", s0', "no: not all arguments converted during string formatting"),
+        ('"%d", 1e308 * 10', "%d: cannot convert float infinity to integer"),
+        ('"%c", 0xd800', "?"),
+    ],
+)
+def test_what_a_dprintf_prints(text, printed):
+    debug = interpreter()
+    debug.execute(f"dprintf loop, {text}")
+    debug.execute("tbreak loop+4")
+    debug.execute("run")
+    assert debug.session.stopped.reason == "breakpoint"
+    assert debug.taken_output() == {"dprintf": f"{printed}\n"}
+    debug.execute("start")
+    debug.execute("stepi 5")
+    assert debug.taken_output() == {"dprintf": f"{printed}\n"}  # also what was printed again

@@ -15,9 +15,11 @@ import pytest
 from debugger.commands.interpreter import split
 from debugger.commands.table import COMMANDS, CommandError, find
 from debugger.commands.usage import pieces
+from macaw import console
 from macaw.commands.debug import _batch
 from macaw.errors import DONE, FAILED
-from tests.debugger.transcripts import TRANSCRIPTS, Heard
+from macaw.running import Streams
+from tests.debugger.transcripts import KEPT, PROMPT, TRANSCRIPTS, Heard
 from tests.debugger.typist import Typist
 
 pytestmark = pytest.mark.once
@@ -58,6 +60,23 @@ def by_batch(transcript, capsys):
     return heard
 
 
+def as_text(transcript, capsys):
+    """What a batch prints for people, errors behind all else."""
+    run = transcript.interpreter(Streams(console.write_stdout, console.write_stderr))
+    rest, found, do = transcript.lines, "", run.execute
+    while rest:
+        done = []
+        run.execute = lambda line, keep=True, done=done: (
+            keep and done.append(line),
+            do(line, keep),
+        )[1]
+        _batch(run, rest, False)
+        printed = capsys.readouterr()
+        found += printed.out + printed.err
+        rest = rest[len(done) :]
+    return KEPT.sub("... kept", found)
+
+
 def by_screen(transcript):
     """Typed on the screen."""
     run = transcript.interpreter()
@@ -95,6 +114,10 @@ def test_script_batch_and_screen_give_the_same_records(transcript, tmp_path, mon
     if os.environ.get("MACAW_GOLDENS") == "write":
         transcript.path.write_text(golden, "utf-8")
     assert golden == transcript.path.read_text("utf-8")
+    asked = (transcript.head, *(PROMPT + line for line in transcript.lines))
+    wanted = [row for row in golden.splitlines() if row not in asked]
+    transcript.prepare(Path())
+    assert as_text(transcript, capsys).splitlines() == wanted
     assert screen.plain() == batch.plain()
     assert script.plain() == batch.plain()
     for answer, printed in zip(answers, batch.printed, strict=True):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from debugger.frame import OLD, Frame, Queue, Register, Written, visible
-from debugger.layout import LAYOUTS, NAMES, PANELS, SENTENCE, Arrangement, divided
+from debugger.layout import LAYOUTS, MOST, NAMES, PANELS, SENTENCE, Arrangement, divided
 from debugger.views import VIEWS, draw
 from debugger.views.composing import Composer
 from debugger.views.room import ASCII, UNICODE, Room, spark
@@ -232,3 +232,11 @@ def test_what_is_kept_between_sessions_comes_back_and_rubbish_does_not():
     second = Arrangement()
     second.take({"layout": "x", "hidden": ["?", 3], "shares": {"code": 1e9, "x": 1}, "heat": 3})
     assert second.plain() == {**Arrangement().plain(), "shares": {"code": 8.0}}
+
+
+def test_a_panel_grows_by_any_number_of_steps():
+    screen = Screen(session("hello"))
+    assert screen.do("panel code grow 99999").kind == "done"
+    assert screen.arrangement.shares["code"] == MOST
+    screen.do("panel code shrink 99999")
+    assert screen.arrangement.shares["code"] == 1 / MOST

@@ -12,12 +12,9 @@ import shutil
 from functools import cache
 from pathlib import Path
 
-from debugger.commands.interpreter import Interpreter
 from debugger.commands.text import shown
-from debugger.session import Session
 from macaw import api
-from macaw.debugging import DebuggerFiles
-from macaw.running import configuration_of
+from macaw.debugging import interpreter
 from tests.debugger.programs import PROGRAMS, loaded
 
 FOLDER = Path(__file__).parent / "transcripts"
@@ -44,13 +41,12 @@ class Transcript:
         for path in (*_files(self.program), *FOLDER.glob("*.script")):
             shutil.copy(path, folder)
 
-    def interpreter(self):
+    def interpreter(self, streams=None):
         """A session of the program in the present folder: its source is told without a path."""
         source, *_ = _files(self.program)
         inputs = {} if source.parent == FOLDER else loaded(self.program)[1]
         program = _assembled(self.program, source.name)
-        session = Session(program, configuration_of(program), inputs)
-        return Interpreter(session, DebuggerFiles(), self.allows_shell)
+        return interpreter(program, inputs, allow_shell=self.allows_shell, streams=streams)
 
     def golden(self, answers, outputs):
         """The text of the file: below each line what the program has written, and the answer."""

@@ -92,9 +92,9 @@ class Typist:
         """Wait until all of the texts are to be seen."""
         return self.wait(lambda seen: all(text in seen for text in texts), texts)
 
-    def wait(self, holds, what="it"):
+    def wait(self, holds, what="it", seconds=PATIENCE):
         """Wait until something holds of the screen's text."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + seconds
         while time.monotonic() < end and self.failure is None:
             try:
                 seen = "\n".join(self.rows())
