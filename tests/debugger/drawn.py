@@ -35,10 +35,10 @@ async def _drawn(session, lines, size, signs):
     shown = pyte.Screen(width, height)
     with set_app(app):
         app.renderer.render(app, app.layout)  # from now on these panels are computed
-        worker._renew()
         for line in lines:
             worker.submit(line)
-            worker._jobs.get()()
+            while not worker._jobs.empty():
+                worker._jobs.get()()
         app.render_counter += 1  # nothing of the first time is used again
         app.renderer.render(app, app.layout)
     pyte.Stream(shown).feed(written.getvalue())
