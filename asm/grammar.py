@@ -227,8 +227,8 @@ def parse(line: str) -> Statement:
 _BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
 
 
-def explained(error: UnexpectedInput, text: str) -> Mistake:
-    """Lark's error in words that need no grammar."""
+def explained(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
+    """Lark's error in words that need no grammar; of a `whole` expression what comes behind it."""
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)
     assert isinstance(error, UnexpectedToken)
@@ -239,6 +239,8 @@ def explained(error: UnexpectedInput, text: str) -> Mistake:
         wanted = "')'"
     elif "RSQB" in expected:
         wanted = "']'"
+    elif whole:
+        wanted = whole
     elif "COMMA" in expected:
         wanted = "',' or the end of the line"
     elif "LPAR" in expected:

@@ -84,7 +84,7 @@ def parse(text: str) -> Node:
     try:
         found = _parser().parse(text)
     except UnexpectedInput as error:
-        raise grammar.explained(error, text) from None
+        raise grammar.explained(error, text, "an operator or the end") from None
     except VisitError as error:
         raise error.orig_exc from None
     if isinstance(found, Token):

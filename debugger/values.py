@@ -154,7 +154,7 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
 
     def chosen(indices: Indices) -> Any:
         places = np.arange(size // dtype.itemsize).reshape(shape)
-        if indexed == 1 and len(shape) != 1:
+        if indexed and not shape:
             places = places.ravel()
         try:
             return places[tuple(indices)]

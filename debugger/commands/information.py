@@ -257,7 +257,9 @@ def _list(interpreter: Interpreter, line: Line) -> Answer:
 def _line_of(interpreter: Interpreter, text: str | None) -> tuple[str, int]:
     """The file and the first line that `list` shows."""
     session = interpreter.session
-    here = session.where()
+    here, stopped = session.where(), session.stopped.where
+    if here.file is None and stopped is not None and stopped.core == here.core:
+        here = stopped  # it has ended there
     if text is None:
         if interpreter.listed is not None:
             return interpreter.listed

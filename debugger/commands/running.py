@@ -176,7 +176,7 @@ def _restart(interpreter: Interpreter, line: Line) -> Answer:
     point = session.history.named(name)
     if point is None:
         known = ", ".join(str(x.name) for x in session.history.points if x.name)
-        raise CommandError(f"there is no checkpoint {name}", f"there are {known}" if known else "")
+        raise CommandError(f"there is no checkpoint {name}", f"known: {known}" if known else "")
     return answers.stop(session.goto(*point.position))
 
 

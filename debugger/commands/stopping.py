@@ -23,11 +23,13 @@ _IF = (
 )
 
 
-def _added(interpreter: Interpreter, kind: str, text: str, **more: Any) -> Answer:
+def _added(interpreter: Interpreter, line: Line, text: str, **more: Any) -> Answer:
+    """Make a point of the kind that the command is called."""
+    kind = line.command.name
     try:
         point = interpreter.session.points.add(kind, text, **more)
     except PointError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(str(error), at=line.whole) from None
     return answers.done(f"{kind} {point.number}: {said(point)}")
 
 
@@ -55,7 +57,7 @@ def _break(interpreter: Interpreter, line: Line) -> Answer:
             raise CommandError("the focused core is at no instruction", "break LOC says where")
         place = f"*{address:#x}"
     more = {"condition": condition, "ignore": ignore, "place": line.get("PLACES") or ""}
-    return _added(interpreter, line.command.name, place, **more)
+    return _added(interpreter, line, place, **more)
 
 
 command(
@@ -78,7 +80,7 @@ def _watch(interpreter: Interpreter, line: Line) -> Answer:
     text, *conditions = line.all("E")
     condition = conditions[0] if conditions else ""
     by = line.get("PLACES") or ""
-    return _added(interpreter, line.command.name, text, condition=condition, by=by)
+    return _added(interpreter, line, text, condition=condition, by=by)
 
 
 command("watch E [by PLACES] [if E]", "stop", "stop where a value has changed")(_watch)
@@ -99,7 +101,7 @@ command(
 @command("catch EVENT [at PLACES] [if E]", "stop", "stop where something happens")
 def _catch(interpreter: Interpreter, line: Line) -> Answer:
     place, condition = line.get("PLACES") or "", line.get("E") or ""
-    return _added(interpreter, "catch", line.get("EVENT") or "", place=place, condition=condition)
+    return _added(interpreter, line, line.get("EVENT") or "", place=place, condition=condition)
 
 
 @command(
@@ -114,7 +116,7 @@ def _dprintf(interpreter: Interpreter, line: Line) -> Answer:
         raise CommandError("that is no dprintf", 'dprintf LOC, "s0 is %d", s0')
     form = match["form"].replace("\\n", "").replace('\\"', '"')
     values = tuple(_split(match["rest"] or ""))
-    return _added(interpreter, "dprintf", match["place"], form=form, values=values)
+    return _added(interpreter, line, match["place"], form=form, values=values)
 
 
 def _split(text: str) -> list[str]:

@@ -62,6 +62,11 @@ class Line:
         found = self.get("N")
         return default if found is None else number(found, 1)
 
+    @property
+    def whole(self) -> tuple[int, int]:
+        """Where the arguments stand in the whole line."""
+        return self.offset, self.offset + max(1, len(self.text))
+
     def place(self, operand: str) -> tuple[int, int]:
         """Where an operand stands in the whole line."""
         one = next((one for one in self.given if one.what == operand), None)

@@ -97,7 +97,8 @@ def test_memory_tensors_and_symbols(digits):
     assert value("mem[_start+4]") == word
     assert value("mem[_start+4].i16[1]") == struct.unpack("<hh", peek(start + 4, 4))[1]
     x = digits.inputs["x"]
-    assert value("x[3]") == x.ravel()[3]
+    assert (value("x[3]") == x[3]).all(), "as in NumPy and in `data=(x[3])`: a row"
+    assert (value("x[3:5]") == x[3:5]).all()
     assert value("x[2,5]") == x[2, 5]
     assert (value("x[2,0:9]") == x[2, :9]).all()
     assert (value("x") == x).all()
@@ -204,6 +205,8 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
         ("pe[1,0].return_turn[0]", "has no element 0"),
         ('"text"', "an expression is needed"),
         ("1e999 - 1e999 + (", "an operand"),
+        ("x[1][2]", "unexpected '.', expected an operator or the end"),
+        ("1 2", "unexpected '2', expected an operator or the end"),
     ],
 )
 def test_mistakes(text, message):
