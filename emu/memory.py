@@ -245,6 +245,17 @@ class Memory:
         pages, offset = self.locate(address, length, what)
         return offset, pages.size
 
+    def address(self, field: str, offset: int) -> int:
+        """The address of a byte of one of the memories, by its field of `state`."""
+        pages = getattr(self.state, field)
+        if pages in self.halves:
+            return UNITS + (self.halves.index(pages) << HALF_SHIFT) + offset
+        if pages in self.keepers:
+            core, name = self.keepers[pages]
+            row = next(row for row in core.table.memories if row.name == name)
+            return row.start(core.number - core.table.number) + offset
+        return (LOCAL if pages is self.local else EXTERNAL) + offset
+
     def locate_half(self, address: int, length: int, what: str = "access") -> tuple[int, int]:
         """As `locate`, of on-chip memory only: (index of the half: 2 * unit + half, offset)."""
         index = address - UNITS >> HALF_SHIFT

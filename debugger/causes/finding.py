@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from debugger.causes.edits import Edit
 from debugger.causes.names import memory_name, of_program, state_name
 from debugger.causes.record import Access, Record
 from debugger.stops import Where
@@ -44,7 +45,7 @@ class Cause:
         return self.how in ENDS
 
 
-ENDS = ("input", "program", "begin", "window", "empty", "instruction")
+ENDS = ("input", "program", "begin", "window", "empty", "instruction", "set")
 
 
 class Finder:
@@ -69,6 +70,12 @@ class Finder:
     ) -> Iterator[Cause]:
         """The causes of some of the bytes of a write."""
         origins = self.record.origins(write, begin, length)
+        if write.by_hand:
+            memory, first = (begin, length), begin - write.address
+            if value is None:
+                value = self.record.by_hand[write.number][first : first + length].hex()
+            yield Cause(role, name, value, "set", "", write.time, None, write.core, memory)
+            return
         if not origins:
             where = None
             if write.instruction is not None:
@@ -86,8 +93,15 @@ class Finder:
         """The causes of some of a core's state as it was before an announcement."""
         origins = self.record.device.cores[core].origins
         assert origins is not None
-        found = list(origins.made(place, before))
-        if not found:
+        edits = list(self.record.edits.within(core, place, before))
+        found = [
+            x for x in origins.made(place, before) if not any(_later(y, x, place) for y in edits)
+        ]
+        for number, cycle, part, said in edits:
+            if not any(x.number >= number and _meets(part, x, place) for x in found):
+                name = self._placed(core, part if part.size else place)
+                yield Cause(role, name, value, "set", core, cycle, None, said)
+        if not found and not edits:
             how = "empty" if origins.clears else "begin"
             yield Cause(role, self._placed(core, place), value, how, core)
         for origin in found:
@@ -214,3 +228,17 @@ class Finder:
 
 
 COPIED = "copied from"
+
+
+def _meets(part: Place, origin: Origin, place: Place) -> bool:
+    """Whether what an origin made of a place and a part of its field lie together."""
+    if not part.size or origin.part is None:
+        return True
+    first = place.first + origin.part[0]
+    return part.first < first + origin.part[1] and first < part.first + part.size
+
+
+def _later(edit: Edit, origin: Origin, place: Place) -> bool:
+    """Whether an edit has replaced what an origin made."""
+    is_later = edit.number > origin.number and edit.cycle >= origin.time
+    return is_later and _meets(edit.place, origin, place)

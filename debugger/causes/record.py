@@ -1,4 +1,4 @@
-"""A run once more, from the last edit or the begin to now, with all that made its values.
+"""A run once more, from the begin and through all edits to now, with all that made its values.
 
 It runs on a device of its own with the reference engine; the session's stays where it is. What is
 kept: who wrote and read which bytes when, and what the cores themselves remember (`emu.origins`).
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from debugger.causes.edits import Edits
 from emu.device import Device
 from emu.engines import ENGINES
 from emu.origins import Origin, Passed
 from emu.ports import REGION_SHIFT
 
 if TYPE_CHECKING:
-    from debugger.history import Position
+    from debugger.history import Checkpoint, Position
     from debugger.session import Session
     from emu.core import Event
     from emu.device import Snapshot
@@ -39,6 +40,7 @@ class Access(NamedTuple):
     address: int
     size: int
     instruction: int | None  # that the core was at, if it has not told of its origin
+    by_hand: bool = False  # somebody set them; `core` is the command that says it
 
 
 class Record:
@@ -53,37 +55,63 @@ class Record:
         self._at: dict[str, int] = {}
         self._through: dict[int, Access] = {}  # of windows, by number
         self._windowed = session.device.memory.windowed  # regions that have some
-        self.device = self._made()
+        self.edits = Edits()
+        self.by_hand: dict[int, bytes] = {}  # that somebody set, by number
+        points = session.history.points
+        self.device = Device(session.config, engine=ENGINES[-1])
+        self.device.load(session.program)
         for core in self.device.order:
             core.remember(self._number).told = partial(self._moved, core.name)
         self.device.listen(self._heard)
         self._pause = pause
         self.device.pause = self._stops
-        cycle, turn = session.device.position
-        stop = self.device.run(until=cycle, turn=turn)
+        here = session.device.position
+        if not points[0].edited:
+            self.device.restore(points[0].snapshot)
+        for point in points:
+            if point.edited and point.position <= here:
+                self._run(point.position)
+                self._edit(point)
+        self._run(here)
         self.device.pause = None
         self.device.unlisten(self._heard)
+        self._first: Device | None = None
+
+    def _run(self, position: Position) -> None:
+        """Go on to a position. Raises `CauseError`."""
+        cycle, turn = position
+        stop = self.device.run(until=cycle, turn=turn)
         if stop.reason == "interrupt":
             what = (
                 f"it has more than {MOST:,} accesses and steps" if self._full() else "interrupted"
             )
             raise CauseError(f"the run up to here could not be recorded: {what}")
-        self._first: Device | None = None
 
-    def _made(self) -> Device:
-        session = self.session
-        device = Device(session.config, engine=ENGINES[-1])
-        device.load(session.program)
-        point = session.history.before(session.device.position)
-        floor = point if point.edited else session.history.floor(session.device.position)
-        device.restore(floor.snapshot)
-        return device
+    def _edit(self, point: Checkpoint) -> None:
+        """Somebody has set something where the run is."""
+        before = self.device.snapshot()
+        self.device.restore(point.snapshot)
+        said = "; ".join(edit.command for edit in point.edits if edit.command)
+        number, cycle = self.count, point.position[0]
+        # Before the first cycle inputs are bound, too: that is no edit.
+        bound = self.session.program.inputs if point is self.session.history.points[0] else ()
+        for name, change in self.device.diff(before):
+            if name == "memory" and isinstance(change.new, bytes) and change.at:
+                address = self.device.memory.address(change.field, change.at[0])
+                if not any(x.address <= address < x.address + x.size for x in bound):
+                    self.by_hand[self.count] = change.new
+                    self._moved(said, "write", cycle, address, len(change.new), by_hand=True)
+            elif name in self.device.cores:
+                self.edits.add(self.device.cores[name], change, number, cycle, said)
+        self.count += 1
 
     @property
     def first(self) -> Device:
         """The device as it was where the record begins."""
         if self._first is None:
-            self._first = self._made()
+            self._first = Device(self.session.config, engine=ENGINES[-1])
+            self._first.load(self.session.program)
+            self._first.restore(self.session.history.points[0].snapshot)
         return self._first
 
     def _number(self) -> int:
@@ -100,8 +128,10 @@ class Record:
             return
         self.count += 1
 
-    def _moved(self, core: str, kind: str, time: int, address: int, size: int) -> None:
-        access = Access(self.count, time, core, address, size, self._at.get(core))
+    def _moved(
+        self, core: str, kind: str, time: int, address: int, size: int, *, by_hand: bool = False
+    ) -> None:
+        access = Access(self.count, time, core, address, size, self._at.get(core), by_hand)
         for line in range(address >> _LINE, (address + size - 1 >> _LINE) + 1):
             if kind == "write":
                 self._writes.setdefault(line, []).append(access)
@@ -154,6 +184,8 @@ class Record:
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
         """What the writer says of some of the bytes that it wrote."""
+        if access.by_hand:
+            return []
         origins = self.device.cores[access.core].origins
         assert origins is not None
         return list(origins.written(access.number, address, size))

@@ -8,6 +8,7 @@ from typing import Any
 from debugger.causes.finding import Cause
 
 DEPTH = 6  # steps back that are shown unless asked for more
+DEEPEST = 200  # and at most
 WIDTH = 12  # causes of one step that are shown as text
 MOST = 20_000  # causes of one answer
 
@@ -23,12 +24,20 @@ def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
         found |= {"how": cause.how, "core": cause.core, "cycle": cause.cycle, "by": cause.by}
         found |= {"where": cause.where, "memory": cause.memory, "setting": cause.setting}
         if deep > 0 and left > 0 and not cause.ends:
-            found["causes"] = [plain_of(item, deep - 1) for item in cause.causes]
+            found["causes"] = some_of(cause.causes, deep - 1)
         elif not cause.ends:
             found["deeper"] = True
         return found
 
-    return [plain_of(cause, depth) for cause in causes]
+    def some_of(several: list[Cause], deep: int) -> list[dict[str, Any]]:
+        found = []
+        for cause in several:
+            if left <= 0:
+                break
+            found.append(plain_of(cause, deep))
+        return found
+
+    return some_of(causes, depth)
 
 
 def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
@@ -67,7 +76,10 @@ def _line(cause: Cause) -> str:
         place = (
             f" {cause.where.file}:{cause.where.line}" if cause.where and cause.where.file else ""
         )
-        return text + _ENDED[cause.how] + place
+        text += _ENDED[cause.how] + place
+        if cause.cycle is not None:
+            text += f" at cycle {cause.cycle:,}"
+        return text + (f", {cause.by}" if cause.by else "")
     text += f": {cause.core} {cause.how}"
     if cause.by:
         text += f" of {cause.by}"
@@ -85,6 +97,7 @@ _ENDED = {
     "program": ": of the program",
     "begin": ": there from the begin",
     "empty": ": nothing is there",
+    "set": ": set by hand",
     "instruction": ": in the instruction",
     "window": ": through a window, whose core does not say what of",
 }

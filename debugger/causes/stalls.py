@@ -103,9 +103,10 @@ class _Builder:
         if not item.on:
             return Stalled(name, BUSY, until=until, where=where, by=by, note=item.note)
         since = item.since if item.since < NEVER else None
-        causes = tuple(self._enders(core, item, (*path, name)))
-        if not causes and until is None:
-            causes = (Stalled("", NOBODY, note=item.on),)
+        causes: tuple[Stalled, ...] = ()
+        if until is None:  # who goes on by itself waits for nobody any more
+            causes = tuple(self._enders(core, item, (*path, name)))
+            causes = causes or (Stalled("", NOBODY, note=item.on),)
         return Stalled(name, WAITS, item.on, since, until, where, by, item.note, causes)
 
     def _enders(self, core: Core, item: Stall, path: tuple[str, ...]) -> Iterator[Stalled]:

@@ -46,6 +46,11 @@ def _why(interpreter: Interpreter, line: Line) -> Answer:
     session = interpreter.session
     expression(interpreter, line)
     depth = line.count(showing.DEPTH)
+    if depth > showing.DEEPEST:
+        raise CommandError(
+            f"no more than {showing.DEEPEST} steps back are shown; ask for what stands there",
+            at=line.place("N"),
+        )
     try:
         found = values.why(session, line.get("E") or "")
     except CauseError as error:

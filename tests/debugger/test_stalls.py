@@ -231,3 +231,16 @@ def test_the_panel_has_few_words_for_each_end(source, texts):
     assert tuple(rows(why_stalled(session("hello")), 0)) == (
         ("cp", "is busy, until 0, hello.s:4", 0, False),
     )
+
+
+def test_who_goes_on_in_the_next_cycle_has_no_cause():
+    """The row has ended, cp has been told of it, and its turn has not come."""
+    run = session("layer")
+    while run.device.cores["pe[0]"].running or not run.device.cores["pe[0]"].begun:
+        run.stepc(1)
+    cp = run.device.cores["cp"]
+    assert cp.waiting is not None
+    found = why_stalled(run)
+    (tree,) = found.trees
+    assert (tree.state, tree.until, tree.causes) == ("waits", cp.time, ())
+    assert found.causes == (f"cp goes on at cycle {cp.time:,}",)

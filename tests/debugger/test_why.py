@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from debugger.causes.record import CauseError
-from debugger.causes.showing import lines
+from debugger.causes.showing import lines, tree
 from debugger.causes.values import why
 from debugger.commands.interpreter import Interpreter
 from debugger.commands.text import shown
@@ -88,7 +88,60 @@ def test_what_was_set_by_hand_begins_there():
     added = next(item for item in stored.causes if item.role == "rs2")
     assert (added.value, added.how) == (105, "addi")
     begin = next(item for item in added.causes if not item.setting)
-    assert (begin.value, begin.how, begin.ends) == (100, "begin", True)
+    assert (begin.value, begin.how, begin.ends) == (100, "set", True)
+    assert next(lines([begin])) == "rs1 cp.a3 = 100: set by hand at cycle 44, set cp.a3 = 100"
+    product = why(run, "cp.a2")
+    assert only(product).how == "lw", "what was before the edit is told, too"
+
+
+def test_memory_and_later_values_after_an_edit():
+    run = of_source(SCALAR)
+    run.stepi(3)
+    run.set("mem[numbers + 4]", 9)
+    run.stepi(2)
+    run.set("cp.a1", 3)
+    run.proceed()
+    assert run.evaluate("y[0]") == 6 * 9 + 5, "the product was done before"
+    stored = only(only(why(run, "y[0]")).causes)
+    added = next(item for item in stored.causes if item.role == "rs2")
+    product = next(item for item in added.causes if not item.setting)
+    one, two = product.causes
+    assert (one.how, one.value) == ("lw", 6), "a1 was set behind the product"
+    ends = [item for item in two.causes if item.role == "memory"]
+    assert [(x.how, x.value) for x in ends] == [("set", "09"), ("program", "000000")]
+    assert [x.how for x in why(run, "mem[numbers + 4]")] == ["set", "program"]
+    (now,) = why(run, "cp.a1")
+    assert (now.value, now.how, now.by) == (3, "set", "set cp.a1 = 3")
+
+
+def test_an_edit_before_the_first_instruction():
+    run = of_source(SCALAR)
+    run.set("mem[numbers]", 256 * 6)
+    run.set("cp.a5", 7)
+    run.proceed()
+    ends = why(run, "mem[numbers]")
+    assert [(x.how, x.value, x.cycle) for x in ends] == [
+        ("set", "0006", 0),
+        ("program", "0000", None),
+    ]
+    (register,) = why(run, "cp.a5")
+    assert (register.how, register.value) == ("set", 7)
+    assert next(lines([register])).endswith(
+        ": set by hand at cycle 0, set mem[numbers] = 1536; set cp.a5 = 7"
+    )
+    (untouched,) = why(run, "cp.s3")
+    assert untouched.how == "begin"
+
+
+def test_an_input_is_no_edit():
+    run = session("layer")
+    run.set("cp.s5", 1)
+    run.proceed()
+
+    def ends(cause):
+        return {cause.how} if cause.ends else set().union(*(ends(x) for x in cause.causes))
+
+    assert ends(only(why(run, "y[2]"))) == {"input", "program"}
 
 
 def test_what_has_no_cause_is_said():
@@ -198,6 +251,41 @@ def test_the_products_of_a_logit(digits):
     (psum,) = [item for item in total.causes if item.role == "psum"]
     b3 = np.load(PROGRAMS / "digits_mlp" / "b3.npy")
     assert psum.value == b3[3, 0]
+
+
+LOOP = """
+        .core cp
+_start: li   a0, 0
+        li   a1, 500
+again:  addi a0, a0, 1
+        bne  a0, a1, again
+        li   a7, 93
+        ecall
+"""
+
+
+def test_a_value_of_many_steps_has_its_limits():
+    run = Interpreter(of_source(LOOP), DebuggerFiles())
+    run.execute("break 7")
+    run.execute("continue")
+    answer = run.execute("why a0 depth 200")
+    assert (len(answer.lines), answer.lines[-1]) == (401, "... less depth shows less")
+    deepest = json.loads(json.dumps(answer.json()))["data"][0]
+    for _ in range(200):
+        deepest = next(x for x in deepest["causes"] if not x["setting"])
+    assert deepest["deeper"] is True
+    refused = run.execute("why a0 depth 201")
+    assert refused.kind == "error"
+    assert refused.message == "no more than 200 steps back are shown; ask for what stands there"
+
+
+def test_an_answer_has_a_bounded_number_of_causes(digits, monkeypatch):
+    monkeypatch.setattr("debugger.causes.showing.MOST", 50)
+
+    def count(items):
+        return sum(1 + count(item.get("causes", ())) for item in items)
+
+    assert count(tree(why(digits, "y"), 6)) == 50
 
 
 def test_the_settings_of_a_step(digits):
