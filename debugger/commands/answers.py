@@ -8,6 +8,8 @@ from typing import Any
 
 from debugger.stops import Stopped, plain
 
+VALUE = ("", "value")  # the columns of a value by its name
+DISPLAY = ("", "display", "value")  # and of displays, by their numbers
 Cell = Any  # a plain value: text, a number, a truth value, None
 
 

@@ -27,7 +27,7 @@ def _set(interpreter: Interpreter, line: Line) -> Answer:
     target = expression(interpreter, line)
     target.set(evaluated(interpreter, line, "V"))
     session.edited(f"set {line.get('E')} = {line.get('V')}")
-    return answers.table(("", "value"), [(line.get("E"), _plain(interpreter, target.value()))])
+    return answers.table(answers.VALUE, [(line.get("E"), _plain(interpreter, target.value()))])
 
 
 @command("dump E FILE", "data", "write a value to a .npy file")

@@ -49,7 +49,7 @@ class Displays:
     def shown(self, interpreter: Interpreter) -> tuple[Answer, ...]:
         """All of them as they are now."""
         rows = [(number, *self._row(interpreter, number)) for number in self.rows]
-        return (answers.table(("", "display", "value"), rows),) if rows else ()
+        return (answers.table(answers.DISPLAY, rows),) if rows else ()
 
     def _row(self, interpreter: Interpreter, number: int) -> tuple[str, Any]:
         text, form = self.rows[number]

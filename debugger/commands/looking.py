@@ -40,7 +40,7 @@ MOST_BYTES = 1 << 20  # in a format of a core
 def _print(interpreter: Interpreter, line: Line) -> Answer:
     form = read(line.suffix)
     value = shown(evaluated(interpreter, line), form, naming(interpreter))
-    return answers.table(("", "value"), [(line.get("E"), value)])
+    return answers.table(answers.VALUE, [(line.get("E"), value)])
 
 
 @command(
@@ -158,7 +158,7 @@ def _display(interpreter: Interpreter, line: Line) -> Answer:
     number = interpreter.displays.add(
         text, form, compact(interpreter.session.device, interpreter.session.focus)
     )
-    return answers.table(("", "display", "value"), [(number, text, value)])
+    return answers.table(answers.DISPLAY, [(number, text, value)])
 
 
 @command("undisplay [N...]", "look", "show these no more; alone: none")

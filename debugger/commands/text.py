@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from debugger.commands.answers import Answer
+from debugger.commands.answers import DISPLAY, VALUE, Answer
 from debugger.stops import Hit, Stopped, Where
 
 WIDEST = 100  # characters of a cell
-VALUE = ("", "value")  # the columns of values by their names
 BRIEF = 8  # elements of an array in a line
 
 
@@ -35,6 +34,8 @@ def _lines(answer: Answer, line: str) -> Iterator[str]:
         yield from stop_lines(answer.stopped)
     if answer.kind == "table" and answer.columns == VALUE:
         yield from value_lines(answer.rows)
+    elif answer.kind == "table" and answer.columns == DISPLAY:
+        yield from (f"{at}: {name} = {_cut(value_text(value))}" for at, name, value in answer.rows)
     elif answer.kind == "table":
         yield from table_lines(answer.columns, answer.rows)
     yield from answer.lines
