@@ -85,6 +85,9 @@ class TraceBlock(Registers):
         self.on = False
         self.open_at = self.close_at = ENDLESS
         self._changed = changed
+        # The groups that are open from an instruction on of which nothing was told yet: its
+        # number; groups and loops. Nothing else is open then.
+        self._noted: tuple[int, list[tuple[int, int]]] | None = None
         self._area = Spill(self.state, write)
         self._trigger = Trigger(self.state, int(config["trace.groups"]))
         self.reload()
@@ -92,12 +95,12 @@ class TraceBlock(Registers):
     def _settle_rest(self) -> None:
         """The trigger has fired: find the border that follows."""
         self.open_at = self._trigger.next
-        if self.open_at == ENDLESS and not self._active:
+        if self.open_at == ENDLESS and not self.active:
             self._settle()
 
     @property
     def active(self) -> bool:
-        return bool(self._active)
+        return bool(self._active) or self._noted is not None
 
     def _update(self) -> None:
         """Parameters have changed, or the timer: so may all that comes next."""
@@ -128,12 +131,14 @@ class TraceBlock(Registers):
 
     def sync(self) -> None:
         """Write what the block holds into `self.state`."""
+        self._open_noted()
         self.state.trace_executed = self.executed
         self.state.trace_counters[...] = self.counters
         self.state.trace_recordings = [None if x is None else x.plain() for x in self.recordings]
 
     def reload(self) -> None:
         """Take what the block holds from `self.state`."""
+        self._noted = None
         self.executed: int = self.state.trace_executed
         self.counters: list[list[int]] = self.state.trace_counters.tolist()
         self.recordings: list[Recording | None] = [
@@ -154,6 +159,7 @@ class TraceBlock(Registers):
 
     def stop(self) -> None:
         """The traced program has ended: so have all records, and the timer is cleared."""
+        self._open_noted()
         for recording in self._active:
             self._finish(recording)
         self.state.trace_origin = 0
@@ -268,6 +274,7 @@ class TraceBlock(Registers):
         `numbered` says whether it is an instruction; in auto mode it is nothing else.
         """
         self.check(group)
+        self._open_noted()
         if self.state.trace_mode == AUTO:
             if numbered:
                 self.end(until, self.begin(time))
@@ -288,7 +295,25 @@ class TraceBlock(Registers):
 
     def open(self, number: int) -> None:
         """Open what begins with the instruction of this number, the next one."""
-        self._fire(number)
+        if self._active or self._noted is not None:
+            self._open_noted()
+            self._fire(number)
+            return
+        trigger, fired = self._trigger, []
+        if trigger.next < number:
+            trigger.aim(number)
+        while trigger.next == number:
+            fired.append(trigger.fire())
+        if fired:
+            self._noted, self.close_at = (number, fired), number + self.state.trace_num
+        self._settle_rest()
+
+    def _open_noted(self) -> None:
+        """Open the groups of which `open` has only taken note."""
+        if self._noted is not None:
+            (number, fired), self._noted = self._noted, None
+            for group, loop in fired:
+                self._open(group, loop, number, number + self.state.trace_num)
 
     def close(self, number: int) -> None:
         """End the records of which all instructions are before this number; they have ended."""
@@ -302,13 +327,18 @@ class TraceBlock(Registers):
         if number >= self.close_at:
             self.close(number)
         if number >= self.open_at:
-            self._fire(number)
+            self.open(number)
 
     def absorb(self, tally: Tally, executed: int, flying: int = 0) -> None:
         """Let all open groups take what happened since the last time, and clear it.
 
         `executed` instructions have begun now; the last `flying` of them have not ended.
         """
+        if self._noted is not None:
+            if executed == self.close_at and not flying and tally.begin >= 0:
+                self._record_noted(tally, executed)
+                return
+            self._open_noted()
         told, origin = executed - self.executed, self.state.trace_origin
         self.executed = executed
         for recording in self._active:
@@ -324,10 +354,34 @@ class TraceBlock(Registers):
             recording.ended = recording.begun - flying
         tally.clear()
 
+    def _record_noted(self, tally: Tally, executed: int) -> None:
+        """As `absorb` and `close`: the tally is all that the noted groups record."""
+        assert self._noted is not None
+        (first, fired), self._noted = self._noted, None
+        self.executed, self.close_at = executed, ENDLESS
+        origin = self.state.trace_origin
+        if origin:
+            found = [0] * COUNTERS
+            tally.add_to(found, origin, True)
+        else:  # the same
+            found = tally.values.copy()
+            found[BEGIN], found[END] = tally.begin, tally.until
+        tally.clear()
+        self._settle_rest()
+        for group, loop in fired:
+            self.counters[group] = counters = found.copy()
+            self._area.take((self.core, group, loop, first, executed - first), counters)
+
     # Registers
+
+    def read(self, name: str) -> int:
+        """See `Registers.read`."""
+        self._open_noted()
+        return super().read(name)
 
     def set(self, name: str, value: int) -> None:
         """See `Registers.set`."""
+        self._open_noted()
         state = self.state
         if name == "trace_mode" and value != state.trace_mode:
             self._cut()
