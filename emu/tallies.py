@@ -52,6 +52,16 @@ class Tally:
                 values[last] = until
         values[counted] += count
 
+    def counters(self, origin: int) -> list[int]:
+        """As `add_to` leaves the counters of a group that had nothing; something has begun."""
+        if origin:
+            found = [0] * COUNTERS
+            self.add_to(found, origin, True)
+        else:
+            found = self.values.copy()
+            found[BEGIN], found[END] = self.begin, max(self.until, 0)
+        return found
+
     def add_to(self, counters: list[int], origin: int, is_first: bool) -> None:
         """Let the counters of a group have it, whose times are relative to `origin`.
 

@@ -200,14 +200,20 @@ class TraceBlock(Registers):
 
         It begins at cycle `begun`, if that was not told `BEFORE`.
         """
+        origin = self.state.trace_origin
         if begun != BEFORE:
             self.executed = number + 1
             if number >= self.open_at:
                 if until and self.state.trace_num == 1 and not self._active:
-                    self._record(number, uses, begun, until)
+                    self.open(number)
+                    found = [0] * COUNTERS
+                    found[BEGIN], found[END] = begun - origin, until - origin
+                    for what, begin, end, count in uses:
+                        if count:
+                            add(found, TAKEN[what], begin - origin, end - origin, count)
+                    self._record(found)
                     return
                 self._fire(number)
-        origin = self.state.trace_origin
         for recording in self._active:
             if not recording.first <= number < recording.stop:
                 continue
@@ -334,43 +340,26 @@ class TraceBlock(Registers):
 
         `executed` instructions have begun now; the last `flying` of them have not ended.
         """
+        origin = self.state.trace_origin
         if self._noted is not None:
             if executed == self.close_at and not flying and tally.begin >= 0:
-                self._record_noted(tally, executed)
+                found = tally.counters(origin)
+                tally.clear()
+                self.executed = executed
+                self._record(found)
                 return
             self._open_noted()
-        told, origin = executed - self.executed, self.state.trace_origin
+        told = executed - self.executed
         self.executed = executed
         for recording in self._active:
             counters = recording.counters
-            if recording.begun or origin or tally.begin < 0 or any(counters):
+            if recording.begun or tally.begin < 0 or any(counters):
                 tally.add_to(counters, origin, not recording.begun)
-            else:  # the same, in a group that has nothing
-                counters[:] = tally.values
-                counters[BEGIN] = tally.begin
-                if tally.until > 0:
-                    counters[END] = tally.until
+            else:
+                counters[:] = tally.counters(origin)
             recording.begun += told
             recording.ended = recording.begun - flying
         tally.clear()
-
-    def _record_noted(self, tally: Tally, executed: int) -> None:
-        """As `absorb` and `close`: the tally is all that the noted groups record."""
-        assert self._noted is not None
-        (first, fired), self._noted = self._noted, None
-        self.executed, self.close_at = executed, ENDLESS
-        origin = self.state.trace_origin
-        if origin:
-            found = [0] * COUNTERS
-            tally.add_to(found, origin, True)
-        else:  # the same
-            found = tally.values.copy()
-            found[BEGIN], found[END] = tally.begin, tally.until
-        tally.clear()
-        self._settle_rest()
-        for group, loop in fired:
-            self.counters[group] = counters = found.copy()
-            self._area.take((self.core, group, loop, first, executed - first), counters)
 
     # Registers
 
@@ -404,22 +393,16 @@ class TraceBlock(Registers):
                 self._open(group, loop, number, stop)
         self._settle_rest()
 
-    def _record(
-        self, number: int, uses: Sequence[tuple[str, int, int, int]], begun: int, until: int
-    ) -> None:
-        """As `did` of a whole instruction that alone makes the records that begin with it."""
-        trigger, origin = self._trigger, self.state.trace_origin
-        if trigger.next < number:
-            trigger.aim(number)
-        while trigger.next == number:
-            group, loop = trigger.fire()
-            self.counters[group] = counters = [0] * COUNTERS
-            counters[BEGIN], counters[END] = begun - origin, until - origin
-            for what, begin, end, count in uses:
-                if count:
-                    add(counters, TAKEN[what], begin - origin, end - origin, count)
-            self._area.take((self.core, group, loop, number, 1), counters)
-        self._settle_rest()
+    def _record(self, found: list[int]) -> None:
+        """All that the noted groups record is told: these are their counters."""
+        if self._noted is not None:
+            (number, fired), self._noted = self._noted, None
+            self.close_at = ENDLESS
+            self._settle_rest()
+            for group, loop in fired:
+                self.counters[group] = counters = found.copy()
+                head = self.core, group, loop, number, self.state.trace_num
+                self._area.take(head, counters)
 
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
         """Clear a group; it records from now on."""
