@@ -46,7 +46,7 @@ class Origin:
     """A step that made a value: which instruction, of what."""
 
     number: int  # of the announcements that were before it
-    time: int
+    time: int  # -1: at no certain time
     what: str  # in words: "mac", "transfer 3"
     address: int | None = None  # of its instruction
     by: str = ""  # the core that asked for it, if it is another one
@@ -63,7 +63,8 @@ class Origins:
     """What one core remembers. `number()` is how many announcements there were."""
 
     fields: frozenset[str] = frozenset()  # of the state, of which `made` can tell
-    clears = False  # where nobody made what it holds there is nothing, for it was moved out
+    # Of these, those in which there is nothing where nobody made it: what was there was moved out.
+    clears: frozenset[str] = frozenset()
 
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number

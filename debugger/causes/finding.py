@@ -102,7 +102,7 @@ class Finder:
                 name = self._placed(core, part if part.size else place)
                 yield Cause(role, name, value, "set", core, cycle, None, said)
         if not found and not edits:
-            how = "empty" if origins.clears else "begin"
+            how = "empty" if place.field in origins.clears else "begin"
             yield Cause(role, self._placed(core, place), value, how, core)
         for origin in found:
             first, size = origin.part or (0, place.size)
@@ -149,7 +149,8 @@ class Finder:
 
         shown = origin.value if value is None else value
         how, by = origin.what, origin.by
-        return Cause(role, name, shown, how, core, time, where, by, memory, _more=more)
+        cycle = None if time < 0 else time
+        return Cause(role, name, shown, how, core, cycle, where, by, memory, _more=more)
 
     def _of(self, source: Source, core: str, copied: Any) -> Iterator[Cause]:
         """The causes of what went into a step of a core."""

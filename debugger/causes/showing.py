@@ -77,9 +77,9 @@ def _line(cause: Cause) -> str:
             f" {cause.where.file}:{cause.where.line}" if cause.where and cause.where.file else ""
         )
         text += _ENDED[cause.how] + place
-        if cause.cycle is not None:
-            text += f" at cycle {cause.cycle:,}"
-        return text + (f", {cause.by}" if cause.by else "")
+        if cause.how == "set":
+            text += f" at cycle {cause.cycle:,}" + (f", {cause.by}" if cause.by else "")
+        return text
     text += f": {cause.core} {cause.how}"
     if cause.by:
         text += f" of {cause.by}"

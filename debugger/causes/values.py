@@ -24,7 +24,7 @@ def why(session: Session, text: str) -> list[Cause]:
         raise CauseError(f"{text} is no place in memory and no register")
     access, indices = expression.target
     value = expression.value()
-    shown = value if np.ndim(value) == 0 else None
+    shown = value if isinstance(value, int | float | np.generic) else None
     if access.extent is not None:
         address, size = access.extent(*indices())
         if not size:
@@ -32,14 +32,14 @@ def why(session: Session, text: str) -> list[Cause]:
         record = _record(session)
         return list(Finder(record).memory(text, address, size, record.count, shown))
     if access.stands is None:
-        raise CauseError(f"{text}: where its value came from is told of memory and state alone")
+        raise CauseError(f"{text} is no single place in memory or in the state of a core")
     (core,) = access.cores
     place = Place(*access.stands(*indices()))
     record = _record(session)
     told = _told(record, core)
     if place.field not in told:
-        names = f", of {core} of {', '.join(sorted(told))}" if told else ""
-        raise CauseError(f"{text}: where its value came from is told of memory{names}")
+        names = f", and of {core}: {', '.join(sorted(told))}" if told else " alone"
+        raise CauseError(f"{text}: where values came from is known of memory{names}")
     return list(Finder(record).state(text, core, place, record.count, shown))
 
 

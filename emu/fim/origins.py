@@ -210,9 +210,7 @@ class IslandOrigins(Origins):
             row = self.island.dram.rows[bank]
             if row != CLOSED:
                 source = Source(IOSA, before, (self._cell(bank, row, 0) + low, high - low))
-                made = Origin(
-                    before, self.island.time, f"row {row}", sources=lambda: iter((source,))
-                )
+                made = Origin(before, -1, f"row {row}", sources=lambda: iter((source,)))
                 made.part = low, high - low
                 yield made
             return

@@ -31,6 +31,7 @@ class ChainOrigins(Origins):
     """Remembers the iterations of chains."""
 
     fields = frozenset((*FIELDS.values(), FILE.name, "net_in", "net_out"))
+    clears = frozenset(("net_in", "net_out"))
 
     def __init__(self, core: Processor, number: Callable[[], int]) -> None:
         super().__init__(number)
@@ -162,7 +163,9 @@ class ChainOrigins(Origins):
 
     def given(self, passed: Passed) -> Iterator[Origin]:
         end = passed.first + passed.size
-        pieces = self._given.get(passed.number, [])
+        pieces = self._given.get(passed.number)
+        if not pieces:
+            return
         for (first, before, found), after in zip(
             pieces, [*pieces[1:], (end, 0, None)], strict=True
         ):

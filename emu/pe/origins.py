@@ -51,7 +51,7 @@ class RowOrigins(Origins):
     """The shadows of one row."""
 
     fields = frozenset(contents.TOLD)
-    clears = True
+    clears = fields
 
     def __init__(self, row: Row, number: Callable[[], int]) -> None:
         super().__init__(number)

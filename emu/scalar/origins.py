@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from emu.origins import Origin, Origins, Place, Source
 from isa.codec import Decoded
 from isa.kinds import Immediate, Register
+from isa.scalar import REGISTERS
 
 if TYPE_CHECKING:
     from emu.scalar.hart import Hart
 
 _MEMORY = "memory"
 Named = tuple[str, int]  # a register: its file, its number
+_ZERO = (REGISTERS.name, 0)
 
 
 class _Done(NamedTuple):
@@ -53,6 +55,8 @@ class Registers(Origins):
         for name, register in self.operands(found, found.row.reads):
             registers.append((name, register, self._value(register)))
         for _, register in self.operands(found, found.row.writes):
+            if register == _ZERO:
+                continue
             self._writers.setdefault(register, []).append(len(self._done))
         self._done.append(_Done(self.number(), time, address, found, tuple(registers)))
 
@@ -65,7 +69,8 @@ class Registers(Origins):
         """A number; of a vector register its bytes."""
         name, number = register
         if name == self.hart.inlines:
-            return self.hart.x[number]
+            half = 1 << REGISTERS.width - 1  # as expressions show it
+            return (self.hart.x[number] ^ half) - half
         return getattr(self.hart.state, name)[number].tobytes().hex()
 
     def _bytes(self, name: str) -> int:
@@ -99,15 +104,19 @@ class Registers(Origins):
             for number, address, size in self._loads.get(at, ()):
                 yield Source(_MEMORY, number, (address, size))
         for name, (file, number), value in item.registers:
-            if (file, number) != ("x", 0):
+            if (file, number) != _ZERO:
                 size = self._bytes(file)
                 yield Source(name, item.number, None, Place(file, number * size, size), None, value)
-        for operand in item.found.row.operands:
+        row = item.found.row
+        offsets = {operand.inside for operand in row.operands}
+        for operand in row.operands if not row.flow else ():
             # A number beside the registers; of an access it only says where.
-            if isinstance(operand.kind, Immediate) and not operand.inside:
-                own = int(item.found.values[operand.name])
-                made = Origin(item.number, item.time, "instruction", item.address, "", own)
-                yield Source(operand.name, item.number, None, None, made, own, setting=True)
+            if isinstance(operand.kind, Immediate) and operand.name not in offsets:
+                number = int(item.found.values[operand.name])
+                text = operand.kind.format(number)  # a register of control has a name
+                value = text if text.isidentifier() else number
+                made = Origin(item.number, item.time, "instruction", item.address, "", value)
+                yield Source(operand.name, item.number, None, None, made, value, setting=True)
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
         """The registers that operands of an instruction name: file and number."""

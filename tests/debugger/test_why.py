@@ -149,9 +149,14 @@ def test_what_has_no_cause_is_said():
     run.proceed()
     with pytest.raises(CauseError, match="no place in memory and no register"):
         why(run, "a3 + 1")
-    with pytest.raises(CauseError, match="is told of memory, of cp of x"):
+    with pytest.raises(CauseError, match="known of memory, and of cp: x"):
         why(run, "cp.retired")
+    with pytest.raises(CauseError, match="known of memory alone"):
+        why(run, "dma.write_free")
+    with pytest.raises(CauseError, match="is no single place in memory or in the state of a core"):
+        why(run, "pe[*,*].*.acc0")
     assert only(why(run, "mem[numbers]")).how == "program"
+    assert [x.how for x in why(run, "cp.zero")] == ["begin"]
 
 
 def test_what_came_through_a_window_leads_to_who_gave_it():

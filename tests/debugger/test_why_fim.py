@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from debugger.causes.record import CauseError
 from debugger.causes.values import why
 from tests.debugger.programs import PROGRAMS, of_source, session
 
@@ -233,3 +234,10 @@ def test_a_slot_that_advances_by_itself():
     while "accumulate" not in settings(cause):
         cause = only(inputs(cause))
     assert settings(cause)["rz_slot"] == "6, counted from 0"
+
+
+def test_what_is_no_number_is_refused(registers):
+    with pytest.raises(CauseError, match=r"known of memory, and of fim\[0\]: gio, iosa"):
+        why(registers, "fim[0].blocks")
+    row = only(why(registers, "fim[0].bank[1].iosa[5]"))
+    assert (row.how, row.cycle) == ("row 2", None)

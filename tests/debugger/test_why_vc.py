@@ -138,3 +138,21 @@ def test_orders_pairs_and_old_results_are_causes(vectors):
     (pair,) = why(vectors, "vc.vr4.i64[1]")
     names = [x.name for x in pair.causes if not x.setting]
     assert (pair.value, names) == (70000, ["vc.a0", "vc.a1"])
+
+
+def test_numbers_are_as_expressions_show_them():
+    run = of_source(
+        """
+        .device tiny
+        .core   cp
+_start: li      a1, -5
+        add     a2, a1, a1
+        csrr    a3, cycle
+        li      a7, 93
+        ecall
+"""
+    )
+    run.proceed()
+    (cause,) = why(run, "cp.a2")
+    assert (cause.value, [x.value for x in cause.causes]) == (-10, [-5, -5])
+    assert settings(why(run, "cp.a3")[0]) == {"csr": "cycle"}
