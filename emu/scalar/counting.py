@@ -26,6 +26,7 @@ class Round(NamedTuple):
     """A pass through a block that branches back to its begin at one place alone."""
 
     length: int  # instructions
+    cost: int  # device cycles
     uses: int  # of compute units
     last: int  # the end of the last use, device cycles from the begin of the next pass
 
@@ -77,7 +78,32 @@ class Counting:
     def tally_enter(self) -> Iterable[str]:
         """Lines at the begin of a function that counts."""
         owed = ("owed = 0",) if self.round is not None and self.crosses else ()
-        return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
+        return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed, *self._bound(0))
+
+    def head(self, leave: list[str], cutting: list[str] | None) -> list[str]:
+        """Lines before each pass: whether it may begin, or a border comes in it.
+
+        If so, a function that crosses none leaves as it does at the limit.
+        """
+        late = f"t + {self.rest[0]} >= limit"
+        if self.round is None and cutting is None:
+            return [f"if {late} or done > room:", *indented(leave)]
+        if cutting is None:
+            return ["if t >= bound:", *indented(leave)]
+        lines = [f"if {late}:", *indented(leave)]
+        if self.round is None:
+            return [*lines, "if done > room:", *indented(cutting)]
+        return ["if t >= bound:", *indented([*lines, *cutting])]
+
+    def _bound(self, more: int) -> Iterable[str]:
+        """A line for the time of a pass that may be too late, if all passes cost the same.
+
+        `more` instructions may be done than the room from now on.
+        """
+        if self.round is not None:
+            room = f"room + {more}" if more else "room"
+            passes = f"(({room}) // {self.round.length} + 1)"
+            yield f"bound = min(limit - {self.rest[0]}, t + {self.round.cost} * {passes})"
 
     @property
     def lasting(self) -> Iterable[str]:
@@ -124,6 +150,7 @@ class Counting:
         yield f"        t += {self.offset}"
         yield "        break"
         yield f"    room = cut - {len(self.instructions)}"
+        yield from indented(self._bound(self.place))
         yield f"    cut += {self.place}"
 
     def ends(self) -> Iterable[str]:
@@ -152,7 +179,7 @@ class Counting:
             return None
         last = max(place for place, units in enumerate(used) if units)
         cost = self.begins[backs[0]] + self.hart.timing.taken
-        return Round(len(used) + 1, sum(used), self.begins[last + 1] - cost)
+        return Round(len(used) + 1, cost, sum(used), self.begins[last + 1] - cost)
 
     def use(self, found: Decoded) -> None:
         """Note for the tally the compute units that an instruction uses."""

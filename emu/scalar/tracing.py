@@ -58,11 +58,11 @@ def ran(hart: Hart, block: Block, limit: int, room: int) -> bool:
         fault, hart.refused = hart.refused, None
         raise fault
     done = hart.retired - before
-    if is_plain and not block.crosses and room - done < block.length:
+    if not is_plain or (not block.crosses and room - done < block.length):
         return False
-    if is_plain:
-        hart.traced.left(pc, done)
-    return is_plain
+    hart.traced.left(pc, done)
+    trace = hart.trace
+    return hart.retired < trace.open_at and hart.retired < trace.close_at  # else a border is first
 
 
 def _run(hart: Hart, pc: int, room: int, limit: int) -> bool:

@@ -80,18 +80,14 @@ class Translator(Counting):
     def block(self, code: bytes) -> Block:
         """The function, compiled. Raises `OSError` if meanings have no source."""
         self.begin()
-        short = " or done > room" if self.counting and not self.crosses else ""
-        head = [f"if t + {self.rest[0]} >= limit{short}:", *indented(self.leave())]
-        length = len(self.instructions)
-        if self.crosses:
-            self.cutting = True
-            cutting = self._pass()
-            self.cutting = False
-            head += ["if done > room:", f"    cut = room - done + {length}", *indented(cutting)]
+        head = [f"if t + {self.rest[0]} >= limit:", *indented(self.leave())]
+        if self.counting:
+            head = self.head(self.leave(), self._cutting() if self.crosses else None)
         source = self._function(head, self._pass())
         self.names["core"] = self.hart
         if self.counting:
             self.names |= {"told": self.telling, "border": self.hart.border}
+        length = len(self.instructions)
         exec(compile(source, f"<block {self.start:08x}>", "exec"), self.names)
         return Block(self.names["block"], self.rest[0], code, source, length, self.crosses)
 
@@ -99,6 +95,13 @@ class Translator(Counting):
         """Be at the begin of the block."""
         self.place = self.offset = self.last_use = 0
         self.counts = dict.fromkeys(self.counts, 0)
+
+    def _cutting(self) -> list[str]:
+        """The lines of a pass in which a border may come."""
+        self.cutting = True
+        lines = self._pass()
+        self.cutting = False
+        return [f"cut = room - done + {len(self.instructions)}", *lines]
 
     def _pass(self) -> list[str]:
         """The lines of a pass through the block."""

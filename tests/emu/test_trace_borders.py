@@ -1,0 +1,178 @@
+"""Borders of the trace inside hot loops: translated blocks that go on behind them.
+
+Against the reference engine, state by state, and the model of `test_traced_engines`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from asm.assembler import assemble
+from asm.source import Source
+from emu.engines import ENGINES
+from isa.memory_map import EXTERNAL
+from isa.trace import RECORD
+from tests.emu import cp_machine
+from tests.emu.test_traced_engines import automatic, configure, key, log_of, spilled
+from tests.emu.test_translation import MODULES, device_of, said
+
+pytestmark = pytest.mark.once
+
+TEXTS = {"cp": cp_machine.TEXT, "vc": EXTERNAL + 0x2000}
+DATA = {"cp": 0x40000, "vc": EXTERNAL + 0x8000}
+END = """
+        li      a0, 0
+        li      a7, 93
+        ecall
+"""
+# Uses of units at the begin, at the end, nowhere before a branch back, and behind it.
+LOOPS = {
+    "memory": """
+loop:   lbu     t0, 0(s1)
+        lw      t1, 4(s1)
+        add     t2, t2, t0
+        mul     t3, t2, t1
+        sb      t3, 0(s1)
+        sw      t2, 8(s1)
+        addi    s0, s0, -1
+        bnez    s0, loop
+        addi    t4, t4, 1
+""",
+    "two ways back": """
+loop:   lw      t0, 0(s1)
+        lw      t1, 4(s1)
+        blt     t0, zero, loop
+        addi    s0, s0, -1
+        andi    t2, s0, 3
+        bnez    t2, loop
+        div     t3, s0, t2
+        sw      t3, 12(s1)
+        bnez    s0, loop
+""",
+    "no unit": """
+loop:   lw      t0, 0(s1)
+        sw      t0, 8(s1)
+        lbu     t1, 0(s1)
+        beq     t0, t1, loop
+        lw      t1, 4(s1)
+        sh      t1, 16(s1)
+        bne     t1, t0, down
+        j       loop
+down:   addi    s0, s0, -1
+        bnez    s0, loop
+""",
+}
+LANES = """
+loop:   vld     vr1, (s1)
+        vadd.b  vr2, vr1, vr2
+        pmac.s8 vr3, vr1, vr2, vr4
+        addi    s0, s0, -1
+        vst     vr3, 16(s1)
+        bnez    s0, loop
+"""
+
+
+def devices_of(core: str, body: str, rounds: int = 150, **changes: object):
+    """Reference, fast, and one that does not record; `s1` points to data."""
+    source = f".core {core}\n li s0, {rounds}\n li s1, {DATA[core]:#x}\n{body}{END}"
+    text = assemble(Source(source, "loop.s")).section(f".text.{core}").data
+    data = [(DATA[core], bytes(range(1, 65)))]
+    made = []
+    for engine, recording in ((ENGINES[1], True), (ENGINES[0], True), (ENGINES[0], False)):
+        settings = {"trace__recording": recording, **changes}
+        device = device_of(core, engine, TEXTS[core], text, data, **settings)
+        device.cores[core].trace.start(0)
+        made.append(device)
+    return made
+
+
+def crossing(device, core: str) -> int:
+    """How many blocks cross borders."""
+    return sum(block.crosses for block in device.cores[core].traced.blocks.values())
+
+
+def same_to_the_end(devices, spans):
+    """Both engines stop alike, and have the same state there."""
+    while True:
+        for span in spans:
+            stops = [device.run(max_cycles=span) for device in devices]
+            assert said(stops[0]) == said(stops[1])
+            assert devices[0].hash() == devices[1].hash()
+            assert devices[0].counters() == devices[1].counters()
+            if stops[0].reason in ("exit", "fault"):
+                return stops[0]
+
+
+CASES = [(core, loop) for core in MODULES for loop in LOOPS] + [("vc", "lanes")]
+
+
+@pytest.mark.parametrize(("core", "loop"), CASES)
+@pytest.mark.parametrize(("num", "step"), [(1, 1), (5, 5), (37, 37), (20, 33), (64, 10)])
+def test_groups_of_all_lengths(core: str, loop: str, num: int, step: int) -> None:
+    devices = devices_of(core, LANES if loop == "lanes" else LOOPS[loop])
+    p = {"begin": 3, "num": num, "step": step, "overhead": 4 * step, "loops": 0}
+    for device in devices[:2]:
+        configure(device, core, 1, p)
+    same_to_the_end(devices[:2], (100_000,) if num > 20 else (701, 4096))
+    assert crossing(devices[1], core)
+    log, _ = log_of(devices[2], core)
+    expected = {key(x): x for x in automatic(core, log, p)}
+    found = spilled(devices[1], core)
+    assert len(found) + devices[1].cores[core].trace.read("trace_lost") == len(expected)
+    assert found == [expected[key(x)] for x in found]
+    assert len(found) > 10
+
+
+@pytest.mark.parametrize("core", MODULES)
+def test_the_last_border(core: str) -> None:
+    """Nothing is recorded behind it: the block is left, and code runs that does not count."""
+    devices = devices_of(core, LOOPS["memory"])
+    p = {"begin": 0, "num": 31, "step": 31, "overhead": 124, "loops": 5}
+    for device in devices[:2]:
+        configure(device, core, 1, p)
+    same_to_the_end(devices[:2], (100_000,))
+    assert crossing(devices[1], core)
+    assert devices[1].cores[core].code.blocks
+    assert len(spilled(devices[1], core)) == 20
+
+
+@pytest.mark.parametrize("core", MODULES)
+def test_a_record_without_a_place(core: str) -> None:
+    """The area goes on behind the end of memory: the fault comes in the cycle of the border."""
+    devices = devices_of(core, LOOPS["memory"])
+    end = EXTERNAL + devices[0].memory.external_bytes
+    for device in devices[:2]:
+        configure(device, core, 1, {"begin": 0, "num": 31, "step": 31, "overhead": 124})
+        device.cores[core].write_trace("trace_spill", end - 20 * RECORD.size)
+        device.cores[core].write_trace("trace_spill_end", end + 20 * RECORD.size)
+    stop = same_to_the_end(devices[:2], (100_000,))
+    assert stop.reason == "fault"
+    assert crossing(devices[1], core)
+    assert devices[1].cores[core].retired == 21 * 31
+
+
+@pytest.mark.parametrize("core", MODULES)
+def test_records_over_the_loop(core: str) -> None:
+    """A record lands on the code that runs: what is there then is executed."""
+    devices = devices_of(core, LOOPS["memory"])
+    area = TEXTS[core] - 12 * RECORD.size + 8
+    for device in devices[:2]:
+        configure(device, core, 1, {"begin": 0, "num": 61, "step": 61, "overhead": 244})
+        device.cores[core].write_trace("trace_spill", area)
+        device.cores[core].write_trace("trace_spill_end", area + 100 * RECORD.size)
+    stop = same_to_the_end(devices[:2], (100_000,))
+    assert stop.reason == "fault"
+    assert devices[1].cores[core].retired == 13 * 61
+
+
+@pytest.mark.parametrize("core", MODULES)
+def test_groups_without_an_area(core: str) -> None:
+    """Records stay in the registers, which hold the last one of each group."""
+    devices = devices_of(core, LOOPS["memory"])
+    p = {"begin": 0, "num": 50, "step": 50, "overhead": 200, "loops": 0}
+    for device in devices[:2]:
+        configure(device, core, 1, p)
+        device.cores[core].write_trace("trace_spill_end", 0)
+    same_to_the_end(devices[:2], (100_000,))
+    assert crossing(devices[1], core)
+    assert spilled(devices[1], core) == []
