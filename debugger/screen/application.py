@@ -12,7 +12,7 @@ from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.history import History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout import Float, FloatContainer, HSplit, Layout, Window
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
@@ -26,6 +26,7 @@ from debugger.layout import PANELS
 from debugger.screen.completion import Words
 from debugger.screen.control import Panels
 from debugger.screen.keys import KEYS, bar, table
+from debugger.screen.typed import TypedLines
 from debugger.screen.worker import Worker
 from debugger.views.composing import Composer
 from debugger.views.room import UNICODE, Signs
@@ -67,7 +68,7 @@ class Screen:
         self.worker = Worker(interpreter, self._changed, self._leave)
         self.composer = Composer(self.arrangement, signs)
         self.words = Words(interpreter, lambda: bool(self.worker.busy))
-        kept: History = FileHistory(str(history)) if history is not None else InMemoryHistory()
+        kept: History = TypedLines(str(history)) if history is not None else InMemoryHistory()
         self.buffer = Buffer(
             completer=self.words,
             history=kept,

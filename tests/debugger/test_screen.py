@@ -197,3 +197,18 @@ def test_a_stop_drops_the_lines_before_it_and_none_behind():
     worker.stop()  # when all that was asked for is done
     assert run.history == ["echo behind"]
     assert worker.waiting == 0
+
+
+def test_the_history_of_lines_is_kept_whole_and_what_is_damaged_harms_nobody(tmp_path):
+    def act(user):
+        user.type("stepi 2\r")
+        user.until("2 steps done")
+        user.type("\x1b[A\r")  # the line before
+        user.until("2 steps done at cycle 3")
+
+    path = tmp_path / "history"
+    path.write_bytes(b"\n# 2026\n+stepc\n\xff\xfe\n+half a li")
+    Typist(of_source(LOOP), history=path).play(act)
+    lines = [line for line in path.read_bytes().splitlines() if line.startswith(b"+")]
+    assert lines == [b"+stepc", b"+half a li", b"+stepi 2"]
+    Typist(of_source(LOOP), history=tmp_path).play(act)  # no file can be there

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import signal
+import subprocess
 import sys
 import time
 
+import numpy as np
 import pexpect
 import pyte
 import pytest
 
 from tests.macaw.conftest import ROOT
+from tests.macaw.test_debug import LOOP
 
+pytestmark = pytest.mark.once
 HELLO = str(ROOT / "programs/hello/hello.s")
+
+
+def forever(folder):
+    """A program that goes on until somebody stops it."""
+    path = folder / "forever.s"
+    path.write_text(LOOP)
+    return str(path)
 
 
 class Terminal:
     """A child at a terminal that pyte keeps."""
 
-    def __init__(self, tmp_path, *arguments, size=(24, 80), **more):
+    def __init__(self, tmp_path, *arguments, size=(24, 80), program=HELLO, preexec_fn=None, **more):
         self.screen = pyte.Screen(size[1], size[0])
         self.stream = pyte.ByteStream(self.screen)
         kept = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+        self.screen.write_process_input = lambda data: self.child.send(data)  # where its cursor is
         environment = {**kept, "TERM": "xterm-256color", "XDG_STATE_HOME": str(tmp_path), **more}
         self.child = pexpect.spawn(
-            sys.executable, ["-m", "macaw", "debug", HELLO, *arguments],
-            cwd=ROOT, dimensions=size, env=environment, timeout=30,
+            sys.executable, ["-m", "macaw", "debug", program, *arguments],
+            cwd=ROOT, dimensions=size, env=environment, timeout=30, preexec_fn=preexec_fn,
         )  # fmt: skip
 
     def until(self, *texts):
@@ -41,6 +55,21 @@ class Terminal:
             except pexpect.TIMEOUT:
                 continue
         raise AssertionError(f"{texts} never came, but\n{seen}")
+
+    def goes_on(self, seconds):
+        """Let it go on for a while, and answer what it asks the terminal."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with contextlib.suppress(pexpect.TIMEOUT):
+                self.stream.feed(self.child.read_nonblocking(1 << 16, 0.05))
+        return "\n".join(self.screen.display)
+
+    def close(self):
+        """The terminal is no more; nothing is told to the process but by the system."""
+        opened = self.child.ptyproc
+        opened.fileobj.close()
+        opened.closed = self.child.closed = True
+        opened.fd = self.child.child_fd = -1
 
     def resize(self, rows, columns):
         self.screen.resize(rows, columns)
@@ -79,18 +108,101 @@ def test_without_colours(tmp_path):
     terminal.child.expect(pexpect.EOF)
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
-def test_what_ends_the_terminal_leaves_no_half_file(tmp_path, number):
+def ended(terminal, seconds=20):
+    """Whether the process is gone soon."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if os.waitpid(terminal.child.pid, os.WNOHANG)[0]:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def whole(folder):
+    """Whether what the debugger keeps is as it writes it."""
+    for path in (folder / "macaw").iterdir():
+        assert path.name in ("debugger-history", "debugger.json")
+        if path.suffix == ".json":
+            json.loads(path.read_text())
+        else:
+            assert all(line[:1] in ("", "#", "+") for line in path.read_text().splitlines())
+
+
+@pytest.mark.parametrize("ignores", [False, True])
+def test_a_closed_terminal_ends_a_run_that_would_not_end(tmp_path, ignores):
+    """Also one that was told to ignore the signal: it finds no input any more."""
+    terminal = Terminal(
+        tmp_path, program=forever(tmp_path), preexec_fn=_ignore if ignores else None
+    )
+    terminal.until("F1 help")
+    terminal.child.send("layout medium\r")
+    terminal.until("layout medium")
+    terminal.child.send("continue\r")
+    terminal.until("Ctrl-C stops it")
+    terminal.close()
+    assert ended(terminal)
+    whole(tmp_path)
+
+
+def _ignore():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def test_a_signal_that_ends_it_leaves_no_half_file(tmp_path):
     terminal = Terminal(tmp_path)
     terminal.until("F1 help")
     terminal.child.send("layout medium\r")
     terminal.until("layout medium")
-    terminal.child.kill(number)
+    terminal.child.kill(signal.SIGTERM)
     terminal.child.expect(pexpect.EOF)
-    for path in (tmp_path / "macaw").iterdir():
-        assert path.name in ("debugger-history", "debugger.json")
-        if path.suffix == ".json":
-            json.loads(path.read_text())
+    whole(tmp_path)
+
+
+LARGE = 1 << 20  # bytes of an array: writing it takes a while
+
+
+def test_who_is_killed_while_writing_leaves_no_half_file(tmp_path):
+    """Files are as they were, or as they were to be; one may lie beside them by another name."""
+    source, script = tmp_path / "large.s", tmp_path / "script"
+    source.write_text(f".core cp\n_start: ebreak\n.output y, int8, {LARGE}\n")
+    kept = "".join(f"break *{4 * at:#x} if cp.a0 == {at}\n" for at in range(100))
+    script.write_text(kept + "dump y array.npy\nsave breakpoints points\n" * 2000)
+    array, points = tmp_path / "array.npy", tmp_path / "points"
+    chance = random.Random(5)
+    for _ in range(3):
+        child = subprocess.Popen(
+            [sys.executable, "-m", "macaw", "debug", str(source), "--batch", "-x", str(script)],
+            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        points.unlink(missing_ok=True)
+        end = time.monotonic() + 30
+        while not points.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.1))
+        child.kill()
+        child.wait()
+        assert np.load(array).shape == (LARGE,)
+        assert points.read_text() == kept
+        found = {path.name for path in tmp_path.iterdir()} - {"large.s", "script"}
+        assert {name for name in found if not name.startswith((".array.npy.", ".points."))} == {
+            "array.npy",
+            "points",
+        }
+
+
+def test_ctrl_c_stops_a_run_at_the_prompt_and_on_the_screen(tmp_path):
+    for option in ("--plain", "--engine=fast"):
+        terminal = Terminal(tmp_path, option, program=forever(tmp_path))
+        terminal.until("(macaw)")
+        terminal.child.send("continue\r")
+        while "interrupt at cycle" not in terminal.goes_on(
+            0.5
+        ):  # before it runs nothing is stopped
+            terminal.child.send("\x03")
+        terminal.child.send("stepi 7\r")
+        terminal.until("7 steps done")
+        terminal.child.send("quit\r")
+        terminal.child.expect(pexpect.EOF)
 
 
 def test_plain_asks_for_lines(tmp_path):

@@ -34,11 +34,18 @@ class Typist:
     """
 
     def __init__(
-        self, session=None, size=(80, 24), signs=UNICODE, lines=(), keep=None, interpreter=None
+        self,
+        session=None,
+        size=(80, 24),
+        signs=UNICODE,
+        lines=(),
+        keep=None,
+        history=None,
+        interpreter=None,
     ):
         self.interpreter = interpreter or Interpreter(session, DebuggerFiles())
         self.output = Sized(*size)
-        self.signs, self.lines, self.keep = signs, lines, keep
+        self.signs, self.lines, self.keep, self.history = signs, lines, keep, history
         self.failure = None
 
     def play(self, act):
@@ -46,7 +53,12 @@ class Typist:
         with create_pipe_input() as pipe:
             self.pipe = pipe
             self.screen = Screen(
-                self.interpreter, signs=self.signs, keep=self.keep, typed=pipe, shown=self.output
+                self.interpreter,
+                signs=self.signs,
+                keep=self.keep,
+                history=self.history,
+                typed=pipe,
+                shown=self.output,
             )
             self.screen.app._handle_exception = self._failed
             thread = threading.Thread(target=self._played, args=(act,), daemon=True)

@@ -1,0 +1,24 @@
+"""The lines that were typed, kept in a file for the next session."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+
+from prompt_toolkit.history import FileHistory
+
+
+class TypedLines(FileHistory):
+    """The history in a file; where that cannot be read or written, of this session alone."""
+
+    def load_history_strings(self) -> Iterable[str]:
+        """The lines of the file, the newest first."""
+        try:
+            return list(super().load_history_strings())
+        except OSError:
+            return []
+
+    def store_string(self, string: str) -> None:
+        """Add a line to the file."""
+        with contextlib.suppress(OSError):
+            super().store_string(string)
