@@ -27,7 +27,7 @@ class Answer:
 
     `kind` is "stop" (the program has run: `stopped`), "table" (`columns`, `rows`), "text"
     (`lines`; `data` the same as a record, if it has one), "done" (`lines` say what), or "error"
-    (`message`, `mark`, `hint`).
+    (`message`, `mark`, `hint`; `answers` are those of a script's lines before it).
     """
 
     kind: str
@@ -54,6 +54,12 @@ class Answer:
     def finds_differences(self) -> bool:
         """Whether it, or what came with it, differs."""
         return self.differs or any(answer.finds_differences for answer in self.answers)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody has stopped what it ran."""
+        own = self.stopped is not None and self.stopped.reason == "interrupt"
+        return own or any(answer.interrupted for answer in self.answers)
 
     def of(self, command: str) -> Answer:
         """The same, as what `command` answers."""

@@ -130,9 +130,10 @@ class Interpreter:
         return row, Line(row, given, suffix, arguments, offset)
 
     def run_lines(self, lines: Iterable[str], what: str) -> Iterator[tuple[int, Answer]]:
-        """Do lines of a script until one fails or leaves; their numbers, and what they answer.
+        """Do lines of a script until one fails, leaves or is interrupted.
 
-        Raises `CommandError` if scripts that call scripts go too deep.
+        Gives their numbers, and what they answer. Raises `CommandError` if scripts that call
+        scripts go too deep.
         """
         if self._depth >= DEEPEST:
             raise CommandError(f"{what}: scripts that call scripts go deeper than {DEEPEST}")
@@ -143,7 +144,7 @@ class Interpreter:
                     continue
                 answer = self.execute(line, keep=False)
                 yield number, answer
-                if answer.kind == "error" or answer.leaves:
+                if answer.kind == "error" or answer.leaves or answer.interrupted:
                     return
         finally:
             self._depth -= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from debugger.commands import answers
@@ -54,13 +55,23 @@ def _history(interpreter: Interpreter, line: Line) -> Answer:
 def _source(interpreter: Interpreter, line: Line) -> Answer:
     path = line.get("FILE") or ""
     lines = interpreter.files.read_text(path).splitlines()
-    found = []
+    found: list[Answer] = []
     for number, answer in interpreter.run_lines(lines, path):
         if answer.kind == "error":
-            raise CommandError(f"{path}:{number}: {answer.message}", answer.hint)
+            return _failed(line, (*found, *answer.answers), f"{path}:{number}", answer)
         found.append(answer)
+        if answer.interrupted:
+            stop = answers.error("interrupted, the rest is not done")
+            return _failed(line, tuple(found), f"{path}:{number}", stop)
     leaves = any(answer.leaves for answer in found)
     return Answer("done", answers=tuple(found), leaves=leaves)
+
+
+def _failed(line: Line, before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
+    """The error of a line of a script, behind what the lines before it have answered."""
+    mark = answers.Mark(*line.place("FILE"))
+    found = answers.error(f"{place}: {answer.message}", mark, answer.hint)
+    return replace(found, answers=before)
 
 
 @command("echo TEXT", "rest", "print a text")

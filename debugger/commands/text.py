@@ -21,6 +21,8 @@ def shown(answer: Answer, line: str = "") -> str:
 
 def _lines(answer: Answer, line: str) -> Iterator[str]:
     if answer.kind == "error":
+        for other in answer.answers:
+            yield from _lines(other, "")
         yield f"error: {answer.message}"
         if answer.mark is not None and line:
             end = min(max(answer.mark.end, answer.mark.begin + 1), len(line) + 1)
@@ -39,7 +41,7 @@ def _lines(answer: Answer, line: str) -> Iterator[str]:
     elif answer.kind == "table":
         yield from table_lines(answer.columns, answer.rows)
     yield from answer.lines
-    for other in answer.answers:
+    for other in answer.answers if answer.kind != "error" else ():
         yield from _lines(other, "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -141,8 +142,12 @@ def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
 
 
 def _print(line: str, answer: Answer) -> None:
+    from debugger.commands.answers import Answer
     from debugger.commands.text import shown
 
+    if answer.kind == "error" and answer.answers:  # a script's, up to the line that failed
+        _print("", Answer("done", answers=answer.answers))
+        answer = replace(answer, answers=())
     text = shown(answer, line)
     if text:
         click.echo(text, err=answer.kind == "error")

@@ -183,6 +183,37 @@ def test_scripts(tmp_path):
     assert "is larger than 1 MiB" in run.execute(f"source {inner}").message
 
 
+def test_a_script_that_fails_tells_what_it_has_done(tmp_path):
+    inner, outer = tmp_path / "inner", tmp_path / "outer"
+    inner.write_text("echo one\nstepi\nbad\necho never\n")
+    outer.write_text(f"echo begin\nsource {inner}\necho never\n")
+    answer = interpreter().execute(f"source {outer}")
+    assert shown(answer).splitlines() == [
+        "begin",
+        "one",
+        "step done at cycle 0",
+        "  cp at 0x00010004 <_start+4> test.s:3",
+        f"error: {outer}:2: {inner}:3: no command is called 'bad'",
+        "hint: help lists them",
+    ]
+
+
+def test_a_script_ends_where_it_is_interrupted(tmp_path):
+    script = tmp_path / "script"
+    run = interpreter(".core cp\n_start: j _start\n")
+    script.write_text("continue\necho never\n")
+    run.session.interrupt()
+    answer = run.execute(f"source {script}")
+    assert answer.message == f"{script}:1: interrupted, the rest is not done"
+    assert [one.stopped.reason for one in answer.answers] == ["interrupt"]
+    run.session.points.add("tbreak", "_start", commands=("continue",))
+    script.write_text("stepc 5\ngoto 0\ncontinue\necho never\n")
+    run.on_answer = lambda line, answer: line == "goto 0" and run.session.interrupt()
+    answer = run.execute(f"source {script}")
+    assert "interrupted" in answer.message
+    assert len(answer.answers) == 3
+
+
 def test_the_system_and_python_when_allowed():
     run = interpreter(allow_shell=True)
     assert run.execute("shell echo a; exit 3").lines == ("a", "exit status 3")
