@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from debugger.session import Session
 
 SETS: Mapping[str, Callable[..., Any]] = {
-    "sum": np.sum,
+    "sum": lambda values: np.sum(values, dtype=_wide(values)),
     "max": np.max,
     "min": np.min,
-    "mean": np.mean,
+    "mean": lambda values: np.mean(values, dtype=np.float64),
     "any": lambda values: -int(np.any(values)),
     "all": lambda values: -int(np.all(values)),
     "count": lambda values: int(np.count_nonzero(values)),
     "len": np.size,
-    "abs": np.abs,
+    "abs": lambda values: np.abs(_widened(values)),
 }
 """Functions of sets and arrays: of all values of their arguments together."""
 _EACH = ("abs",)
@@ -317,23 +317,30 @@ def _unary(sign: str, value: Any) -> Any:
 
 
 def _of_set(function: str, *values: Any) -> Any:
-    parts = [np.asarray(_widened(value)) for value in values]
+    parts = [_numbers_of(value) for value in values]
     whole = parts[0] if len(parts) == 1 else np.concatenate([part.ravel() for part in parts])
     if not whole.size and function in ("max", "min", "mean"):
         raise ValueError(f"{function} of nothing")
     return _plain(SETS[function](whole))
 
 
+def _numbers_of(value: Any) -> np.ndarray[Any, Any]:
+    """Numbers as an array of their own type."""
+    found = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
+    if found.dtype.kind not in "iubf":
+        raise ValueError("that is no number")
+    return found
+
+
+def _wide(values: np.ndarray[Any, Any]) -> np.dtype[Any]:
+    """The type of 64 bits in which sums of numbers do not run over."""
+    return np.dtype(np.float64 if values.dtype.kind == "f" else np.int64)
+
+
 def _widened(value: Any) -> Any:
-    """Numbers of 64 bits, in which sums do not run over."""
-    if isinstance(value, bytes):
-        value = np.frombuffer(value, np.uint8)
-    found = np.asarray(value)
-    if found.dtype.kind in "iub":
-        return found.astype(np.int64)
-    if found.dtype.kind == "f":
-        return found.astype(np.float64)
-    raise ValueError("that is no number")
+    """Numbers of 64 bits."""
+    found = _numbers_of(value)
+    return found.astype(_wide(found))
 
 
 def _plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from debugger.expressions import Expression, ExpressionError, compiled
 from debugger.frame import Grid
 from debugger.places import Place, PlaceError, counts
+from debugger.stops import SessionError
 from debugger.values import AccessError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Heat:
         focus = str(session.focus[0])
         try:
             values = iter(self._values(heat, [place for row in units for place in row]))
-        except (ExpressionError, PlaceError, AccessError) as error:
+        except (ExpressionError, PlaceError, AccessError, SessionError) as error:
             return Grid(heat, focus=focus, message=f"heat {heat}: {error}")
         rows = tuple(
             (str(Place(row[0].core, row[0].units[:-1])), tuple(next(values) for _ in row))
@@ -54,12 +55,17 @@ class Heat:
             kind = max(cores, key=lambda core: len(core.table.levels)).table.name
         return [core for core in cores if core.table.name == kind]
 
+    def _compiled(self, heat: str, place: Place) -> Expression:
+        self.session.runner.check()
+        return compiled(self.session, heat, (place,))
+
     def _values(self, heat: str, places: list[Place]) -> list[float | None]:
         key = (id(self.session.device), heat, tuple(places))
         if self._known is None or self._known[0] != key:
-            self._known = key, [compiled(self.session, heat, (place,)) for place in places]
+            self._known = key, [self._compiled(heat, place) for place in places]
         found: list[float | None] = []
         for expression in self._known[1]:
+            self.session.runner.check()
             value = np.asarray(expression.value())
             if value.size != 1 or value.dtype.kind not in "biuf":
                 raise AccessError("a single number for each unit is needed")

@@ -33,6 +33,7 @@ class Naming:
         self.focused = False  # a name was one of the focus
         self.device = session.device
         self.program = session.program
+        self.check = session.runner.check
 
     def constant(self, path: Path, top: bool) -> int | None:
         """The value of a path that is a symbol's or an address's."""
@@ -175,7 +176,10 @@ class Naming:
             )
         if len(places) == 1:
             return Members(self.device, places[0]).find(shape), nodes
-        found = [Members(self.device, place).find(shape) for place in places]
+        found: list[Access] = []
+        for place in places:
+            self.check()
+            found.append(Members(self.device, place).find(shape))
         return _together(found, _read_at_once(self.device, places, shape)), nodes
 
     # Memory

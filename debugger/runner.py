@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from debugger.history import START, Edit, Position
 from debugger.places import counts
+from debugger.stops import SessionError
 from emu.faults import Stop
 
 if TYPE_CHECKING:
@@ -36,20 +38,43 @@ class Runner:
         self.on_progress = on_progress
         self.replays = False  # what happens has happened before
         self._asked = threading.Event()
+        self._foreign: int | None = None  # the thread that does code of the user's
         self._due = 0.0
         self._ran = 0.0  # seconds since the last checkpoint
         self._costs: list[float] = []  # seconds that the last ones took; the least counts
         self._what = "running"
 
     def interrupt(self) -> None:
-        """Let the present run stop soon; without one, the next."""
+        """Let the present run or command stop soon; without one, the next run of a session.
+
+        A command line begins without: what was asked for before it is over.
+        """
         self._asked.set()
+        thread = self._foreign
+        if thread is not None and self.session.device.pause is None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+            )
+
+    @contextmanager
+    def foreign(self) -> Iterator[None]:
+        """Inside, code of the user's is done: an interrupt raises `KeyboardInterrupt` there."""
+        self._foreign = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._foreign = None
 
     def asked(self) -> bool:
         """Whether somebody has asked to stop; it is answered with that."""
         found = self._asked.is_set()
         self._asked.clear()
         return found
+
+    def check(self) -> None:
+        """Raise `SessionError` if somebody has asked to stop: for work that is no run."""
+        if self.asked():
+            raise SessionError("interrupted")
 
     def forward(self, until: Position | None = None) -> Stop:
         """Run until something stops the device, or to a position. No points are armed."""

@@ -82,8 +82,9 @@ def fitting(value: Any, dtype: np.dtype[Any], text: str) -> Any:
     if dtype.kind in "iu" and array.dtype.kind in "iub":
         limits = np.iinfo(dtype)
         low = -(1 << 8 * dtype.itemsize - 1)  # as in a source, either signedness will do
-        for item in array.ravel().tolist():
-            if not low <= item <= max(limits.max, (1 << 8 * dtype.itemsize) - 1):
+        high = max(limits.max, (1 << 8 * dtype.itemsize) - 1)
+        for item in (int(array.min()), int(array.max())) if array.size else ():
+            if not low <= item <= high:
                 raise AccessError(f"{item} does not fit {text}, {limits.min} to {limits.max}")
         return array.astype(np.uint64 if array.dtype == np.uint64 else np.int64).astype(dtype)
     if dtype.kind in "iu" and array.dtype.kind == "f":
@@ -152,30 +153,55 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
     """An array in memory, or with `indexed` subscripts elements of it."""
     size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
 
-    def chosen(indices: Indices) -> Any:
-        places = np.arange(size // dtype.itemsize).reshape(shape)
-        if indexed and not shape:
-            places = places.ravel()
-        try:
-            return places[tuple(indices)]
-        except (IndexError, TypeError):
-            raise AccessError(f"{text} has no element {shown(indices)}{size_of(places)}") from None
+    count = size // dtype.itemsize
+    sides = (count,) if indexed and not shape else shape
+
+    def refused(indices: Indices) -> AccessError:
+        has = size_of(np.broadcast_to(np.uint8(0), sides))
+        return AccessError(f"{text} has no element {shown(indices)}{has}")
+
+    def element(indices: Indices) -> int | None:
+        """The place of a single element; None: they name several."""
+        if len(indices) != len(sides) or not all(isinstance(x, int) for x in indices):
+            return None
+        place = 0
+        for index, side in zip(indices, sides, strict=True):
+            if not -side <= index < side:
+                raise refused(indices)
+            place = place * side + index % side
+        return place
 
     def extent(*indices: Any) -> tuple[int, int]:
-        places = np.asarray(chosen(indices))
+        place = element(indices)
+        if place is not None:
+            return address + place * dtype.itemsize, dtype.itemsize
+        if not indices:
+            return address, size
+        places = of(np.arange(count).reshape(sides), indices)
         if not places.size:
             return address, 0
         first, last = int(places.min()), int(places.max())
         return address + first * dtype.itemsize, (last - first + 1) * dtype.itemsize
 
+    def of(values: Any, indices: Indices) -> Any:
+        try:
+            return values[tuple(indices)]
+        except (IndexError, TypeError):
+            raise refused(indices) from None
+
     def read(*indices: Any) -> Any:
-        values = np.frombuffer(device.memory.peek(address, size), dtype)
-        found = values[chosen(indices)]
+        place = element(indices)
+        if place is not None:
+            at = address + place * dtype.itemsize
+            return _number(np.frombuffer(device.memory.peek(at, dtype.itemsize), dtype)[0])
+        values = np.frombuffer(device.memory.peek(address, size), dtype).reshape(sides)
+        found = of(values, indices)
         return _number(found) if not isinstance(found, np.ndarray) else found
 
     def write(value: Any, *indices: Any) -> None:
-        values = np.frombuffer(device.memory.peek(address, size), dtype).copy()
-        values[chosen(indices)] = fitting(value, dtype, text)
+        values = np.frombuffer(device.memory.peek(address, size), dtype).copy().reshape(sides)
+        of(values, indices)
+        values[tuple(indices)] = fitting(value, dtype, text)
         device.memory.poke(address, values.tobytes())
 
     whole = dtype.kind in "iu" and indexed == max(1, len(shape))

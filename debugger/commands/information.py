@@ -73,14 +73,15 @@ def _registers(interpreter: Interpreter, text: str | None) -> Answer:
         return answers.table(("register", "value", ""), [(text, value, _hexadecimal(value))])
     rows: list[tuple[Any, ...]] = []
     for place in _focused(interpreter, text):
+        session.runner.check()
         members = Members(session.device, place)
         for file in members.table.files:
             for one in file.names:
                 value = _value(members, one[0])
                 alias = one[1] if len(one) > 1 else None
                 rows.append((str(place), one[0], alias, _hexadecimal(value), value))
-    if len(rows) > MOST:
-        raise CommandError(f"{len(rows):,} registers are too many", "name less of them")
+        if len(rows) > MOST:
+            raise CommandError(f"more than {MOST:,} registers are too many", "name less of them")
     return answers.table(("core", "register", "", "", "value"), rows)
 
 
@@ -102,6 +103,8 @@ def _queues(interpreter: Interpreter, text: str | None) -> Answer:
     rows: list[tuple[Any, ...]] = []
     session = interpreter.session
     for place in _focused(interpreter, text):
+        if len(rows) >= MOST:
+            break
         members = Members(session.device, place)
         for queue in members.table.queues:
             if queue.held:

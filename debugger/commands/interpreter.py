@@ -72,6 +72,8 @@ class Interpreter:
             return answers.done()
         if keep and line.strip():
             self.history.append(text)
+        if not self._depth and not self._obeys:
+            self.session.runner.asked()  # of an earlier line
         answer = self._done(text)
         if self.on_answer is not None:
             self.on_answer(text, answer)
@@ -103,6 +105,8 @@ class Interpreter:
             return answers.error(str(error), Mark(*at), error.hint)
         except (SessionError, PlaceError) as error:
             return answers.error(str(error))
+        except MemoryError:
+            return answers.error("there is not enough memory for that")
         except ExpressionError as error:
             return answers.error(error.message, hint=error.hint)
 
@@ -143,11 +147,18 @@ class Interpreter:
                 if not line.strip() or line.lstrip().startswith("#"):
                     continue
                 answer = self.execute(line, keep=False)
+                if answer.kind != "error" and self.interrupted(answer):
+                    answer = answers.error("interrupted")
                 yield number, answer
                 if answer.kind == "error" or answer.leaves or answer.interrupted:
                     return
         finally:
             self._depth -= 1
+
+    def interrupted(self, answer: Answer) -> bool:
+        """Whether somebody has interrupted a line: what comes after it is not wanted either."""
+        stopped = answer.stopped is not None and answer.stopped.reason == "interrupt"
+        return self.session.runner.asked() or stopped
 
     def taken_output(self) -> dict[str, str]:
         """What the program has written since the last call, by stream."""

@@ -13,6 +13,7 @@ from debugger.commands.table import CommandError
 from debugger.commands.values import symbol_at
 from debugger.expressions import ExpressionError
 from debugger.places import PlaceError
+from debugger.stops import SessionError
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
@@ -55,7 +56,7 @@ class Displays:
         text, form = self.rows[number]
         try:
             return text, shown(interpreter.session.evaluate(text), form, naming(interpreter))
-        except (ExpressionError, PlaceError, CommandError) as error:
+        except (ExpressionError, PlaceError, CommandError, SessionError) as error:
             return text, f"({error})"
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from emu.formats import MemoryFormat
 
 ROW = 16  # bytes to a line of `x`
+TEXT = 64  # bytes that are looked at together for the end of a text
 MOST_BYTES = 1 << 20  # in a format of a core
 
 
@@ -83,6 +84,21 @@ def _x(interpreter: Interpreter, line: Line) -> Answer:
     return found
 
 
+def _text(interpreter: Interpreter, place: int) -> bytes:
+    """The bytes of a text, without the zero that ends it."""
+    data, piece = b"", TEXT
+    while len(data) < MOST:
+        try:
+            more = interpreter.session.device.memory.peek(place + len(data), piece)
+        except Fault:  # the memory may end behind the text
+            more, piece = _peek(interpreter, place + len(data), 1), 1
+        end = more.find(0)
+        if end >= 0:
+            return data + more[:end]
+        data += more
+    return data[:MOST]
+
+
 def _own(interpreter: Interpreter) -> Mapping[str, MemoryFormat]:
     """The formats of the device's cores."""
     order = interpreter.session.device.order
@@ -105,6 +121,7 @@ def _units(interpreter: Interpreter, place: int, count: int, form: Format) -> tu
     one = Format(letter=form.letter or ("" if form.type else "x"), unit=dtype.itemsize)
     rows = []
     for at in range(0, count, each):
+        interpreter.session.runner.check()
         items = [shown(value, one, naming(interpreter)) for value in values[at : at + each]]
         rows.append((_where(interpreter, place + at * dtype.itemsize), *items))
     width = max(map(len, rows))
@@ -122,9 +139,8 @@ def _where(interpreter: Interpreter, place: int) -> str:
 def _strings(interpreter: Interpreter, place: int, count: int) -> tuple[Answer, int]:
     rows, at = [], place
     for _ in range(count):
-        data = bytearray()
-        while len(data) < MOST and (byte := _peek(interpreter, at + len(data), 1)) != b"\0":
-            data += byte
+        interpreter.session.runner.check()
+        data = _text(interpreter, at)
         rows.append((_where(interpreter, at), repr(data.decode("utf-8", "backslashreplace"))))
         at += len(data) + 1
     return answers.table(("address", "text"), rows), at - place
@@ -140,6 +156,7 @@ def _formatted(
     data = _peek(interpreter, place, size)
     rows = []
     for at in range(0, size, form.size):
+        interpreter.session.runner.check()
         try:
             found = form.rows(data[at : at + form.size])
         except ValueError as error:

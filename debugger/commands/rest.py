@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from debugger.commands import answers
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
 
 SHELL_SECONDS = 600
+LOOKS = 0.1  # seconds between looks whether a shell command is to end
 OUTPUT = 1 << 16  # characters that are kept of what a shell command prints
 
 
@@ -82,22 +86,33 @@ def _echo(interpreter: Interpreter, line: Line) -> Answer:
 @command("shell TEXT", "rest", "run a command of the system (with --allow-shell)")
 def _shell(interpreter: Interpreter, line: Line) -> Answer:
     _allowed(interpreter, "shell")
-    try:
-        found = subprocess.run(
-            line.get("TEXT") or "",
-            shell=True,  # the user has allowed it, for this session
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=SHELL_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise CommandError(f"it took longer than {SHELL_SECONDS} seconds") from None
-    lines = (found.stdout + found.stderr)[:OUTPUT].splitlines()
-    if found.returncode:
-        lines.append(f"exit status {found.returncode}")
+    status, text = _run(interpreter, line.get("TEXT") or "")
+    lines = text[:OUTPUT].splitlines()
+    if status:
+        lines.append(f"exit status {status}")
     return answers.text(lines)
+
+
+def _run(interpreter: Interpreter, text: str) -> tuple[int, str]:
+    """The exit status of a shell command, and what it printed; it ends if it is interrupted."""
+    end = monotonic() + SHELL_SECONDS
+    # The user has allowed it, for this session. Its processes are a group, to end them all.
+    with subprocess.Popen(text, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace",
+                          start_new_session=True) as process:  # fmt: skip
+        while True:
+            try:
+                written = process.communicate(timeout=LOOKS)
+            except subprocess.TimeoutExpired:
+                try:
+                    interpreter.session.runner.check()
+                    if monotonic() > end:
+                        raise CommandError(f"it took longer than {SHELL_SECONDS} seconds") from None
+                except ValueError:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    raise
+            else:
+                return process.returncode, "".join(written)
 
 
 @command(
@@ -110,8 +125,13 @@ def _python(interpreter: Interpreter, line: Line) -> Answer:
 
     out = StringIO()
     try:
-        with redirect_stdout(out):
-            exec(compile(line.get("TEXT") or "", "<python>", "single"), interpreter.names_of_python)
+        with redirect_stdout(out), interpreter.session.runner.foreign():
+            exec(
+                compile(f"{line.get('TEXT') or ''}\n", "<python>", "single"),
+                interpreter.names_of_python,
+            )
+    except KeyboardInterrupt:
+        raise CommandError("interrupted") from None
     except Exception as error:
         raise CommandError(f"{type(error).__name__}: {error}") from None
     return answers.text(out.getvalue()[:OUTPUT].splitlines())

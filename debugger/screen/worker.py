@@ -61,6 +61,7 @@ class Worker:
 
     def stop(self, seconds: float = 5.0) -> None:
         """End what runs, and the thread."""
+        self.drop()
         self._jobs.put(None)
         self.interrupt()
         self._thread.join(seconds)
@@ -100,13 +101,9 @@ class Worker:
 
         self._jobs.put(add)
 
-    def interrupt(self) -> bool:
-        """Stop what runs; whether anything did."""
-        session = self.interpreter.session
-        if session.device.pause is None:  # else the next run would be stopped
-            return False
-        session.interrupt()
-        return True
+    def interrupt(self) -> None:
+        """Stop what runs, or the command that is done."""
+        self.interpreter.session.interrupt()
 
     # In the thread
 

@@ -111,6 +111,8 @@ def command(
             _print(line, answer)
             if answer.leaves:
                 return DONE
+            if interpreter.interrupted(answer):
+                break
     debugging.prompt(interpreter, _print)
     return DONE
 
