@@ -20,6 +20,7 @@ from prompt_toolkit.layout.menus import CompletionsMenu
 from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.mouse_events import MouseEventType
 from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.search import stop_search
 from prompt_toolkit.widgets import SearchToolbar
 
 from debugger.layout import PANELS
@@ -228,6 +229,7 @@ class Screen:
         self._submit(f"break *{row.address:#x}")
 
     def _palette(self, event: KeyPressEvent) -> None:
+        self._end_search()
         self.words.palette = True
         self.buffer.start_completion(select_first=False)
 
@@ -236,8 +238,14 @@ class Screen:
             self.worker.drop()
             self.worker.interrupt()
         else:
+            self._end_search()
             self.words.palette = False
             self.buffer.reset()
+
+    def _end_search(self) -> None:
+        """Keys go to the line again."""
+        if self.app.layout.is_searching:
+            stop_search()
 
     def _quit(self, event: KeyPressEvent) -> None:
         if self.buffer.text:

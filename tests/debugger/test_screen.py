@@ -119,6 +119,12 @@ def test_palette_help_completion_history_and_leaving():
         user.until("checkpoint 1 at cycle 0")
         user.type("stepi\r")
         user.until("step done at cycle 0")
+        user.type("\x12chec")
+        user.until("I-search backward: chec")
+        user.type("\x03")  # the search ends, what is typed goes to the line
+        user.wait(lambda seen: "I-search" not in seen)
+        user.type("echo found again\r")
+        user.until("\nfound again ")
         user.type("\x12chec\r\r")  # Ctrl-R finds the line
         user.until("checkpoint 2 at cycle 0")
         user.type("quit\r")
