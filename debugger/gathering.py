@@ -18,7 +18,6 @@ from debugger.commands.stopping import said
 from debugger.commands.table import CommandError
 from debugger.commands.text import shown, stop_lines, value_text
 from debugger.commands.values import symbol_at
-from debugger.copies import original
 from debugger.counting import counted, units_of
 from debugger.frame import (
     OLD,
@@ -40,6 +39,7 @@ from debugger.frame import (
 from debugger.heat import Heat
 from debugger.places import Place, compact
 from debugger.values import AccessError
+from emu.copies import original
 from emu.faults import Fault
 
 if TYPE_CHECKING:

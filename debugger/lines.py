@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from debugger.backwards import Landing, landings
-from debugger.copies import original
 from debugger.history import START, Position
 from debugger.watching import Test
+from emu.copies import original
 from emu.faults import Fault, Stop
 from isa.codec import Decoded, DecodeError, decode
 from isa.kinds import Register

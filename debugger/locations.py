@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from asm.disassembly.forms import Record, form
 from asm.disassembly.labels import Labels, Names
-from debugger.copies import candidates, index_of, moved, original
 from debugger.expressions import ExpressionError, compiled
+from emu.copies import candidates, index_of, moved, original
 from isa import registry
 
 if TYPE_CHECKING:

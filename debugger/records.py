@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from debugger.copies import original
 from debugger.stops import Wait, Where
+from emu.copies import original
 
 if TYPE_CHECKING:
     from asm.program import Program

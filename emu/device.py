@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from asm.program import Program
 from emu import saved, tensors
+from emu.copies import original
 from emu.core import NEVER, Core, Listener
 from emu.engines import ENGINES
 from emu.faults import DeviceError, Fault, Place, Stop
@@ -370,13 +371,17 @@ class Device:
         address = core.next_address
         if address is None:
             return ""
-        place = self.place(address)
+        place = self.place(address, core)
         source = f" ({place[0]}:{place[1]})" if place else ""
         return f" at {address:#010x}{source}"
 
-    def place(self, address: int) -> Place | None:
-        """The source place of an instruction, if the program knows it."""
-        line = self.program.line_at(address) if self.program else None
+    def place(self, address: int, core: Core | None = None) -> Place | None:
+        """The source place of an instruction, if the program knows it; of a core's copy too."""
+        if self.program is None:
+            return None
+        if core is not None:
+            address = original(self.program, core, address)
+        line = self.program.line_at(address)
         return (line.file, line.line, line.column) if line else None
 
     def _faulted(self, fault: Fault, core: Core | None) -> Stop:
@@ -388,7 +393,7 @@ class Device:
         if fault.cycle is None:
             fault.cycle = self.cycle if core is None else min(core.time, NEVER - 1)
         if fault.place is None and fault.address is not None:
-            fault.place = self.place(fault.address)
+            fault.place = self.place(fault.address, core)
         self.cycle = fault.cycle
         self._sync_cores()
         return self._stop(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from asm.diagnostics import Diagnostic, Span
 from asm.program import Program
+from emu.copies import original
 from isa.common import TRAFFIC
 from macaw import console
 from macaw.binding import shape_text
@@ -115,10 +116,14 @@ def print_failure(error: RunError, program: Program) -> None:
     """Why the program stopped, with the source line or the symbol where it did."""
     stop, fault = error.stop, error.stop.fault
     item = "" if error.item is None else f" (item {error.item} of the batch)"
-    place = None if stop.address is None else error.device.place(stop.address)
+    core = error.device.cores.get(stop.core)
+    at = stop.address
+    if core is not None and at is not None:
+        at = original(program, core, at)
+    place = None if at is None else error.device.place(at)
     if place is None:
         text = str(stop) if stop.reason in str(stop) or fault else f"{stop.reason}: {stop}"
-        console.error(f"{text}{item}", _near_symbol(program, stop.address))
+        console.error(f"{text}{item}", _near_symbol(program, stop.address, at))
         return
     text = str(stop)
     if fault is not None:
@@ -131,9 +136,9 @@ def print_failure(error: RunError, program: Program) -> None:
     console.diagnostics([Diagnostic(stop.reason, f"{text}{item}", span, source=source)])
 
 
-def _near_symbol(program: Program, address: int | None) -> str:
-    """`0x00010008 is main+0x8`, or nothing."""
-    found = None if address is None else program.symbol_at(address)
+def _near_symbol(program: Program, address: int | None, at: int | None) -> str:
+    """`0x00010008 is main+0x8`, or nothing; `at` is where the program has it."""
+    found = None if at is None else program.symbol_at(at)
     if found is None:
         return ""
     symbol, distance = found

@@ -11,9 +11,9 @@ from asm.disassembly import code
 from asm.disassembly.forms import form
 from debugger.commands.table import CommandError
 from debugger.commands.values import symbol_at
-from debugger.copies import original
 from debugger.locations import records_of, targets
 from debugger.places import Place
+from emu.copies import original
 from emu.faults import Fault
 from isa import registry
 

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asm.disassembly import code
+from emu.copies import original
 from emu.core import Core
 from emu.device import Device
-from emu.ports import ONCHIP, REGION_SHIFT
-from isa.memory_map import HALF_SHIFT
 from isa.model import Queue
 from macaw.profile.model import Series, Slice, Track
 from macaw.profile.record import Job
@@ -93,7 +92,8 @@ def name_of(device: Device, core: Core) -> Name:
     what, address = core.current()
     if address is None:
         return what, ""
-    address = _original(device, core, address)
+    if device.program is not None:
+        address = original(device.program, core, address)
     place = device.place(address)
     if place is None:
         return what or _decoded(device, core, address), _symbol(device, address)
@@ -111,20 +111,6 @@ def _decoded(device: Device, core: Core, address: int) -> str:
     offset = address - section.address
     value = int.from_bytes(section.data[offset : offset + 4], "little")
     return " ".join(code.word(core.table, value).text_at(core.table, address, hex).split())
-
-
-def _original(device: Device, core: Core, address: int) -> int:
-    """Where the program has what a copy in a half of on-chip memory, at `address`, was made of."""
-    if device.program is None or address >> REGION_SHIFT != ONCHIP or device.place(address):
-        return address
-    inside = (1 << HALF_SHIFT) - 1
-    here = device.memory.peek(address, 2)
-    for section in device.program.sections:
-        there = section.address & ~inside | address & inside
-        begin = there - section.address
-        if section.core == core.table.name and section.data[max(begin, 0) : begin + 2] == here:
-            return there
-    return address
 
 
 def _symbol(device: Device, address: int) -> str:
