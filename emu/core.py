@@ -211,7 +211,7 @@ class Core(ABC):
         self.passed = -1  # how many had retired at the break that was met last
         self.tracing = False  # whether the trace block has to be told anything
         self.trace = trace.TraceBlock(
-            number, name, device.config, device.spill, self.state, self._retrace
+            number, name, device.config, device.memory.spill, self.state, self._retrace
         )
 
     # What a core must offer

@@ -190,10 +190,6 @@ class Device:
                 values[name] = values.get(name, 0) + count
         return found
 
-    def spill(self, address: int, data: bytes) -> None:
-        """Write a trace's record; costs no time. Raises `Fault` outside of memory."""
-        self.memory.spill(address, data)
-
     # The clock
 
     def run(self, max_cycles: int | None = None, until: int | None = None, turn: int = 0) -> Stop:

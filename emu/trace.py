@@ -312,7 +312,9 @@ class TraceBlock(Registers):
             fired.append(trigger.fire())
         if fired:
             self._noted, self.close_at = (number, fired), number + self.state.trace_num
-        self._settle_rest()
+            self.open_at = trigger.next
+        else:
+            self._settle_rest()
 
     def _open_noted(self) -> None:
         """Open the groups of which `open` has only taken note."""
@@ -398,7 +400,8 @@ class TraceBlock(Registers):
         if self._noted is not None:
             (number, fired), self._noted = self._noted, None
             self.close_at = ENDLESS
-            self._settle_rest()
+            if self.open_at == ENDLESS:
+                self._settle()
             for group, loop in fired:
                 self.counters[group] = counters = found.copy()
                 head = self.core, group, loop, number, self.state.trace_num
@@ -408,10 +411,11 @@ class TraceBlock(Registers):
         """Clear a group; it records from now on."""
         self.counters[group] = counters = [0] * COUNTERS
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
-        if self._active:
-            self._settle()
+        if not self._active or self._active[-1].group < group:
+            self._active = [*self._active, recording]
+            self.close_at = min(self.close_at, stop)
         else:
-            self._active, self.close_at = [recording], stop
+            self._settle()
 
     def _cut(self) -> None:
         """Let no group take further instructions; those that have begun go on to their end."""
@@ -427,9 +431,10 @@ class TraceBlock(Registers):
     def _finish(self, recording: Recording) -> None:
         """A record is whole: spill it. Raises `Fault`: no record can go there."""
         self.recordings[recording.group] = None
-        if len(self._active) > 1 or self.open_at == ENDLESS:
+        if len(self._active) > 2 or self.open_at == ENDLESS:
             self._settle()
         else:
-            self._active, self.close_at = [], ENDLESS
+            self._active = [other for other in self._active if other is not recording]
+            self.close_at = self._active[0].stop if self._active else ENDLESS
         head = self.core, recording.group, recording.loop, recording.first, recording.begun
         self._area.take(head, recording.counters)

@@ -108,7 +108,7 @@ class Toy(Core):
 
     def _record(self, address: int) -> None:
         """What a trace block does when a record ends."""
-        self.device.spill(address, bytes([self.retired & 0xFF]) * 88)
+        self.device.memory.spill(address, bytes([self.retired & 0xFF]) * 88)
         self._finish(self.time)
 
     def _mark(self) -> None:
