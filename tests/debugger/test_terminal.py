@@ -100,9 +100,9 @@ def test_a_session_with_a_resize(tmp_path):
     assert "stepi 3" in (tmp_path / "macaw/debugger-history").read_text()
 
 
-def test_without_colours(tmp_path):
-    terminal = Terminal(tmp_path, "-e", "stepi 3", NO_COLOR="1")
-    terminal.until("3 steps done at cycle 2", "F1 help")
+def test_without_colours_and_without_unicode(tmp_path):
+    terminal = Terminal(tmp_path, "-e", "stepi 3", NO_COLOR="1", PYTHONIOENCODING="ascii")
+    assert terminal.until("3 steps done at cycle 2", "F1 help", "- 1 code cp ---").isascii()
     assert terminal.colours() == {"default"}
     terminal.child.send("\x04")
     terminal.child.expect(pexpect.EOF)
