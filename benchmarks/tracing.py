@@ -192,7 +192,7 @@ def main() -> None:
     ):  # fmt: skip
         ratios = {case: times[name] / times["off"] for case, times in found.items()}
         worst = max(ratios, key=lambda case: ratios[case])
-        said = f"{name}: {ratios[worst]:.2f} times as long at most ({worst}), at most {bound:.2f}"
+        said = f"{name}: {ratios[worst]:.3f} times as long at most ({worst}), at most {bound:.3f}"
         print(target(said, ratios[worst] <= bound))
 
 
