@@ -147,18 +147,14 @@ class Interpreter:
                 if not line.strip() or line.lstrip().startswith("#"):
                     continue
                 answer = self.execute(line, keep=False)
-                if answer.kind != "error" and self.interrupted(answer):
-                    answer = answers.error("interrupted")
+                asked = self.session.runner.asked()  # while the line did not run the program
+                if asked and answer.kind != "error" and not answer.interrupted:
+                    answer = answers.error("interrupted, the rest is not done")
                 yield number, answer
                 if answer.kind == "error" or answer.leaves or answer.interrupted:
                     return
         finally:
             self._depth -= 1
-
-    def interrupted(self, answer: Answer) -> bool:
-        """Whether somebody has interrupted a line: what comes after it is not wanted either."""
-        stopped = answer.stopped is not None and answer.stopped.reason == "interrupt"
-        return self.session.runner.asked() or stopped
 
     def taken_output(self) -> dict[str, str]:
         """What the program has written since the last call, by stream."""

@@ -111,7 +111,7 @@ def command(
             _print(line, answer)
             if answer.leaves:
                 return DONE
-            if interpreter.interrupted(answer):
+            if answer.interrupted:
                 break
     debugging.prompt(interpreter, _print)
     return DONE

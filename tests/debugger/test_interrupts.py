@@ -75,13 +75,13 @@ def test_a_script_ends_where_it_is_interrupted(tmp_path):
     script.write_text("stepi\nstepi\necho here\nstepi\nstepi\n")
     run.on_answer = lambda line, answer: run.session.interrupt() if line == "echo here" else None
     answer = run.execute(f"source {script}")
-    assert answer.message == f"{script}:3: interrupted"
+    assert answer.message == f"{script}:3: interrupted, the rest is not done"
     assert run.session.core.retired == 2
     run.on_answer = None
     (tmp_path / "forever").write_text("continue\nstepi 7\n")
     run = interpreter(of_source("        .core cp\n_start: j _start\n"))
     threading.Timer(0.2, run.session.interrupt).start()
-    assert run.execute(f"source {tmp_path / 'forever'}").message.endswith("forever:1: interrupted")
+    assert "forever:1: interrupted" in run.execute(f"source {tmp_path / 'forever'}").message
     assert run.session.stopped.reason == "interrupt"
 
 
