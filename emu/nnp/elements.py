@@ -68,6 +68,7 @@ class Elements:
     def __init__(self, core: Processor, writer: Writer) -> None:
         self.state, self.arithmetic, self.writer = core.state, core.arithmetic, writer
         self.native = core.memories.native
+        self.first: dict[int, Quantised] = {}  # by tile: what it held when all this began
         self.item = int(core.memories.dtype.itemsize)  # bytes of a host value
         self.sizes = {name: 2 if at in (CODES, TILES) else self.item for name, at in FIELDS.items()}
 
@@ -169,10 +170,17 @@ class Elements:
         found = self.writer("MatrixRf", tile, before)
         if found is not None and found[0].tiles is not None:
             return self._row(found[0].tiles, found[2], row)
-        # Nobody wrote it since the record began: it is as it was.
-        state = self.state
-        exponents = state.tile_exponents[tile].astype(np.int8) - BIAS
-        return self._row(Quantised(state.tile_codes[tile][None], exponents[None]), 0, row)
+        # Nobody had written it since the record began.
+        return self._row(self.first.get(tile) or self._held(tile), 0, row)
+
+    def keep(self, tile: int) -> None:
+        """A tile is about to be written for the first time."""
+        self.first[tile] = self._held(tile)
+
+    def _held(self, tile: int) -> Quantised:
+        """A tile of MatrixRf as it is."""
+        exponents = self.state.tile_exponents[tile].astype(np.int8) - BIAS
+        return Quantised(self.state.tile_codes[tile][None].copy(), exponents[None])
 
     def _row(self, tiles: Quantised, which: int, row: int) -> NDArray[np.float64]:
         """A row of one of some quantised tiles."""

@@ -88,6 +88,11 @@ class ChainOrigins(Origins):
             tuple(address for address, _ in state.chain), self._setters, popped=self._popped,
         )  # fmt: skip
         self._popped = []
+        access = chain.writes[0]
+        if chain.is_tiles and access.memory.setting:
+            for place in self._now.places(access):
+                if place is not None and (access.memory.name, place) not in self._writers:
+                    self.elements.keep(place)
 
     def came(self, at: int, values: Host, operand: Host | None = None) -> None:
         """What came out of an instruction of the chain, and its operand: (1, vectors, N)."""

@@ -1,0 +1,149 @@
+"""What nnp remembers of where values came from, on random programs: each step from its sources."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emu.nnp import numbers
+from emu.nnp.elements import FIELDS
+from emu.origins import Place
+from isa.memory_map import EXTERNAL
+from tests.emu.heard import Heard
+from tests.emu.nnp.random_programs import program
+from tests.emu.nnp.untimed import ONE, TWO, Model
+
+pytestmark = pytest.mark.once
+DEEP = 12  # steps back
+
+
+def equal(found, wanted):
+    return found == wanted or (np.isnan(found) and np.isnan(wanted))
+
+
+class Walk:
+    """From the values that a program left behind back to its data."""
+
+    def __init__(self, case, device, heard):
+        self.case, self.heard, self.core = case, heard, device.cores["nnp"]
+        self.origins, self.model = self.core.origins, Model(case)
+        self.switched = self.model.out or self.model.into
+        self.ends = 0
+
+    def origin(self, origin, deep=0):
+        """The step gives its value from those of its sources, and so do they."""
+        inputs = [x for x in origin.sources() if not x.setting]
+        for source in inputs:
+            self.source(source, deep + 1)
+        name = origin.what.removesuffix("_inc")
+        values = [np.array([x.value], self.model.kind) for x in inputs]
+        if origin.what == "padding":
+            assert equal(origin.value, 0)
+        elif name in TWO and not self.switched:
+            assert equal(TWO[name](*values)[0], origin.value)
+        elif name == "vv_mul" and not self.switched:
+            assert equal(numbers.multiply(*values)[0], origin.value)
+        elif name in ONE and not self.switched:
+            assert equal(ONE[name](*values)[0], origin.value)
+        elif name in ("v_rd", "m_rd", "v_wr"):
+            assert equal(inputs[0].value, origin.value)
+        elif name == "mv_mul" and inputs and inputs[0].what == "product" and not self.switched:
+            exact = sum(x.value for x in inputs)
+            size = sum(abs(x.value) for x in inputs)
+            near = float(self.model.kind(origin.value))
+            if np.isfinite(near):
+                assert abs(near - exact) <= 2.0**-9 * abs(exact) + 2.0**-20 * size + 2.0**-23
+
+    def source(self, source, deep):
+        if deep > DEEP:
+            return
+        if source.origin is not None:
+            assert equal(source.origin.value, source.value)
+            self.origin(source.origin, deep)
+        elif source.place is not None:
+            self.place(source, deep)
+        elif source.memory is not None:
+            self.memory(source, deep)
+        else:
+            self.came(source)
+
+    def place(self, source, deep):
+        """What an entry of a register file held then."""
+        made = list(self.origins.made(source.place, source.number))
+        if not made:
+            assert equal(source.value, 0)
+            return
+        (one,) = made
+        if source.place.field in ("initial_codes", "matrix_codes"):
+            assert equal(self.quantised(source), source.value)
+        elif not self.model.into:  # else it is quantised once more
+            assert equal(one.value, source.value)
+        self.origin(one, deep)
+
+    def quantised(self, source):
+        """A number of a block of which all numbers are known as they were written."""
+        name, first, size = source.place
+        row = first // (size * self.core.memories.native) * size * self.core.memories.native
+        whole = Place(name, row, size * self.core.memories.native)
+        block = [next(x.sources()).value for x in self.origins.made(whole, source.number)]
+        quantiser = self.model.quantisers[name == "matrix_codes"]
+        held = numbers.quantise(np.array(block, self.model.kind), quantiser)
+        exact = numbers.dequantise(held, quantiser)
+        host = exact if name == "matrix_codes" else numbers.to_host(exact, self.model.kind)
+        return host[(first - row) // size]
+
+    def memory(self, source, deep):
+        address, size = source.memory
+        number = self.heard.last_write(address, source.number)
+        if number is None:
+            data = self.case.dram[address - EXTERNAL :][:size]
+            assert equal(np.frombuffer(data, self.model.kind)[0], source.value)
+            self.ends += 1
+        else:
+            (made,) = self.origins.written(number, address, size)
+            if made.what != "m_wr":
+                assert equal(made.value, source.value)
+            self.origin(made, deep)
+
+    def came(self, source):
+        """Bytes that the transfer pushed into NetInQ, in their order."""
+        assert source.what == "NetInQ"
+        number, first, size = source.passed
+        before = (
+            length
+            for n, (core, _, length) in self.heard.writes.items()
+            if n < number and self.heard.writes[n][1] >> 19 == self.heard.writes[number][1] >> 19
+        )
+        begin = sum(before) + first
+        data = self.case.fed[begin : begin + size]
+        assert equal(np.frombuffer(data, self.model.kind)[0], source.value)
+        self.ends += 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1 << 32))
+def test_random_programs(seed):
+    chance = random.Random(seed)
+    case = program(chance)
+    device = case.device("reference")
+    heard = Heard(device)
+    device.run(500_000)
+    walk = Walk(case, device, heard)
+    state = device.cores["nnp"].state
+    for name, field in FIELDS.items():
+        if name == "MatrixRf":
+            continue
+        values = getattr(state, field)
+        for entry in np.flatnonzero(values.any(axis=1)).tolist()[:6]:
+            element = chance.randrange(values.shape[1])
+            first = (entry * values.shape[1] + element) * values.itemsize
+            for made in walk.origins.made(Place(field, first, values.itemsize), heard.count):
+                if name != "InitialVrf":
+                    assert equal(made.value, values[entry, element])
+                walk.origin(made)
+    for made in list(walk.origins.made(Place("net_out"), heard.count))[:4]:
+        walk.origin(made)
