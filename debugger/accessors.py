@@ -123,6 +123,8 @@ class Members:
             found = self._queue((name, "level"))
             if found is not None:
                 return found
+        if name in self.names():
+            raise AccessError(f"{self.place}.{name} goes no deeper")
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
@@ -308,7 +310,7 @@ class Members:
         def stands(*indices: Any) -> Spot:
             return spot(core.state, row, (*first, *_filled(steps, indices)))
 
-        whole = row.scalar or (one and row.dtype.startswith(("int", "uint")))
+        whole = (row.scalar and not steps) or (one and row.dtype.startswith(("int", "uint")))
         if not live:
             own = frozenset((core.name,))
             return Access(text, read, write, own, whole=whole, bits=bits or 64, stands=stands)

@@ -298,6 +298,8 @@ def _binary(sign: str, left: Any, right: Any) -> Any:
             return 0
         return wrap(BINARY[sign](left, right))
     left, right = _widened(left), _widened(right)
+    if sign in _WHOLE and "f" in (left.dtype.kind, right.dtype.kind):
+        raise ValueError(f"{sign} takes whole numbers")
     if sign in _NUMERIC:
         with np.errstate(all="ignore"):
             return _plain(_NUMERIC[sign](left, right))
@@ -313,6 +315,8 @@ def _unary(sign: str, value: Any) -> Any:
     value = _widened(value)
     if sign == "!":
         return _plain((value == 0).astype(np.int64))
+    if sign in _WHOLE and value.dtype.kind == "f":
+        raise ValueError(f"{sign} takes whole numbers")
     return _plain({"-": np.negative, "+": np.positive, "~": np.invert}[sign](value))
 
 
@@ -348,6 +352,7 @@ def _plain(value: Any) -> Any:
     return found.item() if found.ndim == 0 else found
 
 
+_WHOLE = ("&", "|", "^", "<<", ">>", "~")  # operators of whole numbers alone
 _NUMERIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "%": np.fmod,
     "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor,

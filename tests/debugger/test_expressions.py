@@ -135,6 +135,7 @@ def test_registers_of_the_array_are_compared():
         debug.evaluate("pe[0].acc0 == 0"), -(sums[:, :, 0] == 0).astype(int)
     )
     np.testing.assert_array_equal(debug.evaluate("pe[0,1].acc2"), sums[1, :, 2])
+    assert debug.evaluate("pe[0].returned.u8 < pe[1].returned").shape == (4,)
 
 
 def test_units_by_the_names_of_their_levels():
@@ -207,6 +208,10 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
         ("1e999 - 1e999 + (", "an operand"),
         ("x[1][2]", "unexpected '.', expected an operator or the end"),
         ("1 2", "unexpected '2', expected an operator or the end"),
+        ("1.5 & x", "& takes whole numbers"),
+        ("x << 0.5", "<< takes whole numbers"),
+        ("~(1.5 * x)", "~ takes whole numbers"),
+        ("nnp.next[0]", "nnp.next goes no deeper"),
     ],
 )
 def test_mistakes(text, message):
