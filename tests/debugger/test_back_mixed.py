@@ -121,7 +121,7 @@ def test_a_position_is_one_state(name, engine):
     other = next(x for x in ENGINES if x != engine)
     debug = begun(name, engine)
 
-    @settings(max_examples=EXAMPLES.get(name, 6))
+    @settings(max_examples=EXAMPLES.get(name, 5))
     @given(moves)
     def goes(chosen):
         debug.restart_program()
@@ -148,7 +148,7 @@ def test_as_many_back_as_forth(name, engine):
     debug = begun(name, engine)
     debug.points.clear()
 
-    @settings(max_examples=EXAMPLES.get(name, 6))
+    @settings(max_examples=EXAMPLES.get(name, 5))
     @given(
         st.lists(st.tuples(st.sampled_from([*INVERSE]), st.integers(1, 5)), min_size=1, max_size=6)
     )

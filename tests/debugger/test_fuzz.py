@@ -64,7 +64,7 @@ def _folder(tmp_path_factory):
     os.chdir(before)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.sampled_from(PROGRAMS), st.lists(lines, min_size=1, max_size=8),
        st.integers(1, 220), st.integers(1, 60))  # fmt: skip
 def test_lines_are_answered_and_drawn(name, chosen, width, height):
