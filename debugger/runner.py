@@ -45,10 +45,7 @@ class Runner:
         self._what = "running"
 
     def interrupt(self) -> None:
-        """Let the present run or command stop soon; without one, the next run of a session.
-
-        A command line begins without: what was asked for before it is over.
-        """
+        """Let the present run or command stop soon; without one, the next."""
         self._asked.set()
         thread = self._foreign
         if thread is not None and self.session.device.pause is None:

@@ -142,6 +142,7 @@ def prompt(
             continue
         except EOFError:
             return
+        interpreter.session.runner.asked()  # of an earlier line
         with interruptible(interpreter.session):
             answer = interpreter.execute(line)
         show(line, answer)

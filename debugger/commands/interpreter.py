@@ -72,8 +72,6 @@ class Interpreter:
             return answers.done()
         if keep and line.strip():
             self.history.append(text)
-        if not self._depth and not self._obeys:
-            self.session.runner.asked()  # of an earlier line
         answer = self._done(text)
         if self.on_answer is not None:
             self.on_answer(text, answer)
@@ -147,8 +145,7 @@ class Interpreter:
                 if not line.strip() or line.lstrip().startswith("#"):
                     continue
                 answer = self.execute(line, keep=False)
-                asked = self.session.runner.asked()  # while the line did not run the program
-                if asked and answer.kind != "error" and not answer.interrupted:
+                if answer.kind not in ("error", "stop") and self.session.runner.asked():
                     answer = answers.error("interrupted, the rest is not done")
                 yield number, answer
                 if answer.kind == "error" or answer.leaves or answer.interrupted:

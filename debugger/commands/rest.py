@@ -131,6 +131,7 @@ def _python(interpreter: Interpreter, line: Line) -> Answer:
                 interpreter.names_of_python,
             )
     except KeyboardInterrupt:
+        interpreter.session.runner.asked()
         raise CommandError("interrupted") from None
     except Exception as error:
         raise CommandError(f"{type(error).__name__}: {error}") from None

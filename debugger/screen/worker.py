@@ -117,6 +117,7 @@ class Worker:
         if number <= self._dropped:
             self._done += 1
             return
+        self.interpreter.session.runner.asked()  # of an earlier line
         self.busy = line.strip() or "repeat"
         self.on_change()
         try:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from debugger.commands.interpreter import Interpreter
+from debugger.screen.worker import Worker
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.test_points import LOOP
@@ -64,9 +65,10 @@ def test_looking_ends(line, monkeypatch):
 
 def test_what_was_asked_for_before_a_line_is_over():
     run = interpreter(of_source(LOOP))
-    run.session.interrupt()
-    assert run.execute("stepi 3").stopped.reason == "step"
-    assert run.execute("continue").stopped.reason == "exit"
+    worker = Worker(run, lambda: None, lambda: None)
+    worker.interrupt()
+    worker._execute("continue", 1, False)
+    assert run.session.stopped.reason == "exit"
 
 
 def test_a_script_ends_where_it_is_interrupted(tmp_path):
