@@ -97,9 +97,11 @@ class Pages:
                 self.touch(page)
 
     def _mark(self, offset: int, length: int) -> None:
-        for page in range(offset >> SHIFT, (offset + length - 1 >> SHIFT) + 1):
+        page, last = offset >> SHIFT, offset + length - 1 >> SHIFT
+        while page <= last:
             if self.marks[page] != WRITTEN:
                 self._note(page, offset, offset + length)
+            page += 1
 
     def _note(self, page: int, start: int, end: int) -> None:
         """Note that bytes of a page are written; holders are told if they hold one of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,7 +52,8 @@ class Latency(NamedTuple):
     passes: int
 
 
-class Run(NamedTuple):
+@dataclass(slots=True)
+class Run:
     """Repeats of a fim that were done together: when the first was, cycles between them."""
 
     at: int

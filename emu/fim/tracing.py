@@ -93,16 +93,32 @@ class Ahead:
     def uses(self) -> list[Uses]:
         """What they use, all together."""
         count, last = self.count, self.at + (self.count - 1) * self.period
-        kind = "writes" if self.writes else "reads"
-        found = [(kind, self.at, last, count * (self.reads + self.writes))]
-        if self.products:
-            until = last + self.result
-            found.append(("unit", self.at, until, count * self.products))
-            found.append(("array", self.at, until, count * self.passes))
-        waits = self.first_waits + (count - 1) * self.waits
-        if waits:
-            found.append((f"{kind}_blocked", self.asked, last, waits))
-        return found
+        return _used(
+            "writes" if self.writes else "reads",
+            (self.asked, self.at, last, last + self.result),
+            count * (self.reads + self.writes),
+            count * self.products,
+            count * self.passes,
+            self.first_waits + (count - 1) * self.waits,
+        )
+
+
+def _used(
+    kind: str, times: tuple[int, ...], accesses: int, products: int, passes: int, waits: int
+) -> list[Uses]:
+    """What repeats of a fim use.
+
+    `times` are the cycles for which the first was asked, in which it was, in which the last was,
+    and in which that one's result is there.
+    """
+    asked, at, last, until = times
+    found = [(kind, at, last, accesses)] if accesses else []
+    if products:
+        found.append(("unit", at, until, products))
+        found.append(("array", at, until, passes))
+    if waits:
+        found.append((f"{kind}_blocked", asked, last, waits))
+    return found
 
 
 def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> bool:
@@ -137,14 +153,16 @@ def step(island: Island, block: Block, item: Decoded, act: Act, limit: int) -> b
     if fresh and island.tracing:
         block.number, begun = number, time
     held = dram.held - held
-    if island.run is not None:
-        ahead = _repeats(island, block, OPERATIONS[item.values["n"]], time, held)
-        if ahead.count > 1 and not island.alone:
-            block.ahead = ahead
+    run = island.run
+    if run is not None:
+        operation = OPERATIONS[item.values["n"]]
+        if run.times > 1 and not island.alone:
+            block.ahead = _repeats(island, block, operation, time, held)
             if begun != BEFORE:
                 island.trace.begin(begun, number)
         else:
-            _tell(island, block, ahead.uses(), ahead.until, address, begun)
+            until = 0 if block.repeat else block.time
+            _tell(island, block, _uses(island, block, operation, time, held), until, address, begun)
         return ended
     pushed, pulled = counts["pushed"] - pushed, counts["pulled"] - pulled
     uses: Sequence[Uses] = ()
@@ -218,6 +236,22 @@ def absorb(island: Island) -> None:
 
 
 # --- several blocks ---
+
+
+def _uses(island: Island, block: Block, operation: Operation, time: int, held: int) -> list[Uses]:
+    """What the repeats of a fim use that a block has just done."""
+    run, banks = island.run, len(block.banks)
+    assert run is not None
+    each, last = run.times * banks, run.at + (run.times - 1) * run.period
+    latency = run.latency
+    return _used(
+        "writes" if operation.to == IOSA else "reads",
+        (time, run.at, last, last + latency.result * island.divider),
+        each if operation.has_column else 0,
+        each * latency.products if operation.computes else 0,
+        each * latency.passes if operation.computes else 0,
+        held,
+    )
 
 
 def _repeats(island: Island, block: Block, operation: Operation, time: int, held: int) -> Ahead:
