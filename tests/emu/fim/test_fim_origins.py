@@ -1,0 +1,156 @@
+"""What islands remember of where values came from, on random programs: each step from its sources."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from asm.diagnostics import AssemblyError
+from emu.origins import Place, Source
+from tests.emu.fim.machine import Machine
+from tests.emu.fim.test_engines import DEVICES, programs
+from tests.emu.heard import Heard
+
+pytestmark = pytest.mark.once
+MOST = 600  # steps of a program that are looked at
+FORMATS = {2: np.float16, 4: np.float32}
+
+
+def assembled(lines, device):
+    while True:
+        try:
+            return Machine(lines, device, "reference")
+        except AssemblyError as error:
+            wrong = {item.span.line - 4 for item in error.errors}
+            lines = [line for place, line in enumerate(lines) if place not in wrong]
+
+
+def tree_sum(values):
+    while len(values) > 1:
+        values = [a + b for a, b in zip(values[::2], values[1::2], strict=True)]
+    return values[0]
+
+
+class Walk:
+    """From what registers and columns hold back to what was there when the program began."""
+
+    def __init__(self, machine, heard, begin):
+        self.origins, self.heard, self.begin = machine.island.origins, heard, begin
+        self.base = machine.base
+        self.work, self.chance = [], random.Random(0)
+        self.computed = self.ends = 0
+
+    def run(self):
+        for _ in range(MOST):
+            if not self.work:
+                return
+            # In no order: of an outer product there are many.
+            place = self.chance.randrange(len(self.work))
+            self.work[place], self.work[-1] = self.work[-1], self.work[place]
+            source, expected = self.work.pop()
+            if source.memory is not None:
+                self.memory(source, expected)
+            else:
+                self.place(source, expected)
+
+    def place(self, source, expected):
+        rest = bytearray(expected)
+        for made in self.origins.made(source.place, source.number):
+            first, size = made.part
+            low, high = max(first, 0), min(first + size, len(expected))
+            rest[low:high] = bytes(high - low)
+            if made.value is None:
+                self.work.append((self.only(made), expected[low:high]))
+            else:
+                number = FORMATS[size](made.value)
+                assert number.tobytes()[low - first : high - first] == expected[low:high]
+                self.number(made, FORMATS[size])
+        assert not any(rest), "what nobody filled is 0"
+
+    def memory(self, source, expected):
+        address, size = source.memory
+        number = self.heard.last_write(address, source.number)
+        if number is None:
+            assert self.begin[address - self.base :][:size] == expected
+            self.ends += 1
+            return
+        (made,) = self.origins.written(number, address, size)
+        self.work.append((self.only(made), expected))
+
+    def only(self, made):
+        (source,) = (x for x in made.sources() if not x.setting)
+        return source
+
+    def number(self, made, kind):
+        """A number that the ALU has made, from its operands."""
+        self.computed += 1
+        said = {x.what: x.value for x in made.sources() if x.setting}
+        old, products, operands = [], [], []
+        for source in made.sources():
+            if source.setting:
+                continue
+            if source.origin is not None:
+                left, right = source.origin.sources()
+                products.append(kind(left.value) * kind(right.value))
+                some = [left, right]
+            else:
+                (old if source.what == "before" else operands).append(kind(source.value))
+                some = [source]
+            self.work += [(x, kind(x.value).tobytes()) for x in some]
+        functions = {"mul": np.multiply, "add": np.add, "div": np.divide}
+        with np.errstate(all="ignore"):
+            result = tree_sum(products) if products else functions[said["op"]](*operands)
+            result = old[0] + result if old else result
+        assert bool(old) == (said["op"] == "mul" and said["accumulate"] == 1)
+        assert kind(result).tobytes() == kind(made.value).tobytes() or np.isnan(result)
+
+
+@st.composite
+def computing(draw):
+    """A block that computes in one way after the other, and moves what it has."""
+    lines = [".block banks=(0, 1)", "mmr op, mul", "act 0"]
+    for _ in range(draw(st.integers(1, 4))):
+        way = draw(st.sampled_from(["elementwise", "dot", "outer", "tensor"]))
+        lines += [
+            f"mmr arrange, {way}",
+            f"mmr transpose, {draw(st.sampled_from(['none', 'a', 'b']))}",
+            f"mmr accumulate, {draw(st.integers(0, 1))}",
+            f"mmr rz_slot, {draw(st.integers(0, 3))}",
+            f"mmr rz_step, {draw(st.integers(0, 2))}",
+            f"rop <- iosa[{draw(st.integers(0, 31))}]",
+            f"fim 6, {draw(st.integers(0, 9))}, 1, {draw(st.integers(1, 3))}",
+            f"mmr rz_slot, {draw(st.integers(0, 3))}",
+            draw(st.sampled_from(["gio <- rz", "rop <- rz", "iosa[11] <- rz"])),
+            draw(st.sampled_from(["act 1", "act 0", "iosa[12] <- gio", "rz <- rop * gio"])),
+        ]
+    return [*lines, "end"]
+
+
+@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(st.one_of(programs(), computing()), st.sampled_from(DEVICES), st.integers(0, 1 << 30))
+def test_random_programs(lines, device, seed):
+    machine = assembled(lines, device)
+    data = np.random.default_rng(seed).normal(size=(4, 3, 512)).astype(np.float16)
+    for bank in range(4):
+        for row in range(3):
+            machine.put(bank, row, 0, data[bank, row])
+    begin = machine.device.memory.peek(machine.base, 4 * 64 * 1024)
+    heard = Heard(machine.device)
+    machine.start()
+    machine.run(100_000)
+    walk, state = Walk(machine, heard, begin), machine.island.state
+    for name in ("rop", "gio", "rz"):
+        for bank in range(3):
+            held = getattr(state, name)[bank].tobytes()
+            place = Place(name, bank * len(held), len(held))
+            walk.work.append((Source(name, heard.count, place=place), held))
+    for bank in range(4):
+        for column in range(32):
+            address = machine.address(bank, 1, column)
+            now = machine.device.memory.peek(address, 32)
+            walk.work.append((Source("column", heard.count, (address, 32)), now))
+    walk.run()
