@@ -15,7 +15,7 @@ from debugger.commands.interpreter import Interpreter
 from debugger.commands.table import CommandError
 from debugger.session import Session
 from emu.engines import ENGINES
-from macaw import api, files
+from macaw import api, console, files
 from macaw.binding import bind
 from macaw.errors import InputError
 from macaw.running import Streams, configuration_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 MOST_TEXT = 1 << 20  # bytes of a script
+PROMPT = "(macaw) "
 LAYOUT, HISTORY = "debugger.json", "debugger-history"
 
 
@@ -125,19 +126,14 @@ def prompt(
     show: Callable[[str, Answer], object],
     history: Path | None = None,
 ) -> None:
-    """Ask for lines and show their answers until the user leaves."""
-    from prompt_toolkit import PromptSession
-    from prompt_toolkit.history import FileHistory, InMemoryHistory
+    """Ask for lines and show their answers until the user leaves.
 
-    from debugger.screen.completion import Words
-
-    kept = FileHistory(str(history)) if history is not None else InMemoryHistory()
-    asking: PromptSession[str] = PromptSession(
-        completer=Words(interpreter), complete_while_typing=False, history=kept
-    )
+    With no terminal lines are read from standard input, and shown behind the prompt.
+    """
+    asked = _typed(interpreter, history) if on_terminal() else _read
     while True:
         try:
-            line = asking.prompt("(macaw) ")
+            line = asked()
         except KeyboardInterrupt:
             continue
         except EOFError:
@@ -148,6 +144,35 @@ def prompt(
         show(line, answer)
         if answer.leaves:
             return
+
+
+def on_terminal() -> bool:
+    """Whether somebody types, and sees what is written."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _typed(interpreter: Interpreter, history: Path | None) -> Callable[[], str]:
+    """What asks somebody at a terminal for a line."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    from debugger.screen.completion import Words
+
+    kept = FileHistory(str(history)) if history is not None else InMemoryHistory()
+    asking: PromptSession[str] = PromptSession(
+        completer=Words(interpreter), complete_while_typing=False, history=kept
+    )
+    return lambda: asking.prompt(PROMPT)
+
+
+def _read() -> str:
+    """The next line of standard input. Raises `EOFError`."""
+    read = sys.stdin.buffer.readline().decode("utf-8", "replace")
+    if not read:
+        raise EOFError
+    line = read.rstrip("\r\n")
+    console.write_stdout(f"{PROMPT}{line}\n".encode())
+    return line
 
 
 def screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:

@@ -85,7 +85,8 @@ def command(
 
     program = api.load(file, device=device)
     console.diagnostics(console.warnings_of(program))
-    has_screen = not (batch or as_json or plain) and _is_terminal()
+    dumb = os.environ.get("TERM", "dumb") == "dumb"
+    has_screen = not (batch or as_json or plain or dumb) and debugging.on_terminal()
     silent = as_json or has_screen  # the output goes into records, or to its panel
     arrays = {name: files.read_array(path) for name, path in inputs.items()}
     interpreter = debugging.interpreter(
@@ -115,12 +116,6 @@ def command(
                 break
     debugging.prompt(interpreter, _print)
     return DONE
-
-
-def _is_terminal() -> bool:
-    """Whether a screen can be shown."""
-    ends = sys.stdin, sys.stdout
-    return all(end.isatty() for end in ends) and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:

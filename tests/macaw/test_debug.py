@@ -116,6 +116,32 @@ def test_the_prompt():
     child.expect(pexpect.EOF)
 
 
+def test_without_a_terminal_lines_are_read_and_shown_with_their_answers(tmp_path):
+    """Of a pipe or a file alike, with no control characters; an error does not end it."""
+    text = "stepi 2\nnothing\n\nprint a0\nquit\nstepi\n"
+    (tmp_path / "lines").write_text(text)
+    piped = macaw(HELLO, input=text)
+    with (tmp_path / "lines").open() as file:
+        read = macaw(HELLO, "--plain", stdin=file)
+    for found in (piped, read):
+        assert found.returncode == 0
+        rows = found.stdout.splitlines()
+        asked = [row for row in rows if row.startswith("(macaw)")]
+        assert asked == [
+            "(macaw) stepi 2",
+            "(macaw) nothing",
+            "(macaw) ",
+            "(macaw) print a0",
+            "(macaw) quit",
+        ]
+        assert rows.index("2 steps done at cycle 1") == rows.index("(macaw) stepi 2") + 1
+        assert rows[-2].startswith("a0 = ")
+        assert found.stderr.startswith(
+            "error: no command is called 'nothing'\n  nothing\n  ^^^^^^^\n"
+        )
+        assert "\x1b" not in found.stdout
+
+
 @pytest.mark.parametrize("arguments", [["/no/such.s"], [HELLO, "--engine", "slow"]])
 def test_wrong_command_lines(arguments):
     found = macaw(*arguments, "--batch", "-e", "quit")
