@@ -28,8 +28,7 @@ The seed leaves open, and here it is so:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from emu.recordings import (
     ARRAY,
@@ -37,115 +36,23 @@ from emu.recordings import (
     COUNTERS,
     END,
     TAKEN,
-    Recording,
     add,
-    fields,
 )
 from emu.spans import Spans
-from emu.spilling import Spill, Write
-from emu.state import State
 from emu.tallies import Tally
-from emu.trace_registers import Registers
-from emu.triggers import ENDLESS, Trigger
+from emu.trace_groups import Groups
+from emu.triggers import ENDLESS
 from isa.trace import AUTO
 
 BEFORE = -1  # of a begin: it was told
 
 
-class TraceBlock(Registers):
+class TraceBlock(Groups):
     """Register groups, configuration and trigger circuit of one core.
 
-    `state` is declared (rows: `fields`), the block's own or its core's; the block holds
-    counters and recordings itself while it runs: `sync` writes them to the state, `reload` takes
-    them from there. `on` says whether the core has to tell it anything.
-
-    A group opens with instruction `open_at` at the earliest, and closes when all before
-    `close_at` have ended. A core that does one instruction after the other may tell
-    only of stretches between these borders: `absorb`, then `close` and `open` at a border.
+    A core that does one instruction after the other may tell only of stretches between the borders,
+    `open_at` and `close_at`: `absorb`, then `close` and `open` at a border.
     """
-
-    def __init__(
-        self,
-        core: int,
-        name: str,
-        config: Mapping[str, Any],
-        write: Write,
-        state: State | None = None,
-        changed: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`core` and `name` are those of the core; `write` is the side band to memory.
-
-        `state` is a state with the rows `fields(config)`, the core's (None: one of its own);
-        `changed` is called when `on` has changed.
-        """
-        self.core = core
-        self.name = name
-        self.recording = bool(config["trace.recording"])
-        self.state = State(fields(config)) if state is None else state
-        self.on = False
-        self.open_at = self.close_at = ENDLESS
-        self._changed = changed
-        # The groups that are open from an instruction on of which nothing was told yet: its
-        # number; groups and loops. Nothing else is open then.
-        self._noted: tuple[int, list[tuple[int, int]]] | None = None
-        self._area = Spill(self.state, write)
-        self._trigger = Trigger(self.state, int(config["trace.groups"]))
-        self.reload()
-
-    def _settle_rest(self) -> None:
-        """The trigger has fired: find the border that follows."""
-        self.open_at = self._trigger.next
-        if self.open_at == ENDLESS and not self.active:
-            self._settle()
-
-    @property
-    def active(self) -> bool:
-        return bool(self._active) or self._noted is not None
-
-    def _update(self) -> None:
-        """Parameters have changed, or the timer: so may all that comes next."""
-        state = self.state
-        waits = self.recording and state.trace_counting
-        if waits and state.trace_mode == AUTO and state.trace_num:
-            self._trigger.aim(self.executed)
-        else:
-            self._trigger.rest()
-        self._settle()
-
-    def _settle(self) -> None:
-        """Find the next borders, and whether there are any."""
-        self._active = [recording for recording in self.recordings if recording is not None]
-        self.open_at = self._trigger.next
-        self.close_at = min((recording.stop for recording in self._active), default=ENDLESS)
-        on = self.open_at < ENDLESS or bool(self._active)
-        if on != self.on:
-            self.on = on
-            self._changed()
-
-    # State
-
-    def reset(self) -> None:
-        """To the state after reset: mark mode, every register 0, the timer at rest."""
-        self.state.reset()
-        self.reload()
-
-    def sync(self) -> None:
-        """Write what the block holds into `self.state`."""
-        self._open_noted()
-        self.state.trace_executed = self.executed
-        self.state.trace_counters[...] = self.counters
-        self.state.trace_recordings = [None if x is None else x.plain() for x in self.recordings]
-
-    def reload(self) -> None:
-        """Take what the block holds from `self.state`."""
-        self._noted = None
-        self.executed: int = self.state.trace_executed
-        self.counters: list[list[int]] = self.state.trace_counters.tolist()
-        self.recordings: list[Recording | None] = [
-            None if value is None else Recording.from_plain(group, self.counters[group], value)
-            for group, value in enumerate(self.state.trace_recordings)
-        ]
-        self._update()
 
     # The timer
 
@@ -299,36 +206,6 @@ class TraceBlock(Registers):
 
     # What a core tells that does one instruction after the other
 
-    def open(self, number: int) -> None:
-        """Open what begins with the instruction of this number, the next one."""
-        if self._active or self._noted is not None:
-            self._open_noted()
-            self._fire(number)
-            return
-        trigger, fired = self._trigger, []
-        if trigger.next < number:
-            trigger.aim(number)
-        while trigger.next == number:
-            fired.append(trigger.fire())
-        if fired:
-            self._noted, self.close_at = (number, fired), number + self.state.trace_num
-            self.open_at = trigger.next
-        else:
-            self._settle_rest()
-
-    def _open_noted(self) -> None:
-        """Open the groups of which `open` has only taken note."""
-        if self._noted is not None:
-            (number, fired), self._noted = self._noted, None
-            for group, loop in fired:
-                self._open(group, loop, number, number + self.state.trace_num)
-
-    def close(self, number: int) -> None:
-        """End the records of which all instructions are before this number; they have ended."""
-        for recording in self._active:
-            if recording.stop <= number:
-                self._finish(recording)
-
     def turn(self, tally: Tally, number: int) -> None:
         """All before this instruction have ended: `absorb`, then `close` and `open`."""
         self.absorb(tally, number)
@@ -362,79 +239,3 @@ class TraceBlock(Registers):
             recording.begun += told
             recording.ended = recording.begun - flying
         tally.clear()
-
-    # Registers
-
-    def read(self, name: str) -> int:
-        """See `Registers.read`."""
-        self._open_noted()
-        return super().read(name)
-
-    def set(self, name: str, value: int) -> None:
-        """See `Registers.set`."""
-        self._open_noted()
-        state = self.state
-        if name == "trace_mode" and value != state.trace_mode:
-            self._cut()
-        setattr(state, name, value)
-        if name in ("trace_spill", "trace_spill_end"):
-            self._area.empty()
-        self._update()
-
-    # The trigger circuit
-
-    def _fire(self, number: int) -> None:
-        """Open every group of which a run begins with this instruction (auto mode)."""
-        trigger = self._trigger
-        if trigger.next < number:
-            trigger.aim(number)
-        recordings, stop = self.recordings, number + self.state.trace_num
-        while trigger.next == number:
-            group, loop = trigger.fire()
-            if recordings[group] is None:
-                self._open(group, loop, number, stop)
-        self._settle_rest()
-
-    def _record(self, found: list[int]) -> None:
-        """All that the noted groups record is told: these are their counters."""
-        if self._noted is not None:
-            (number, fired), self._noted = self._noted, None
-            self.close_at = ENDLESS
-            if self.open_at == ENDLESS:
-                self._settle()
-            for group, loop in fired:
-                self.counters[group] = counters = found.copy()
-                head = self.core, group, loop, number, self.state.trace_num
-                self._area.take(head, counters)
-
-    def _open(self, group: int, loop: int, first: int, stop: int) -> None:
-        """Clear a group; it records from now on."""
-        self.counters[group] = counters = [0] * COUNTERS
-        self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
-        if not self._active or self._active[-1].group < group:
-            self._active = [*self._active, recording]
-            self.close_at = min(self.close_at, stop)
-        else:
-            self._settle()
-
-    def _cut(self) -> None:
-        """Let no group take further instructions; those that have begun go on to their end."""
-        for recording in self._active:
-            recording.stop = min(recording.stop, self.executed)
-            self._close(recording)
-
-    def _close(self, recording: Recording) -> None:
-        """End a record if its last instruction has ended."""
-        if self.executed >= recording.stop and recording.ended == recording.begun:
-            self._finish(recording)
-
-    def _finish(self, recording: Recording) -> None:
-        """A record is whole: spill it. Raises `Fault`: no record can go there."""
-        self.recordings[recording.group] = None
-        if len(self._active) > 2 or self.open_at == ENDLESS:
-            self._settle()
-        else:
-            self._active = [other for other in self._active if other is not recording]
-            self.close_at = self._active[0].stop if self._active else ENDLESS
-        head = self.core, recording.group, recording.loop, recording.first, recording.begun
-        self._area.take(head, recording.counters)
