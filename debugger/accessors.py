@@ -346,9 +346,11 @@ def spot(state: State, row: StateField, steps: Iterable[str | tuple[Any, ...]]) 
         return row.name, first[0], 1
     part = whole
     for step in steps:
-        if isinstance(step, str):
+        if isinstance(step, str) and step in VIEWS:
             part = part.view(VIEWS[step])
             continue
+        if isinstance(step, str):
+            step = (int(step),) if step.isdecimal() else (step,)  # `vr1.0`
         if not all(isinstance(x, int | slice) for x in step):
             break  # several that need not lie together
         # One element is kept as an array: it shows where it stands.

@@ -127,6 +127,11 @@ def test_the_shift_of_a_requantising_instruction(vectors):
     assert text[1].startswith("  with shamt = 5: in the instruction ")
 
 
+def test_an_element_is_named_by_a_dot_too(vectors):
+    (dotted,), (indexed,) = why(vectors, "vc.vr6.i16.3"), why(vectors, "vc.vr6.i16[3]")
+    assert (dotted.value, dotted.how, dotted.where) == (indexed.value, indexed.how, indexed.where)
+
+
 def test_orders_pairs_and_old_results_are_causes(vectors):
     (sums,) = why(vectors, "vc.vr3")
     assert sums.where.line == 12, "the product that adds to the one before"
