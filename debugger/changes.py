@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from debugger.moves import is_given
 from debugger.places import Place, counts
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ Bools = NDArray[np.bool_]
 
 class Change(ABC):
     """Something of one core that is looked at after each of its acts."""
+
+    given = False  # acts of other cores may bring it about
 
     def __init__(self, device: Device, core: Core, where: list[Place]) -> None:
         self.device = device
@@ -50,16 +53,26 @@ class Change(ABC):
 
 
 class Waits(Change):
-    """The core begins to wait."""
+    """The core, or a part of it that has waits of its own, begins to wait."""
 
     def begin(self) -> None:
-        self.before = self.core.waiting
+        self.before = self._found()
+
+    def _found(self) -> dict[str, tuple[str, int]]:
+        """By part: what for, since when."""
+        core = self.core
+        if core.asks:  # it has no parts, and is asked after each of its instructions
+            return {} if core.waiting is None else {"": (core.waiting.on, core.waiting.since)}
+        core.sync()
+        return {x.part: (x.on, x.since) for x in core.stalls() if x.on}
 
     def look(self) -> Iterator[dict[str, Any]]:
-        now, before = self.core.waiting, self.before
+        now, before = self._found(), self.before
         self.before = now
-        if now is not None and (before is None or now.since != before.since):
-            yield {"place": self.core.name, "on": now.on, "since": now.since}
+        for part, (on, since) in now.items():
+            if part not in before or before[part][1] != since:
+                where = f"{self.core.name} {part}".rstrip()
+                yield {"place": where, "on": on, "since": since}
 
 
 class Levels(Change):
@@ -68,6 +81,7 @@ class Levels(Change):
     full = True
 
     def begin(self) -> None:
+        self.given = is_given(self.core)
         self.before = dict(self._found())
 
     def _found(self) -> Iterator[tuple[str, Bools]]:
@@ -110,10 +124,15 @@ class Numbers(Change):
                 found = self.told(value)
                 if found is not None:
                     yield file.name, found
+        yield from self.more()
 
     @abstractmethod
     def told(self, value: NDArray[Any]) -> Bools | None:
         """Where it is so; None for arrays of which it is never said."""
+
+    def more(self) -> Iterator[tuple[str, Bools]]:
+        """The same of what is in no register file."""
+        return iter(())
 
     def look(self) -> Iterator[dict[str, Any]]:
         for name, now in self._found():
@@ -129,6 +148,9 @@ class NotNumbers(Numbers):
     def told(self, value: NDArray[Any]) -> Bools | None:
         return np.isnan(value) if value.dtype.kind == "f" else None
 
+    def more(self) -> Iterator[tuple[str, Bools]]:
+        yield from self.core.not_numbers().items()
+
 
 class Limits(Numbers):
     """A whole number is at the end of its range."""
@@ -141,7 +163,7 @@ class Limits(Numbers):
         return found
 
 
-_CHANGES: dict[str, type[Change]] = {
+CHANGES: dict[str, type[Change]] = {
     "stall": Waits,
     "queue-full": Levels,
     "queue-empty": Emptied,
@@ -152,5 +174,5 @@ _CHANGES: dict[str, type[Change]] = {
 
 def change_of(event: str, device: Device, core: Core, where: list[Place]) -> Change | None:
     """What tells an event of `isa.common.EVENTS` on a core; None: the run tells it itself."""
-    found = _CHANGES.get(event)
+    found = CHANGES.get(event)
     return None if found is None else found(device, core, where)

@@ -31,6 +31,11 @@ class Move(NamedTuple):
     level: int  # how much it holds then
 
 
+def is_given(core: Core) -> bool:
+    """Whether others fill its queues: it has windows, or no program of its own."""
+    return bool(core.table.windows) or not core.table.instructions
+
+
 class Moves:
     """Some queues of one core."""
 
@@ -38,8 +43,7 @@ class Moves:
         self.device = device
         self.core = core
         rows = {queue.name: queue for queue in core.table.queues}
-        # Others fill what has windows, or no program of its own.
-        self.given = bool(core.table.windows) or not core.table.instructions
+        self.given = is_given(core)
         self.queues = [
             (place, rows[name], Members(device, place).part(rows[name].held))
             for place, name in queues

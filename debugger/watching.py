@@ -12,7 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from debugger.changes import Change, change_of
+from debugger.changes import CHANGES, Change, change_of
 from debugger.expressions import Expression, ExpressionError, compiled
 from debugger.hearing import inside, place_of, reaches
 from debugger.locations import Target, is_there
@@ -58,13 +58,22 @@ class Watching:
         """Whether something is asked for that fast engines do not tell in its own cycle."""
         session = self.session
         for point in session.points.active:
-            if point.kind == "catch" and event_of(session, point.text).late:
+            if point.kind == "catch" and self._is_late(point):
                 return True
             if point.kind in WATCHES:
                 cores = compiled(session, point.text, point.focus or None).cores
                 if any(not session.device.cores[name].asks for name in cores):
                     return True
         return False
+
+    def _is_late(self, point: Point) -> bool:
+        """Whether fast engines tell of an event when they get there."""
+        session = self.session
+        event = event_of(session, point.text)
+        if event.late or event.announced or event.name not in CHANGES:
+            return event.late
+        where = {place.core for place in places(session.device, point.place)} if point.place else ()
+        return any(not session.device.cores[name].asks for name in where or session.device.cores)
 
     # On and off
 
@@ -185,6 +194,8 @@ class Watching:
         """The cores whose acts have to be seen one by one."""
         device = self.session.device
         found = set(self._instructions) | {change.core.name for _, change in self._changes}
+        if any(change.given for _, change in self._changes):
+            found |= set(device.cores)
         for point, kind, where in self._announced:
             own = event_of(self.session, point.text)
             names = {c.name for c in device.order if own in c.table.events} or set(device.cores)
@@ -207,7 +218,7 @@ class Watching:
             hits += self._met(point, condition, by, None, values, (old, new))
         if core is not None:
             for point, change in self._changes:
-                if change.core is core:
+                if change.core is core or change.given:
                     for values in change.look():
                         condition = self._condition(point, place_of(core, values))
                         hits += self._met(point, condition, core.name, values=values)

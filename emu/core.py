@@ -101,6 +101,9 @@ from emu.origins import Origins
 from emu.state import State, StateField
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from emu.device import Device
     from emu.ports import Port
     from emu.windows import Later
@@ -338,6 +341,13 @@ class Core(ABC):
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:
         """How it reads bytes of memory as numbers of its own, by names of formats."""
+        return {}
+
+    def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Which of its real numbers are none, where the types of registers do not say it.
+
+        By a name for people; the first axes are the core's levels.
+        """
         return {}
 
     # The trace block

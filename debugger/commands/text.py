@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,11 +79,27 @@ def hit_text(hit: Hit) -> str:
         found += f": {_change_text(hit.old, hit.new) if is_change else _brief(hit.new)}"
     if "access" in hit.values:
         found += f", {hit.values['access']}"
+    elif hit.kind == "catch":
+        found += _event_text(hit.values)
     if hit.by:
         found += f" by {hit.by}"
     if "error" in hit.values:
         found += f" ({hit.values['error']})"
     return found
+
+
+def _event_text(values: Mapping[str, Any]) -> str:
+    """Where an event was, and of what."""
+    where = [f"{values['of']} of {values['place']}"] if "of" in values else []
+    if values.get("element"):
+        where[0] += f" {values['element']}"
+    if "on" in values:
+        where.append(f"{values['place']} for {values['on']}")
+    known = ("place", "of", "element", "on", "since", "address", "error")
+    where += [f"{name} {value}" for name, value in values.items() if name not in known]
+    if "error" in values:
+        where.append(str(values["error"]))
+    return ": " + ", ".join(where) if where else ""
 
 
 def _change_text(old: Any, new: Any) -> str:

@@ -33,7 +33,7 @@ from isa import memory_map
 from isa.codec import Decoded, DecodeError, decode
 from isa.fim import CORE
 from isa.fim_check import Check, CheckError
-from isa.fim_circuit import BUFFER_PARTS, BUFFERS, COLUMN_BYTES, COLUMNS, FORMATS
+from isa.fim_circuit import BUFFER_PARTS, BUFFERS, COLUMN_BYTES, COLUMNS, FORMATS, GIO, ROP, RZ
 from isa.fim_islands import WAITS, Geometry, abilities, island_address
 
 if TYPE_CHECKING:
@@ -232,6 +232,18 @@ class Island(Core):
                 if stop is not None:
                     return stop
         return None
+
+    def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
+        """See `Core.not_numbers`: of the registers of banks whose blocks run, in their formats."""
+        found = {}
+        for name in (ROP, GIO, RZ):
+            data = getattr(self.state, name)
+            found[name] = np.zeros(len(data), np.bool_)
+            for block in self.blocks:
+                if block.running:
+                    held = data[block.places].view(block.mode.dtype)
+                    found[name][block.places] = np.isnan(held).any(axis=1)
+        return found
 
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from emu.core import NEVER
 from emu.faults import Fault, Stop
 from emu.nnp.chain import Chain
 from emu.nnp.formats import formats
 from emu.nnp.iterations import WORD, Iterations
+from emu.nnp.state import HOST_FILES
 from isa.codec import Decoded, DecodeError, decode
 from isa.nnp import BEGIN, BETWEEN, CORE, MEMORY, SCALARS, STAGE, WRITE
 from isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
@@ -21,6 +24,8 @@ from isa.nnp_entries import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from emu.device import Device
     from emu.formats import MemoryFormat
@@ -102,6 +107,10 @@ class Processor(Iterations):
         self._chain = None
         if state.launched:
             self._chain = self._complete(tuple(word for _, word in state.chain))
+
+    def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
+        """See `Core.not_numbers`: of its vector register files."""
+        return {name: np.isnan(getattr(self.state, x)) for name, x in HOST_FILES.items()}
 
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:

@@ -7,10 +7,11 @@ taken it: until the grant of its banks, or until the channel of external memory 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emu.core import NEVER, Units
 from emu.faults import Stop
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 READS, WRITES, PARTIAL = (INDEX[f"external_{what}"] for what in ("reads", "writes", "partial"))
 
 
+_REALS = {"f16": "<f2", "f32": "<f4"}  # types of NumPy by elements
+
+
 class Bound(NamedTuple):
     """An instruction made ready at its address."""
 
@@ -68,6 +72,7 @@ class Processor(Hart):
         self.ready = [0] * PLACES
         self.cycles_operands = self.cycles_memory = self.cycles_branches = self.products = 0
         self.accesses = Accesses(self)
+        self._types: dict[int, str | None] = {}  # by vector register
         self._bound: dict[int, Bound] = {}  # by address; each holds the word that it was made of
 
     def serves(self, row: Instruction) -> bool:
@@ -104,6 +109,7 @@ class Processor(Hart):
     def reload(self) -> None:
         super().reload()
         self.ready = self.state.ready.tolist()
+        self._types = {}
         self.cycles_operands = self.state.cycles_operands
         self.cycles_memory = self.state.cycles_memory
         self.cycles_branches = self.state.cycles_branches
@@ -198,6 +204,7 @@ class Processor(Hart):
                 return stop
         if self.listeners:
             self.announce("instruction", address=self.pc)
+            self._note_type(bound.found)
         family = bound.found.row.family
         if bound.act is not None:
             bound.act()
@@ -217,6 +224,20 @@ class Processor(Hart):
         except Later as later:
             self.put_off(later)
         return None
+
+    def _note_type(self, found: Decoded) -> None:
+        """Keep of which type of real numbers a vector register is, for `not_numbers`."""
+        operation = OPERATIONS.get(found.row.mnemonic)
+        for place in writes(found):
+            if operation is not None and place >= FIRST_VECTOR:
+                self._types[place - FIRST_VECTOR] = _REALS.get(operation.element)
+
+    def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
+        """See `Core.not_numbers`: of vector registers by the instructions that wrote them."""
+        found = np.zeros(len(self.vr), np.bool_)
+        for number, dtype in self._types.items():
+            found[number] = dtype is not None and bool(np.isnan(self.vr[number].view(dtype)).any())
+        return {"vr": found}
 
     def _fetched(self) -> Bound:
         """The instruction at `pc`, made ready. Raises `Fault`."""

@@ -1,0 +1,139 @@
+"""`catch` of each event on each core that has it: who, where, when; the same on both engines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from debugger.commands.text import hit_text
+from debugger.session import Session
+from emu.engines import ENGINES
+from macaw.running import configuration_of
+from tests.debugger.programs import loaded, of_source, session
+from tests.debugger.test_points import going
+
+pytestmark = pytest.mark.once
+
+
+def changed(folder, engine, **settings):
+    """A session of a program on a device with other settings."""
+    program, inputs = loaded(folder)
+    config = dict(configuration_of(program))
+    config |= {name.replace("__", "."): value for name, value in settings.items()}
+    return Session(program, config, inputs, engine)
+
+
+def caught(make, event, place="", most=6):
+    """What is said of the first events, the same on both engines."""
+    seen = []
+    for engine in ENGINES:
+        debug = make(engine)
+        debug.points.add("catch", event, place=place)
+        found = []
+        for stop in going(debug, most):
+            found += [(stop.cycle, stop.turn, stop.reason, hit) for hit in stop.hits]
+        seen.append([(*where, hit_text(hit)) for *where, hit in found])
+        assert debug.points.all[1].hits == len(found)
+    assert seen[0] == seen[1]
+    assert seen[0], "it was never caught"
+    assert {reason for _, _, reason, _ in seen[0]} == {"event"}
+    return [(cycle, text) for cycle, _, _, text in seen[0]]
+
+
+@pytest.mark.parametrize(
+    ("folder", "event", "place", "text"),
+    [
+        ("layer", "queue-empty", "pe[0,0].1", "queue-empty: q1 of pe[0,0].1 by pe[0]"),
+        ("layer", "queue-empty", "dma", "queue-empty: beats of dma by dma"),
+        ("nnp_softmax", "queue-empty", "nnp", "queue-empty: NetInQ of nnp by nnp"),
+        ("layer", "stall", "cp", "stall: cp for all transfers of the dma by cp"),
+        ("layer", "stall", "pe[0]", "stall: pe[0] bus for ib=0 of cluster 0, which is at work"),
+        ("nnp_softmax", "stall", "nnp", "stall: nnp for a vector in NetInQ by nnp"),
+        ("fim_gru", "stall", "fim[1]", "stall: fim[1] block 1 for 1 columns in buffer 0 by fim[1]"),
+        ("layer", "dma-done", "", "dma-done: ticket 1 by dma"),
+        ("layer", "swap", "", "swap: mask 1 by cp"),
+        ("layer", "exe", "pe[0,1]", "exe: cluster 1, buffer 0, order 1 by pe[0]"),
+        ("digits_mlp", "sfu-done", "pe[0,0]", "sfu-done: cluster 0, "),
+    ],
+)
+def test_each_event_says_who_and_where(folder, event, place, text):
+    found = caught(lambda engine: session(folder, engine), event, place, 2)
+    assert found[0][1].startswith(f"catch 1: {text}")
+
+
+@pytest.mark.parametrize(
+    ("folder", "settings", "place", "text"),
+    [
+        ("layer", {"pe__load_queue_1": 2}, "pe[0]", "queue-full: q1 of pe[0,0].0 by pe[0]"),
+        ("layer", {"dma__queue": 1}, "dma", "queue-full: transfers of dma by cp"),
+        ("nnp_softmax", {"nnp__net_in": 1}, "nnp", "queue-full: NetInQ of nnp by dma"),
+    ],
+)
+def test_full_queues_and_who_filled_them(folder, settings, place, text):
+    found = caught(lambda engine: changed(folder, engine, **settings), "queue-full", place, 2)
+    assert found[0][1] == f"catch 1: {text}"
+
+
+VECTOR = """
+        .core vc
+        la   t0, numbers
+        vld  vr0, (t0)
+        vld  vr1, 16(t0)
+        vsub.f32 vr2, vr0, vr1
+        vadd.w vr3, vr2, vr2
+        vsub.f32 vr2, vr0, vr0
+        li   a0, 0
+        li   a7, 93
+        ecall
+        .data
+        .balign 16
+numbers: .word 0x7f800000, 0x3f800000, 0, 0, 0x7f800000, 0, 0, 0
+"""
+
+
+def test_a_vector_register_that_is_no_number():
+    """inf - inf of lane 0, twice: between both nothing of vr2 is a real number's."""
+    found = caught(lambda engine: of_source(VECTOR, engine), "nan", "vc")
+    assert [text for _, text in found] == ["catch 1: nan: vr of vc [2] by vc"]
+
+
+def test_a_bank_that_is_no_number():
+    """What lies in an island's banks is none; its block begins at 652 or so."""
+
+    def make(engine):
+        debug = session("fim_gru", engine)
+        debug.goto(640)
+        core = debug.device.cores["fim[1]"]
+        place = core.table.memories[1].start(1)
+        debug.device.memory.poke(place, np.full(1 << 13, np.nan, "<f2").tobytes())
+        debug.edited()
+        return debug
+
+    found = caught(make, "nan", "fim[1]", 3)
+    assert found[0][1].startswith("catch 1: nan: rop of fim[1,0]")
+
+
+def test_a_fault_stops_every_run():
+    debug = of_source("        .core cp\n_start: lw a0, 2(zero)\n        .word 0\n")
+    debug.points.add("catch", "fault")
+    stop = debug.proceed()
+    assert stop.reason == "fault"
+    assert stop.where.core == "cp"
+    assert stop.where.line == 2
+
+
+def test_accumulators_at_the_end_of_their_range():
+    """All of them a product below it: the products of a PE bring it there in different cycles."""
+
+    def make(engine):
+        debug = changed("layer", engine, pe__overflow="saturate")
+        debug.points.add("catch", "exe")
+        debug.proceed()
+        debug.points.delete(1)
+        for number in range(4):
+            debug.set(f"pe[0,*].*.acc{number}", 2**31 - 2)
+        debug.points._given = 0
+        return debug
+
+    found = caught(make, "saturate", "pe[0]", 3)
+    assert found[0] == (150, "catch 1: saturate: accumulators of pe[0,0].0 [0] by pe[0]")
