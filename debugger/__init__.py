@@ -8,7 +8,7 @@
 | `watching`, `changes` | the same at work while a device runs |
 | `expressions`, `grammar` | the assembler's expressions extended by state |
 | `values` | memory, and numbers as types hold them |
-| `naming`, `accessors`, `places` | names of state, from declared state and tables |
+| `naming`, `accessors`, `chains`, `places` | names of state, from declared state and tables |
 | `locations` | where to stop: `layer.s:12`, a symbol, `*0x10000` |
 | `history` | checkpoints, and the way back |
 | `backwards` | where a core was before, the last hit of a point |

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from debugger.expressions import compiled
+from debugger.points import formed
 from debugger.stops import Wait, Where
 from emu.copies import original
 
 if TYPE_CHECKING:
     from asm.program import Program
+    from debugger.places import Place
+    from debugger.points import Point
     from debugger.session import Session
     from emu.core import Core
     from emu.device import Device
@@ -53,3 +57,12 @@ def details(session: Session, raw: Stop) -> dict[str, Any]:
     if (raw.before or raw.reason == "event") and session.watching.met:
         more["hits"] = tuple(session.watching.met)
     return more
+
+
+def printed(session: Session, point: Point, place: Place | None) -> str:
+    """What a dprintf says of the present, as seen from a place (None: from the focus)."""
+    focus = (place,) if place is not None else None
+    try:
+        return formed(point.form, [compiled(session, x, focus).value() for x in point.values])
+    except ValueError as error:
+        return f"{point.form}: {error}"

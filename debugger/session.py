@@ -17,8 +17,8 @@ from debugger.history import START, Edit, History, Position
 from debugger.lines import Lines
 from debugger.locations import locate, targets
 from debugger.places import Place, compact, places
-from debugger.points import Point, Points, formed
-from debugger.records import details, waits_of, where_of
+from debugger.points import Point, Points
+from debugger.records import details, printed, waits_of, where_of
 from debugger.runner import Runner
 from debugger.stepping import (
     INSTRUCTION,
@@ -104,12 +104,7 @@ class Session:
 
     def printed(self, point: Point, place: Place | None) -> None:
         """A dprintf is met: print what it says."""
-        focus = (place,) if place is not None else None
-        try:
-            values = [compiled(self, text, focus).value() for text in point.values]
-            text = formed(point.form, values)
-        except ValueError as error:
-            text = f"{point.form}: {error}"
+        text = printed(self, point, place)
         self._wrote("dprintf", text.encode("utf-8", "replace") + b"\n")
 
     def choose_engine(self) -> None:
