@@ -21,11 +21,11 @@ class Cause:
     role: str  # what it was for the step that took it: "weight", "rs1"; of the first: the question
     name: str  # where it lay: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: in the step itself
     value: Any = None
-    how: str = ""  # the step: "mac", "transfer 3"; "input", "program", "begin": nothing before it
+    how: str = ""  # the step: "mac", "transfer 3"; nothing is before those in ENDS
     core: str = ""
     cycle: int | None = None
     where: Where | None = None  # the instruction
-    by: str = ""  # the core that asked for the step
+    by: str = ""  # the core that asked for the step; the command that set the value
     memory: tuple[int, int] | None = None  # address, bytes
     setting: bool = False  # it says how the step works; the others are what it worked on
     _more: Any = field(default=None, repr=False)
@@ -49,6 +49,8 @@ ENDS = ("input", "program", "begin", "window", "empty", "instruction", "set")
 
 
 class Finder:
+    """Asks the record, and the cores that it has heard, step by step."""
+
     def __init__(self, record: Record) -> None:
         self.record = record
         self.session = record.session
