@@ -26,7 +26,6 @@ class Round(NamedTuple):
     """A pass through a block that branches back to its begin at one place alone."""
 
     length: int  # instructions
-    cost: int  # device cycles
     uses: int  # of compute units
     last: int  # the end of the last use, device cycles from the begin of the next pass
 
@@ -59,6 +58,7 @@ class Counting:
         self.last_use = 0  # of compute units, device cycles from `t`
         begins = zip(instructions, self.begins, strict=False)
         self.first_use = next((begin for found, begin in begins if hart.uses(found.row)), 0)
+        self.back = self._back()
         self.round = self._round() if self.counting else None
 
     @property
@@ -78,32 +78,22 @@ class Counting:
     def tally_enter(self) -> Iterable[str]:
         """Lines at the begin of a function that counts."""
         owed = ("owed = 0",) if self.round is not None and self.crosses else ()
-        return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed, *self._bound(0))
+        return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 
     def head(self, leave: list[str], cutting: list[str] | None) -> list[str]:
         """Lines before each pass: whether it may begin, or a border comes in it.
 
-        If so, a function that crosses none leaves as it does at the limit.
+        If so, a function that crosses none leaves as it does at the limit. If there is one way back
+        alone, limit and border can be no nearer than a `bound`, before which nothing is asked.
         """
-        late = f"t + {self.rest[0]} >= limit"
-        if self.round is None and cutting is None:
-            return [f"if {late} or done > room:", *indented(leave)]
-        if cutting is None:
-            return ["if t >= bound:", *indented(leave)]
-        lines = [f"if {late}:", *indented(leave)]
-        if self.round is None:
-            return [*lines, "if done > room:", *indented(cutting)]
-        return ["if t >= bound:", *indented([*lines, *cutting])]
-
-    def _bound(self, more: int) -> Iterable[str]:
-        """A line for the time of a pass that may be too late, if all passes cost the same.
-
-        `more` instructions may be done than the room from now on.
-        """
-        if self.round is not None:
-            room = f"room + {more}" if more else "room"
-            passes = f"(({room}) // {self.round.length} + 1)"
-            yield f"bound = min(limit - {self.rest[0]}, t + {self.round.cost} * {passes})"
+        lines = [f"if t + {self.rest[0]} >= limit:", *indented(leave)]
+        lines += ["if done > room:", *indented(leave if cutting is None else cutting)]
+        if self.back is None:
+            return lines
+        cost = self.begins[self.back] + self.hart.timing.taken  # and what the pass waits
+        passes = f"((room - done) // {self.back + 1} + 1)"
+        lines.append(f"bound = min(limit - {self.rest[0]}, t + {cost} * {passes})")
+        return ["if t >= bound:", *indented(lines)]
 
     @property
     def lasting(self) -> Iterable[str]:
@@ -150,7 +140,7 @@ class Counting:
         yield f"        t += {self.offset}"
         yield "        break"
         yield f"    room = cut - {len(self.instructions)}"
-        yield from indented(self._bound(self.place))
+        yield "    bound = t"
         yield f"    cut += {self.place}"
 
     def ends(self) -> Iterable[str]:
@@ -163,23 +153,27 @@ class Counting:
         whole += " + owed" if self.crosses else ""
         return (f"uses = {whole} + {used}", f"used = t + {last}")
 
-    def _round(self) -> Round | None:
-        """The passes through the block, if they are all alike and use a unit."""
-        if "uses" not in self.tallied:
-            return None
+    def _back(self) -> int | None:
+        """The place of the only instruction that goes back to the block's begin."""
         backs = [
             place
             for place, found in enumerate(self.instructions)
             if found.row.family in ("branch", "jump") and found.values.get("target") == -4 * place
         ]
-        if len(backs) != 1:
+        return backs[0] if len(backs) == 1 else None
+
+    def _round(self) -> Round | None:
+        """The passes through the block, if they are all alike and use a unit."""
+        if "uses" not in self.tallied:
             return None
-        used = [self.hart.uses(found.row) for found in self.instructions[: backs[0]]]
+        if self.back is None:
+            return None
+        used = [self.hart.uses(found.row) for found in self.instructions[: self.back]]
         if not any(used):
             return None
         last = max(place for place, units in enumerate(used) if units)
-        cost = self.begins[backs[0]] + self.hart.timing.taken
-        return Round(len(used) + 1, cost, sum(used), self.begins[last + 1] - cost)
+        cost = self.begins[self.back] + self.hart.timing.taken
+        return Round(len(used) + 1, sum(used), self.begins[last + 1] - cost)
 
     def use(self, found: Decoded) -> None:
         """Note for the tally the compute units that an instruction uses."""

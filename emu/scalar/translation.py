@@ -138,7 +138,7 @@ class Translator(Counting):
             *(f"x{number} = x[{number}]" for number in used),
             "t = core.time",
             *self.enter(),
-            *(self.tally_enter() if self.counting else ()),
+            *(("bound = t", *self.tally_enter()) if self.counting else ()),
             f"{' = '.join(zeros)} = 0",
             "plain = False",
             "while True:",
