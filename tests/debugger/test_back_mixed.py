@@ -7,6 +7,7 @@ session, points or checkpoints.
 from __future__ import annotations
 
 from functools import cache, partial
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -144,7 +145,7 @@ INVERSE = {"stepi": "reverse-stepi", "stepc": "reverse-stepc", "stepx": "reverse
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", CORES)
 def test_as_many_back_as_forth(name, engine):
-    """Instructions, cycles and pieces in any order, and each taken back."""
+    """Instructions, cycles and pieces in any order, each taken back, and all of them again."""
     debug = begun(name, engine)
     debug.points.clear()
 
@@ -167,6 +168,9 @@ def test_as_many_back_as_forth(name, engine):
         for move, count, here in reversed(places):
             BACK[INVERSE[move]](debug, count)
             assert (debug.device.position, debug.device.hash()) == here
+        for (move, count, _), (_, _, there) in pairwise(places):
+            FORTH[move](debug, count)
+            assert (debug.device.position, debug.device.hash()) == there
 
     goes()
 
