@@ -6,6 +6,7 @@ session, points or checkpoints.
 
 from __future__ import annotations
 
+import contextlib
 from functools import cache, partial
 from itertools import pairwise
 
@@ -135,6 +136,41 @@ def test_a_position_is_one_state(name, engine):
                 continue  # nothing runs there
             seen.append((debug.device.position, debug.device.hash()))
         assert [x for _, x in seen] == states(folder, other, [at for at, _ in seen])
+
+    goes()
+
+
+EDITS = {"cp": "s0", "vc": "t1", "fim": "fim[0].bank[0].rz.f16[0]", "pe": "pe[0,1].2.acc0"}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", EDITS)
+def test_behind_an_edit_a_position_is_one_state_too(name, engine):
+    """The witness is a session of the other engine that makes the edit, and a run from there on."""
+    other = next(x for x in ENGINES if x != engine)
+    debug, witness = begun(name, engine), begun(name, other)
+
+    @settings(max_examples=4)
+    @given(st.integers(0, 60), st.integers(1, 9), moves)
+    def goes(later, value, chosen):
+        for one in (debug, witness):
+            one.restart_program()
+            one.goto(CORES[name][1] + later)
+            one.set(EDITS[name], value)
+        here = debug.device.position
+        seen = {here: debug.device.hash()}
+        for move, count in chosen:
+            with contextlib.suppress(SessionError):
+                ({**FORTH, **BACK})[move](debug, count)
+            if debug.device.position < here:
+                break  # before it, it is not
+            known = seen.setdefault(debug.device.position, debug.device.hash())
+            assert known == debug.device.hash()
+        witness.watching.disarm()
+        for (cycle, turn), state in sorted(seen.items()):
+            if witness.device.position < (cycle, turn):
+                witness.device.run(until=cycle, turn=turn)
+            assert witness.device.hash() == state
 
     goes()
 
