@@ -54,8 +54,8 @@ class Dma(Core):
         self.writer = device.memory.port(self)
         self.rows = 0  # of the running transfer, 0 if it has no bytes
         self.ordered = False  # its rows must not overtake one another
-        # What the trace will have of it: begin, end, count by occurrence.
-        self._uses: dict[str, tuple[int, int, int]] = {}
+        # What the trace will have of it, by occurrence: that, its begin, end and count.
+        self._uses: dict[str, tuple[str, int, int, int]] = {}
         self._begun = BEFORE  # when it began, if the trace does not know that
 
     # What cp asks for
@@ -389,14 +389,14 @@ class Dma(Core):
         """See `Core.occurred`; the block has it when the transfer ends or something else asks."""
         known = self._uses.get(what)
         if known is not None:
-            time, count = known[0], known[2] + count
-            until = until if until > known[1] else known[1]
-        self._uses[what] = time, until, count
+            time, count = known[1], known[3] + count
+            until = until if until > known[2] else known[2]
+        self._uses[what] = what, time, until, count
 
     def _tell(self, until: int = 0) -> None:
         """Let the block have what the running transfer did; it ends at `until` (0: not yet)."""
         if self.tracing:
-            uses = [(what, *use) for what, use in self._uses.items()]
+            uses = list(self._uses.values())
             self._uses.clear()
             begun, self._begun = self._begun, BEFORE
             self.trace.did(self.state.number, uses, until, begun)
