@@ -70,7 +70,8 @@ class Record:
             self.device.restore(points[0].snapshot)
         for point in points:
             if point.edited and point.position <= here:
-                self._run(point.position)
+                if point is not points[0]:
+                    self._run(point.position)
                 self._edit(point)
         self._run(here)
         self.device.pause = None
