@@ -70,6 +70,8 @@ def _registers(interpreter: Interpreter, text: str | None) -> Answer:
     }
     if text is not None and text in names:
         value = session.evaluate(f"${text}")
+        if isinstance(value, np.ndarray):
+            return answers.table(answers.VALUE, [(text, value.tolist())])
         return answers.table(("register", "value", ""), [(text, value, _hexadecimal(value))])
     rows: list[tuple[Any, ...]] = []
     for place in _focused(interpreter, text):

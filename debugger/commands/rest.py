@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 
 from debugger.commands import answers
 from debugger.commands.answers import Answer
-from debugger.commands.table import COMMANDS, GROUPS, Command, CommandError, Line, command, find
+from debugger.commands.table import (
+    COMMANDS,
+    GROUPS,
+    Command,
+    CommandError,
+    Line,
+    command,
+    find,
+    meant,
+)
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
@@ -21,11 +30,23 @@ LOOKS = 0.1  # seconds between looks whether a shell command is to end
 OUTPUT = 1 << 16  # characters that are kept of what a shell command prints
 
 
-@command("help [NAME]", "rest", "what there is, or all about a command", aliases=("h",))
+@command(
+    "help [NAME]",
+    "rest",
+    "what there is, or all about a command, or those that begin so",
+    aliases=("h",),
+)
 def _help(interpreter: Interpreter, line: Line) -> Answer:
     name = line.get("NAME")
     if name is not None:
-        return answers.text(about(find(name)), name)
+        found = meant(name)
+        if len(found) > 1:
+            some = [(row.usage, row.meaning) for row in found]
+            return answers.table(("command", "what it does"), some)
+        try:
+            return answers.text(about(find(name)), name)
+        except CommandError as error:
+            raise CommandError(str(error), error.hint, line.place("NAME")) from None
     rows = [
         (GROUPS[group], row.usage, row.meaning)
         for group in GROUPS

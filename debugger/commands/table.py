@@ -148,12 +148,16 @@ def command(
     return add
 
 
+def meant(word: str) -> list[Command]:
+    """The commands that a word may mean: the one that is called so, else those that begin so."""
+    rows = COMMANDS.values()
+    called = [row for row in rows if word in row.names]
+    return called or [row for row in rows if row.name.startswith(word)]
+
+
 def find(word: str) -> Command:
     """The command that a name, an alias or a unique prefix means. Raises `CommandError`."""
-    for row in COMMANDS.values():
-        if word in row.names:
-            return row
-    found = [row for row in COMMANDS.values() if row.name.startswith(word)]
+    found = meant(word)
     if len(found) == 1:
         return found[0]
     if found:

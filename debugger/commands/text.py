@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -162,8 +163,10 @@ def _array_lines(head: str, value: list[Any], width: int = 0) -> Iterator[str]:
     if value and isinstance(value[0], list):
         yield head
         width = width or _widest(value)
+        places = len(str(len(value) - 1)) + 2
         for at, row in enumerate(value):
-            yield from (f"  {line}" for line in _array_lines(f"[{at}]", row, width))
+            head = f"[{at}]".rjust(places)
+            yield from (f"  {line}" for line in _array_lines(head, row, width))
         return
     line = f"{head} ["
     for at, item in enumerate(map(value_text, value)):
@@ -183,12 +186,14 @@ def _widest(value: Any) -> int:
 
 
 def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Rows below their names; numbers stand at the right."""
-    cells = [[_cut(value_text(cell)) for cell in row] for row in rows]
+    """Rows below their names, numbers at the right; without empty columns that have no name."""
     raw = [list(row) for row in rows]
-    if not cells:
+    if not raw:
         yield "none"
         return
+    kept = [name or any(x is not None for x in x) for name, *x in zip(columns, *raw, strict=True)]
+    columns, *raw = (list(compress(row, kept)) for row in (columns, *raw))
+    cells = [[_cut(value_text(cell)) for cell in row] for row in raw]
     right = [
         all(isinstance(row[at], int | float) or row[at] is None for row in raw)
         for at in range(len(columns))

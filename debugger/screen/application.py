@@ -146,6 +146,7 @@ class Screen:
         if worker.busy:
             what, cycle = worker.progress or ("", None)
             text = f"{what or worker.busy}" + ("" if cycle is None else f", cycle {cycle:,}")
+            text += f", then {worker.waiting - 1} more" if worker.waiting > 1 else ""
             return [("bold", f" {text}: Ctrl-C stops it ")]
         frame = worker.frame
         style = "bold fg:ansired" if frame.reason in BAD else "bold"
@@ -158,8 +159,8 @@ class Screen:
 
     def _accept(self, buffer: Buffer) -> bool:
         self.words.palette = False
-        if self.worker.progress is not None:
-            return True  # a program runs: the line stays
+        if self.worker.progress is not None and not buffer.text.strip():
+            return True  # impatience is no wish to repeat
         self.arrangement.scroll.pop("output", None)
         self.worker.submit(buffer.text)
         return False

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from debugger.commands.interpreter import Interpreter
-from debugger.commands.text import shown
+from debugger.commands.text import shown, table_lines, value_lines
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 
@@ -270,3 +270,18 @@ def test_errors(run, line):
     if place is not None:
         assert answer.mark.begin == place
     assert shown(answer, line)
+
+
+def test_rows_of_an_array_stand_below_each_other():
+    rows = list(value_lines([("y", [[7, -12]] * 11)]))
+    assert rows[0] == "y ="
+    assert rows[1] == "   [0] [  7, -12]"
+    assert rows[11] == "  [10] [  7, -12]"
+
+
+def test_an_empty_column_without_a_name_is_left_out():
+    columns = ("core", "", "value")
+    empty = table_lines(columns, [("cp", None, 1), ("vc", None, 22)])
+    assert list(empty) == ["core  value", "cp        1", "vc       22"]
+    filled = table_lines(columns, [("cp", None, 1), ("vc", "x5", 22)])
+    assert list(filled) == ["core      value", "cp    -       1", "vc    x5     22"]

@@ -17,6 +17,7 @@ from tests.debugger.programs import of_source, session
 from tests.debugger.test_session import LOOP
 from tests.debugger.typist import PATIENCE, Typist
 
+FOREVER = ".core cp\n_start: addi s0, s0, 1\n j _start\n"
 SHIFT_F12, F12, ALT_6 = "\x1b[24;2~", "\x1b[24~", "\x1b6"
 
 
@@ -63,6 +64,33 @@ def test_ctrl_c_stops_a_run_and_output_goes_to_its_panel():
         user.until("Hello from the command processor.", "exit with code 0")
 
     Typist(session("hello")).play(hello)
+
+
+def test_lines_typed_during_a_run_are_done_behind_it_and_dropped_with_it():
+    def act(user):
+        user.type("continue\r")
+        user.until("running, cycle")
+        user.type("\r\recho first\recho second\r")
+        user.until(", then 2 more: Ctrl-C stops it")
+        user.interpreter.session.interrupt()  # of the run alone
+        user.until("interrupt at cycle", "\nfirst ", "\nsecond ")
+        user.type("continue\r")
+        user.until("running, cycle")
+        user.type("echo never\r")
+        user.until(", then 1 more")
+        user.type("\x03")
+        user.until("interrupt at cycle", "> continue")
+        user.type("echo at last\r")
+        user.until("\nat last ")
+
+    typist = Typist(of_source(FOREVER)).play(act)
+    assert typist.interpreter.history == [
+        "continue",
+        "echo first",
+        "echo second",
+        "continue",
+        "echo at last",
+    ]
 
 
 def test_a_resize_brings_other_panels():
