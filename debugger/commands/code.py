@@ -79,6 +79,8 @@ def standing(session: Session) -> dict[int, list[Place]]:
 
 
 def _original(session: Session, address: int) -> int:
+    if session.program.section_at(address) is not None:
+        return address
     for target in targets(session, address):
         return original(session.program, target.core, target.address)
     return address

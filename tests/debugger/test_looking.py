@@ -10,6 +10,7 @@ import pytest
 
 from debugger.commands.interpreter import Interpreter
 from debugger.commands.text import shown, table_lines, value_lines
+from debugger.gathering import Gatherer
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 
@@ -285,3 +286,17 @@ def test_an_empty_column_without_a_name_is_left_out():
     assert list(empty) == ["core  value", "cp        1", "vc       22"]
     filled = table_lines(columns, [("cp", None, 1), ("vc", "x5", 22)])
     assert list(filled) == ["core      value", "cp    -       1", "vc    x5     22"]
+
+
+def test_the_part_of_an_island_that_is_not_the_first():
+    debug = Interpreter(session("fim_gru"), DebuggerFiles())
+    place = debug.session.program.symbol("blocks").value
+    rows = debug.execute("x/3i blocks+8").rows
+    assert [row[1].partition(" ")[0] for row in rows] == [
+        f"{place + 8 + 4 * at:#010x}" for at in range(3)
+    ]
+    debug.execute("break blocks+8")
+    debug.execute("continue")
+    code = Gatherer(debug, debug.arrangement)
+    debug.execute("focus fim[1]")
+    assert [row.address for row in code.code().rows if row.current] == [place + 8]
