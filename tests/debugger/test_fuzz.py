@@ -91,7 +91,9 @@ actions = st.lists(
     st.sampled_from(KEYS)
     | lines.map(lambda line: f"{line}\r")
     | st.text(max_size=4).filter(lambda text: "\4" not in text)
-    | st.tuples(st.integers(1, 230), st.integers(1, 70)),
+    | st.tuples(st.integers(1, 230), st.integers(1, 70))
+    | st.builds("\x1b[<{};{};{}{}".format, st.sampled_from((0, 1, 2, 32, 35, 64, 65)),
+                st.integers(0, 240), st.integers(0, 80), st.sampled_from("Mm")),  # the mouse
     min_size=20, max_size=60,
 )  # fmt: skip
 
@@ -102,6 +104,7 @@ def test_keys_lines_and_sizes_in_any_order(name):
     @given(actions)
     def goes(chosen):
         def act(user):
+            user.type("mouse on\r")
             for action in chosen:
                 if isinstance(action, str):
                     user.type(action)
