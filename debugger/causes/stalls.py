@@ -1,7 +1,8 @@
 """Who waits for what, since when, for whom, and what those do: down to the true cause.
 
 The tree is built of what cores say of themselves (`emu.core.Core.stalls`). It ends at somebody
-who has ended and never gives what others wait for, at a circle, or at somebody who is busy.
+who has ended and never gives what others wait for, who has faulted, at a circle, or at somebody
+who is busy.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 MOST = 8  # parts of a core that are shown below it
 WAITS, BUSY, ENDED, IDLE, CIRCLE, NOBODY = "waits", "busy", "ended", "idle", "circle", "nobody"
-FINAL = (ENDED, IDLE, CIRCLE, NOBODY)  # what never ends a wait
+FAULTED = "faulted"
+FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)  # what never ends a wait
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Stalled:
     """Somebody who waits, or for whom somebody waits."""
 
     who: str  # `cp`, `fim[0] block 1`; empty: nobody could end the wait
-    state: str  # "waits", "busy", "ended", "idle" (it never began), "circle", "nobody"
+    state: str  # "waits", "busy", "ended", "idle" (it never began), "circle", "nobody", "faulted"
     on: str = ""  # what would end its wait
     since: int | None = None
     until: int | None = None  # it goes on by itself then
@@ -69,6 +71,11 @@ class _Builder:
         if core.name in path:
             return _circle(core.name, path)
         self.shown.add(core.name)
+        stopped = self.session.stopped
+        where = stopped.where
+        if stopped.fault is not None and where is not None and where.core == core.name:
+            said = f"{stopped.fault['kind']}: {stopped.fault['message']}"
+            return Stalled(core.name, FAULTED, where=where, note=said)
         known = core.stalls()
         if len(known) == 1 and not known[0].part:
             return self._node(core, known[0], path)
@@ -165,6 +172,9 @@ def _sentence(leaf: Stalled, above: Stalled | None) -> str:
             return f"{leaf.who} has ended{at}, and gives no more{by}{wanted}"
         case "idle":
             return f"{leaf.who} was never started{wanted}"
+        case "faulted":
+            at = f" at {_place(leaf.where)}" if leaf.where is not None else ""
+            return f"{leaf.who} has faulted{at} ({leaf.note}){wanted}"
         case "nobody":
             who = above.who if above is not None else "it"
             return f"nobody could end that: {who} waits for {leaf.note}"
@@ -262,7 +272,10 @@ def _line(item: Stalled) -> str:
     return text
 
 
-_STATES = {WAITS: "waits", BUSY: "is busy", ENDED: "has ended", IDLE: "was never started"}
+_STATES = {
+    WAITS: "waits", BUSY: "is busy", ENDED: "has ended", IDLE: "was never started",
+    FAULTED: "has faulted",
+}  # fmt: skip
 
 
 def _place(where: Where) -> str:

@@ -23,7 +23,7 @@ MOST_LINES = 400
     "why",
     "who waits for what, since when, for whom, and what those do; alone: all that run",
     details="The last lines name the true cause: somebody who has ended and gives no more,"
-    " a circle, or\nsomebody who is busy, until when if that is known.",
+    " who has\nfaulted, a circle, or somebody who is busy, until when if that is known.",
 )
 def _why_stalled(interpreter: Interpreter, line: Line) -> Answer:
     session = interpreter.session

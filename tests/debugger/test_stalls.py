@@ -132,6 +132,40 @@ def test_cp_waits_for_itself_beside_the_array():
     assert found.causes == ("cp waits for itself, by core.wait 0x10001",)
 
 
+MORE_LOADS = """
+        .core   pe, row=0
+x:      .array  int8, 1, 16
+h:      .array  int32, 1, 16
+        .seq    s
+          ld    activations, base=0
+          ld    activations, base=1
+        .endseq
+        .list   work
+        config  ib=0, s
+        exe     ib=0, last, data=(x[0]), out=(h, pes=4)
+        .endlist
+""" + WRONG_MASK[WRONG_MASK.index("        .core   cp") :].replace("1 << 0 | ", "")
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_who_has_faulted_is_the_cause_of_those_who_wait_for_it(engine):
+    run = of_source(MORE_LOADS, engine)
+    stop = run.proceed()
+    assert (stop.reason, stop.where.core) == ("fault", "pe[0]")
+    found = why_stalled(run)
+    (cp,) = found.trees
+    (row,) = cp.causes
+    assert (cp.state, row.who, row.state) == ("waits", "pe[0]", "faulted")
+    assert row.where.line == line_of(MORE_LOADS, "base=1")
+    place = f"{row.where.address:#010x} <s+{row.where.address - run.program.symbol('s').value}>"
+    said = f"{stop.fault['kind']}: {stop.fault['message']}"
+    assert found.causes == (
+        f"pe[0] has faulted at {place} test.s:{row.where.line} ({said}): cp waits for {cp.on}",
+    )
+    run.stepc_back()
+    assert why_stalled(run).trees[0].causes[0].state != "faulted"
+
+
 def test_the_array_at_work_is_no_deadlock():
     run = session("digits_mlp")
     run.goto(1500)
