@@ -69,8 +69,11 @@ class Runner:
         return found
 
     def check(self) -> None:
-        """Raise `SessionError` if somebody has asked to stop: for work that is no run."""
-        if self.asked():
+        """Raise `SessionError` if somebody has asked to stop: for work that is no run.
+
+        A run ends between acts by itself; conditions inside one must not break it off.
+        """
+        if self.session.device.pause is None and self.asked():
             raise SessionError("interrupted")
 
     def forward(self, until: Position | None = None) -> Stop:

@@ -63,6 +63,20 @@ def test_looking_ends(line, monkeypatch):
     assert run.execute("stepi 3").stopped.done == 3
 
 
+def test_a_condition_at_work_does_not_break_off_an_act(monkeypatch):
+    """The run ends behind the act, as any other, and goes on from there."""
+    run = interpreter(session("layer"))
+    plain = session("layer")
+    plain.proceed()
+    run.execute("catch exe if sum(pe[*,*].*.macs) < 0")
+    asked_at(run, monkeypatch, 7)
+    stopped = run.execute("continue").stopped
+    assert stopped.reason == "interrupt"
+    assert 0 < stopped.cycle < plain.device.cycle
+    assert run.execute("continue").stopped.reason == "exit"
+    assert run.session.device.hash() == plain.device.hash()
+
+
 def test_what_was_asked_for_before_a_line_is_over():
     run = interpreter(of_source(LOOP))
     worker = Worker(run, lambda: None, lambda: None)
