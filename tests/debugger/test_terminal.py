@@ -85,6 +85,7 @@ def test_a_session_with_a_resize(tmp_path):
     assert "5 memory" not in terminal.until("(macaw)")
     terminal.child.send("stepi 3\r")
     terminal.until("3 steps done at cycle 2")
+    terminal.goes_on(0.5)  # the rest of the screen comes behind its first row
     assert {"cyan", "brown"} <= terminal.colours()  # addresses; what has changed
     terminal.resize(40, 120)
     terminal.until("5 memory", "7 counters", "instructions")
