@@ -13,6 +13,7 @@ from debugger.causes.values import why
 from debugger.commands.interpreter import Interpreter
 from debugger.commands.text import shown
 from macaw.debugging import DebuggerFiles
+from tests.debugger.asked import only
 from tests.debugger.programs import PROGRAMS, of_source, session
 
 SCALAR = """
@@ -37,11 +38,6 @@ result: .word 0
 copy:   .word y, result, 4, 1, 0, 0
         .output y, int32, 1
 """
-
-
-def only(causes):
-    (found,) = causes
-    return found
 
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])

@@ -9,6 +9,7 @@ import pytest
 
 from debugger.causes.record import CauseError
 from debugger.causes.values import why
+from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import PROGRAMS, of_source, session
 
 H = np.float16
@@ -20,19 +21,6 @@ FUNCTIONS = {
     "sigmoid": lambda x: H(1 / (1 + np.exp(-np.float64(x)))),
     "tanh": lambda x: H(np.tanh(np.float64(x))),
 }
-
-
-def only(causes):
-    (found,) = causes
-    return found
-
-
-def inputs(cause):
-    return [item for item in cause.causes if not item.setting]
-
-
-def settings(cause):
-    return {item.role: item.value for item in cause.causes if item.setting}
 
 
 def tree_sum(values):

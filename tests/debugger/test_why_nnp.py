@@ -7,6 +7,7 @@ import pytest
 
 from debugger.causes.showing import lines
 from debugger.causes.values import why
+from tests.debugger.asked import inputs, only
 from tests.debugger.programs import PROGRAMS, of_source, session
 
 # Two tiles of a layer, its result through InitialVrf and back to Dram; numbers that are exact in all
@@ -84,11 +85,6 @@ LAST = np.array([0.5, 1.5, -200, 4])
 MIDDLE = ((MATRIX[0] @ VECTORS[0] + MATRIX[1] @ VECTORS[1]) - OPERAND) * OPERAND
 
 
-def only(causes):
-    (found,) = causes
-    return found
-
-
 def text_of(numbers):
     return ", ".join(str(x) for x in np.ravel(numbers).tolist())
 
@@ -102,10 +98,6 @@ def chains(request):
     stop = run.proceed()
     assert stop.reason == "exit", stop
     return run
-
-
-def inputs(cause):
-    return [item for item in cause.causes if not item.setting]
 
 
 def computed(cause, leaves):

@@ -9,22 +9,10 @@ import numpy as np
 import pytest
 
 from debugger.causes.values import why
+from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import of_source
 
 RNG = np.random.default_rng(11)
-
-
-def only(causes):
-    (found,) = causes
-    return found
-
-
-def inputs(cause):
-    return [item for item in cause.causes if not item.setting]
-
-
-def settings(cause):
-    return {item.role: item.value for item in cause.causes if item.setting}
 
 
 def computed(cause, ends):

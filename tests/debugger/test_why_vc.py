@@ -7,6 +7,7 @@ import pytest
 
 from debugger.causes.showing import lines
 from debugger.causes.values import why
+from tests.debugger.asked import settings
 from tests.debugger.programs import of_source
 
 # A requantised sum of products with an order, beside a pair in all lanes.
@@ -46,10 +47,6 @@ ORDER = [1, 0, 3, 2, 0, 1, 2, 3]
 
 def inputs(cause):
     return {item.role: item for item in cause.causes if not item.setting}
-
-
-def settings(cause):
-    return {item.role: item.value for item in cause.causes if item.setting}
 
 
 def products(left, right, order):
