@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from macaw.commands.run import checked_engine, pairs
-from macaw.errors import DONE, FAILED
+from macaw.errors import DONE, FAILED, InputError
 
 if TYPE_CHECKING:
     from debugger.commands.answers import Answer
@@ -101,7 +101,7 @@ def command(
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:
         if not first:
-            first = sys.stdin.buffer.read(MOST_INPUT).decode("utf-8", "replace").splitlines()
+            first = _lines_given()
         return _batch(interpreter, first, as_json)
     if has_screen:
         debugging.screen(interpreter, first)
@@ -116,6 +116,17 @@ def command(
                 break
     debugging.prompt(interpreter, _print)
     return DONE
+
+
+def _lines_given() -> list[str]:
+    """All of standard input."""
+    data = sys.stdin.buffer.read(MOST_INPUT + 1)
+    if len(data) > MOST_INPUT:
+        size = f"{MOST_INPUT >> 20} MiB"
+        raise InputError(
+            f"the commands on standard input are more than {size}", "give them in files, by -x"
+        )
+    return data.decode("utf-8", "replace").splitlines()
 
 
 def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:

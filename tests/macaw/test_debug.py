@@ -38,6 +38,12 @@ def test_batch_as_text_and_as_json_say_the_same():
     assert second["stopped"]["exit_code"] == 0
 
 
+def test_more_lines_than_are_read_are_refused():
+    found = macaw(HELLO, "--batch", input="print 12345678\n" * (1 << 17))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "the commands on standard input are more than 1 MiB" in found.stderr
+
+
 def test_a_failed_command_ends_a_batch(tmp_path):
     script = tmp_path / "a script"
     script.write_text("stepi\nnothing\nstepi\n")
