@@ -166,6 +166,18 @@ def test_who_has_faulted_is_the_cause_of_those_who_wait_for_it(engine):
     assert why_stalled(run).trees[0].causes[0].state != "faulted"
 
 
+def test_what_never_ends_is_said_before_what_is_busy():
+    run = of_source(MORE_LOADS[: MORE_LOADS.index("        .core   cp")])
+    assert run.proceed().reason == "fault"
+    found = why_stalled(run)
+    assert [(tree.who, tree.state) for tree in found.trees] == [
+        ("cp", "busy"),
+        ("pe[0]", "faulted"),
+    ]
+    assert found.causes[0].startswith("pe[0] has faulted at ")
+    assert found.causes[1].startswith("cp is busy")
+
+
 def test_the_array_at_work_is_no_deadlock():
     run = session("digits_mlp")
     run.goto(1500)
