@@ -249,6 +249,11 @@ def test_the_products_of_a_logit(digits):
     wanted = [(int(w), int(a)) for w, a in zip(column, data, strict=True) if w and a]
     assert [tuple(x.value for x in item.causes) for item in products] == wanted
     assert all(source_of(item)[0] == "mac" for item in products)
+    for item in products:  # the address that is named holds the weight
+        weight = only(item.causes[0].causes)
+        assert weight.how == "program"
+        byte = digits.device.memory.peek(int(weight.name.split()[0], 16), 1)
+        assert np.frombuffer(byte, np.int8)[0] == weight.value
     (psum,) = [item for item in total.causes if item.role == "psum"]
     b3 = np.load(PROGRAMS / "digits_mlp" / "b3.npy")
     assert psum.value == b3[3, 0]
