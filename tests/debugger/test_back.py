@@ -140,6 +140,27 @@ def test_an_edit_is_no_way_around():
     assert debug.evaluate("s1") == 1000
 
 
+def test_the_way_back_behind_several_edits_has_them_all():
+    debug = of_source(LOOP)
+    debug.goto(100)
+    debug.set("s1", 1000)
+    debug.stepi(5)
+    debug.set("s1", 50_000)
+    seen = []
+    for _ in range(9):
+        seen.append((debug.device.position, debug.device.hash()))
+        debug.stepi()
+    for wanted in reversed(seen):
+        debug.stepi_back()
+        assert (debug.device.position, debug.device.hash()) == wanted
+    debug.stepi(9)
+    debug.stepi_back(8)
+    assert (debug.device.position, debug.device.hash()) == seen[1]
+    debug.points.add("break", "loop")
+    assert debug.proceed_back().reason == "breakpoint"
+    assert 1000 <= debug.evaluate("s1") < 50_000
+
+
 def test_output_is_what_has_been_written_by_now():
     debug = session("hello")
     heard = []
