@@ -121,16 +121,26 @@ def interruptible(session: Session) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def prompt(
-    interpreter: Interpreter,
-    show: Callable[[str, Answer], object],
-    history: Path | None = None,
-) -> None:
+@contextlib.contextmanager
+def terminal_kept() -> Iterator[None]:
+    """SIGTERM ends the process by way of what sets the terminal right again."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) -> None:
     """Ask for lines and show their answers until the user leaves.
 
-    With no terminal lines are read from standard input, and shown behind the prompt.
+    At a terminal they are kept (`history_file`). With none they are read from standard input, and
+    shown behind the prompt.
     """
-    asked = _typed(interpreter, history) if on_terminal() else _read
+    asked = _typed(interpreter, history_file()) if on_terminal() else _read
     while True:
         try:
             line = asked()
@@ -185,11 +195,7 @@ def screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
 
     folder = state_folder()
     interpreter.arrangement.take(_kept(folder / LAYOUT))
-    history = None
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / HISTORY).touch(mode=0o600)
-        history = folder / HISTORY
+    history = history_file()
 
     def keep(arrangement: Mapping[str, Any]) -> None:
         with contextlib.suppress(InputError):  # who cannot write there loses a layout, no more
@@ -197,6 +203,17 @@ def screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
 
     wide = "utf" in (sys.stdout.encoding or "").lower()
     Screen(interpreter, signs=UNICODE if wide else ASCII, history=history, keep=keep).run(lines)
+
+
+def history_file() -> Path | None:
+    """Where lines are kept for the next session; None where nothing can be written."""
+    path = state_folder() / HISTORY
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    except OSError:
+        return None
+    return path
 
 
 def state_folder() -> Path:

@@ -103,19 +103,27 @@ def command(
         if not first:
             first = _lines_given()
         return _batch(interpreter, first, as_json)
-    if has_screen:
-        debugging.screen(interpreter, first)
-        return DONE
+    with debugging.terminal_kept():
+        if has_screen:
+            debugging.screen(interpreter, first)
+        else:
+            _asking(interpreter, first)
+    return DONE
+
+
+def _asking(interpreter: Interpreter, first: list[str]) -> None:
+    """Do lines, then those that are asked for."""
+    from macaw import debugging
+
     with debugging.interruptible(interpreter.session):
         for line in first:
             answer = interpreter.execute(line)
             _print(line, answer)
             if answer.leaves:
-                return DONE
+                return
             if answer.interrupted:
                 break
     debugging.prompt(interpreter, _print)
-    return DONE
 
 
 def _lines_given() -> list[str]:

@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import numpy as np
@@ -149,13 +150,27 @@ def _ignore():
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def test_a_signal_that_ends_it_leaves_no_half_file(tmp_path):
-    terminal = Terminal(tmp_path)
-    terminal.until("F1 help")
+@pytest.mark.parametrize("option", ["--engine=fast", "--plain"])
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_signal_that_ends_it_leaves_no_half_file_and_no_raw_terminal(tmp_path, option, runs):
+    terminal = Terminal(tmp_path, option, program=forever(tmp_path))
+    terminal.until("(macaw)")
     terminal.child.send("layout medium\r")
     terminal.until("layout medium")
+    if runs:
+        terminal.child.send("continue\r")
+        terminal.goes_on(0.5)
+    assert option == "--plain" or "F1 help" in terminal.until("(macaw)")
     terminal.child.kill(signal.SIGTERM)
-    terminal.child.expect(pexpect.EOF)
+    with contextlib.suppress(pexpect.EOF, pexpect.TIMEOUT):
+        while True:
+            terminal.stream.feed(terminal.child.read_nonblocking(1 << 16, 10))
+    local = termios.tcgetattr(terminal.child.child_fd)[3]
+    assert local & termios.ICANON
+    assert local & termios.ECHO
+    terminal.child.close()
+    assert terminal.child.exitstatus == 128 + signal.SIGTERM
+    assert "Traceback" not in "\n".join(terminal.screen.display)
     whole(tmp_path)
 
 
@@ -209,5 +224,8 @@ def test_ctrl_c_stops_a_run_at_the_prompt_and_on_the_screen(tmp_path):
 def test_plain_asks_for_lines(tmp_path):
     terminal = Terminal(tmp_path, "--plain", "-e", "stepi")
     assert "1 code" not in terminal.until("step done at cycle", "(macaw)")
+    terminal.child.send("stepi 3\r")
+    terminal.until("3 steps done")
     terminal.child.send("\x04")
     terminal.child.expect(pexpect.EOF)
+    assert "+stepi 3" in (tmp_path / "macaw/debugger-history").read_text().splitlines()
