@@ -1,4 +1,4 @@
-"""A row that runs another row's part has its lines: faults and deadlocks say them."""
+"""A row that runs another row's part has its lines: faults say them."""
 
 from __future__ import annotations
 
@@ -55,13 +55,6 @@ def test_a_fault_in_a_copy_has_the_line_of_the_original(engine):
     assert stop.fault.address == one + (1 << 20)
     assert stop.fault.place[:2] == ("test.s", 5)
     assert device.place(one) == device.place(one + (1 << 20), device.cores["pe[1]"])
-
-
-def test_a_deadlock_in_a_copy_says_the_line():
-    device = device_of("ld    weights", ENGINES[0])
-    stop = device.run()
-    assert stop.fault is not None or stop.reason == "deadlock"
-    assert "test.s:" in str(stop)
 
 
 def test_what_is_no_copy_stays_where_it_is():
