@@ -46,7 +46,7 @@ BUSY = "Ctrl-C stops it"  # what the screen says while it works
 LINES = (
     "panel output grow 5",
     "heat macs",
-    "break layer3",
+    "tbreak layer3",
     "continue",
     "focus pe[0,0].3",
     "stepc 60",
