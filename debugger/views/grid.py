@@ -20,9 +20,11 @@ def view(frame: Frame, room: Room) -> list[Text]:
         return [line((room.cut(part.message, room.width), FAINT))]
     values = [x for _, row in part.rows for x in row if x is not None]
     low, high = min(values, default=0.0), max(values, default=0.0)
-    legend = f"{part.heat}: {_number(low)} to {_number(high)}"
-    found = [line((room.cut(legend, room.width), NAME))]
     names, wide, shown = _shape(part, room)
+    legend = f"{part.heat}: {_number(low)} to {_number(high)}"
+    if len(shown) < len(part.rows):
+        legend += f"; rows {shown.start + 1} to {shown.stop} of {len(part.rows)}"
+    found = [line((room.cut(legend, room.width), NAME))]
     for at in shown:
         name, row = part.rows[at]
         text = line((name.rjust(names) + " ", FAINT))
