@@ -38,8 +38,8 @@ def why(session: Session, text: str) -> list[Cause]:
     record = _record(session)
     told = _told(record, core)
     if place.field not in told:
-        names = f", and of {core}: {', '.join(sorted(told))}" if told else " alone"
-        raise CauseError(f"{text}: where values came from is known of memory{names}")
+        names = f", of {core} only {', '.join(sorted(told))}" if told else ""
+        raise CauseError(f"what made {text} is not recorded{names}")
     return list(Finder(record).state(text, core, place, record.count, shown))
 
 

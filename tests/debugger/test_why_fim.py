@@ -225,7 +225,7 @@ def test_a_slot_that_advances_by_itself():
 
 
 def test_what_is_no_number_is_refused(registers):
-    with pytest.raises(CauseError, match=r"known of memory, and of fim\[0\]: gio, iosa"):
+    with pytest.raises(CauseError, match=r"is not recorded, of fim\[0\] only gio, iosa"):
         why(registers, "fim[0].blocks")
     row = only(why(registers, "fim[0].bank[1].iosa[5]"))
     assert (row.how, row.cycle) == ("row 2", None)

@@ -105,10 +105,12 @@ def test_ctrl_c_stops_a_long_run(tmp_path):
     assert child.wait(20) == 0
 
 
-def test_the_prompt():
+@pytest.mark.once
+def test_the_prompt(tmp_path):
     child = pexpect.spawn(
         sys.executable, ["-m", "macaw", "debug", HELLO, "--plain", "-e", "stepi"],
         cwd=ROOT, encoding="utf-8", timeout=30, dimensions=(24, 80),
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
     )  # fmt: skip
     child.expect("step done at cycle")
     child.expect("(macaw)")
