@@ -145,9 +145,9 @@ def test_what_has_no_cause_is_said():
     run.proceed()
     with pytest.raises(CauseError, match="no place in memory and no register"):
         why(run, "a3 + 1")
-    with pytest.raises(CauseError, match="what made .* is not recorded, of cp only x$"):
+    with pytest.raises(CauseError, match=r"what made .* is not recorded, of cp only x$"):
         why(run, "cp.retired")
-    with pytest.raises(CauseError, match="what made .* is not recorded$"):
+    with pytest.raises(CauseError, match=r"what made .* is not recorded$"):
         why(run, "dma.write_free")
     with pytest.raises(CauseError, match="is no single place in memory or in the state of a core"):
         why(run, "pe[*,*].*.acc0")
