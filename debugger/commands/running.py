@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from debugger.commands import answers
@@ -10,11 +12,24 @@ from debugger.commands.table import CommandError, Line, command, number
 from debugger.frames import frames
 from debugger.locations import LocationError
 from debugger.places import compact
+from debugger.session import Session
+from debugger.stops import Stopped
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
 
 _WHO = "--only: the first focused core alone counts; --all: all that run do"
+
+
+def _steps(
+    usage: str, group: str, meaning: str, alias: str, act: Callable[[Session, int], Stopped]
+) -> None:
+    """Add a command that takes so many steps."""
+
+    def steps(interpreter: Interpreter, line: Line) -> Answer:
+        return answers.stop(act(interpreter.session, line.count()))
+
+    command(usage, group, meaning, aliases=(alias,), repeats=True)(steps)
 
 
 @command("run", "run", "run the program from its begin", aliases=("r",))
@@ -50,19 +65,9 @@ def _stepi(interpreter: Interpreter, line: Line) -> Answer:
     return answers.stop(interpreter.session.stepi(line.count(), only=only, every=every))
 
 
-@command("stepc [N]", "run", "step cycles of the device", aliases=("sc",), repeats=True)
-def _stepc(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.stepc(line.count()))
-
-
-@command("step [N]", "run", "step to other lines of the source", aliases=("s",), repeats=True)
-def _step(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.step(line.count()))
-
-
-@command("next [N]", "run", "the same, over calls", aliases=("n",), repeats=True)
-def _next(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.step(line.count(), over=True))
+_steps("stepc [N]", "run", "step cycles of the device", "sc", Session.stepc)
+_steps("step [N]", "run", "step to other lines of the source", "s", Session.step)
+_steps("next [N]", "run", "the same, over calls", "n", partial(Session.step, over=True))
 
 
 @command("finish", "run", "run until the function returns", aliases=("fin",))
@@ -79,17 +84,13 @@ def _advance(interpreter: Interpreter, line: Line) -> Answer:
 
 command("until LOC", "run", "run to a place", aliases=("u",))(_advance)
 command("advance LOC", "run", "run to a place")(_advance)
-
-
-@command(
+_steps(
     "stepx [N]",
     "run",
     "step to the end of an exe of the array, of a chain, of a block of an island, of a transfer",
-    aliases=("sx",),
-    repeats=True,
+    "sx",
+    Session.stepx,
 )
-def _stepx(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.stepx(line.count()))
 
 
 @command(
@@ -110,19 +111,15 @@ def _backtrace(interpreter: Interpreter, line: Line) -> Answer:
     return answers.table(("", "address", "in", "line"), rows)
 
 
-@command("reverse-stepi [N]", "back", "go instructions back", aliases=("rsi",), repeats=True)
-def _stepi_back(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.stepi_back(line.count()))
-
-
-@command("reverse-step [N]", "back", "go lines of the source back", aliases=("rs",), repeats=True)
-def _step_back(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.step_back(line.count()))
-
-
-@command("reverse-next [N]", "back", "the same, over calls", aliases=("rn",), repeats=True)
-def _next_back(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.step_back(line.count(), over=True))
+_steps("reverse-stepi [N]", "back", "go instructions back", "rsi", Session.stepi_back)
+_steps("reverse-step [N]", "back", "go lines of the source back", "rs", Session.step_back)
+_steps(
+    "reverse-next [N]",
+    "back",
+    "the same, over calls",
+    "rn",
+    partial(Session.step_back, over=True),
+)
 
 
 @command(
@@ -136,20 +133,14 @@ def _continue_back(interpreter: Interpreter, line: Line) -> Answer:
     return answers.stop(interpreter.session.proceed_back())
 
 
-@command("reverse-stepc [N]", "back", "go cycles back", aliases=("rsc",), repeats=True)
-def _stepc_back(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.stepc_back(line.count()))
-
-
-@command(
+_steps("reverse-stepc [N]", "back", "go cycles back", "rsc", Session.stepc_back)
+_steps(
     "reverse-stepx [N]",
     "back",
     "go exes, chains, blocks of islands, transfers back",
-    aliases=("rsx",),
-    repeats=True,
+    "rsx",
+    Session.stepx_back,
 )
-def _stepx_back(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.stepx_back(line.count()))
 
 
 @command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -13,23 +14,7 @@ from debugger.gathering import Gatherer
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 
-PULLS_MORE = """
-        .device tiny
-        .core   fim, island=0
-        .block  banks=0
-          mmr   b0_low, BUFFER
-          mmr   b0_high, BUFFER + 16 * 32
-          act   0
-          push  rop
-          push  rop
-        end
-        .block  banks=2
-          pull  gio
-          pull  gio
-          pull  gio
-        end
-        .set    BUFFER, 0x40000000 + 3 * 64 * 1024
-"""
+PULLS_MORE = (Path(__file__).parent / "transcripts/stuck.s").read_text()
 KEEPS_THE_LOCK = """
         .device tiny
         .core   fim, island=0
