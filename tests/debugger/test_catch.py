@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from asm.source import Source
 from debugger.commands.text import hit_text
 from debugger.session import Session
 from emu.engines import ENGINES
+from macaw import api
 from macaw.running import configuration_of
 from tests.debugger.programs import loaded, of_source, session
 from tests.debugger.test_points import going
@@ -95,6 +97,33 @@ def test_a_vector_register_that_is_no_number():
     """inf - inf of lane 0, twice: between both nothing of vr2 is a real number's."""
     found = caught(lambda engine: of_source(VECTOR, engine), "nan", "vc")
     assert [text for _, text in found] == ["catch 1: nan: vr of vc [2] by vc"]
+
+
+# Row 3 of w takes inf - inf.
+FLOATS = """
+        .device tiny
+        .output y, float32, 8
+        .core   pe, row=0
+        .seq    s
+          ld    activations, base=0
+          ld    weights
+          mac   base=0, acc=0
+          spu   nonsf, src=0, dst=0
+          st    base=0
+        .endseq
+        config  ib=0, s
+        exe     ib=0, last, data=(activations x, weights w sliced compress), out=y
+x:      .float16 inf, inf, 1, 1
+w:      .float16 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, 1, 1
+        .float16 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
+"""
+
+
+def test_an_accumulator_that_is_no_number():
+    config = api.configuration("tiny").changed({"pe.element": "fp16"})
+    program = api.assemble(Source(FLOATS, "test.s"), device=config)
+    found = caught(lambda engine: Session(program, config, {}, engine), "nan", "pe[0]")
+    assert [text for _, text in found] == ["catch 1: nan: accumulators of pe[0,0].3 [0] by pe[0]"]
 
 
 def test_a_bank_that_is_no_number():
