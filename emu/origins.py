@@ -18,6 +18,12 @@ class Place(NamedTuple):
     first: int = 0
     size: int = 0  # 0: all
 
+    def items(self, size: int, whole: int) -> Iterator[tuple[int, tuple[int, int]]]:
+        """The items of `size` bytes, of a field of `whole`, that lie in it: number, its part."""
+        end = self.first + (self.size or whole)
+        for number in range(self.first // size, -(-end // size)):
+            yield number, (number * size - self.first, size)
+
 
 class Passed(NamedTuple):
     """Bytes of the access, to a window, that was the announcement of a number."""

@@ -194,11 +194,9 @@ class IslandOrigins(Origins):
 
     def made(self, place: Place, before: int) -> Iterator[Origin]:
         whole = getattr(self.island.state, place.field)
-        each = whole[0].nbytes
-        end = place.first + (place.size or whole.nbytes)
-        for bank in range(place.first // each, -(-end // each)):
-            low, high = max(place.first - bank * each, 0), min(end - bank * each, each)
-            shift = bank * each - place.first
+        size = place.size or whole.nbytes
+        for bank, (shift, each) in place.items(whole[0].nbytes, whole.nbytes):
+            low, high = max(-shift, 0), min(size - shift, each)
             for origin in self._held(place.field, bank, low, high, before):
                 assert origin.part is not None
                 origin.part = origin.part[0] + shift, origin.part[1]

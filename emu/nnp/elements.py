@@ -70,7 +70,12 @@ class Elements:
         self.native = core.memories.native
         self.first: dict[int, Quantised] = {}  # by tile: what it held when all this began
         self.item = int(core.memories.dtype.itemsize)  # bytes of a host value
-        self.sizes = {name: 2 if at in (CODES, TILES) else self.item for name, at in FIELDS.items()}
+
+    def entries(self, memory: str) -> NDArray[Any]:
+        """What a register file holds, entry by entry."""
+        field = "tile_codes" if FIELDS[memory] == TILES else FIELDS[memory]
+        found: NDArray[Any] = getattr(self.state, field)
+        return found
 
     def bytes_of(self, found: Wrote, first: int, size: int) -> Iterator[Origin]:
         """Who made the elements in which some bytes of a written vector or tile lie."""
@@ -135,7 +140,7 @@ class Elements:
         if not access.memory.setting:
             address = now.base + (place * self.native + element) * self.item
             return Source(name, number, (address, self.item), value=value)
-        size = self.sizes[name]
+        size = self.entries(name).itemsize
         first = (place * self.native + element) * size
         return Source(name, number, place=Place(FIELDS[name], first, size), value=value)
 
@@ -156,14 +161,19 @@ class Elements:
             tile = product.begin(now.turn, now.chain.volume) + row * cols + column
             weights = self._weights(tile, element, now.number)
             for k in np.flatnonzero(weights * numbers[column]).tolist():
-                first = ((tile * self.native + element) * self.native + k) * 2
+                place = self._tile_place((tile * self.native + element) * self.native + k)
                 weight, number = float(weights[k]), float(numbers[column][k])
                 parts = [
-                    Source("weight", now.number, place=Place(TILES, first, 2), value=weight),
+                    Source("weight", now.number, place=place, value=weight),
                     self._chain(now, 0, column, k),
                 ]
                 made = self._step(now, product.at, weight * number, partial(iter, parts))
                 yield Source("product", now.number, None, None, made, made.value)
+
+    def _tile_place(self, number: int) -> Place:
+        """An element of MatrixRf."""
+        size = self.state.tile_codes.itemsize
+        return Place(TILES, number * size, size)
 
     def _weights(self, tile: int, row: int, before: int) -> NDArray[np.float64]:
         """A row of a tile of MatrixRf as it was."""
@@ -218,7 +228,7 @@ class Elements:
             address = now.base + first * self.item
             yield Source(name, now.number, (address, self.item), value=value)
         else:
-            yield Source(name, now.number, place=Place(TILES, 2 * first, 2), value=value)
+            yield Source(name, now.number, place=self._tile_place(first), value=value)
 
     def _settings(self, now: Iteration, at: int) -> Iterator[Source]:
         """The registers that an instruction uses: their values, and who set them."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.nnp.elements import FIELDS, TILES, Elements, Iteration, Wrote
+from emu.nnp.elements import FIELDS, Elements, Iteration, Wrote
 from emu.nnp.numbers import Quantised
 from emu.nnp.state import BIAS
 from emu.nnp.streams import Stream, Vector
@@ -185,7 +185,8 @@ class ChainOrigins(Origins):
         memory = _MEMORIES.get(place.field)
         if memory != "MatrixRf":
             return ""
-        tile, inside = divmod(place.first // 2, self.native * self.native)
+        number = place.first // self.core.state.tile_codes.itemsize
+        tile, inside = divmod(number, self.native * self.native)
         row, column = divmod(inside, self.native)
         return f"{memory}[{tile}][{row}, {column}]"
 
@@ -198,13 +199,12 @@ class ChainOrigins(Origins):
             yield from self._entries(place, before)
 
     def _scalars(self, place: Place, before: int) -> Iterator[Origin]:
-        size = self.core.state.scalars.itemsize
-        end = place.first + (place.size or self.core.state.scalars.nbytes)
-        for number in range(place.first // size, -(-end // size)):
+        scalars = self.core.state.scalars
+        for number, part in place.items(scalars.itemsize, scalars.nbytes):
             made = [x for x in self._set.get(SCALARS[number].name, ()) if x.number < before]
             if made:
                 found = made[-1]
-                found.part = number * size - place.first, size
+                found.part = part
                 yield found
 
     def _queued(self, place: Place) -> Iterator[Origin]:
@@ -228,15 +228,13 @@ class ChainOrigins(Origins):
     def _entries(self, place: Place, before: int) -> Iterator[Origin]:
         """Elements of register files."""
         memory = _MEMORIES[place.field]
-        size = self.elements.sizes[memory]
-        count = self.native * (self.native if place.field == TILES else 1)
-        end = place.first + (place.size or getattr(self.core.state, place.field).nbytes)
-        for element in range(place.first // size, -(-end // size)):
-            entry, inside = divmod(element, count)
+        entries = self.elements.entries(memory)
+        for element, part in place.items(entries.itemsize, entries.nbytes):
+            entry, inside = divmod(element, entries[0].size)
             found = self._writer(memory, entry, before)
             if found is not None:
                 made = self.elements.element(*found, *divmod(inside, self.native))
-                made.part = element * size - place.first, size
+                made.part = part
                 yield made
 
     def _writer(self, memory: str, entry: int, before: int) -> Wrote | None:

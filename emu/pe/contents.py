@@ -23,13 +23,11 @@ Look = Callable[["RowOrigins", str, Index], Origin | None]
 def made(row: RowOrigins, place: Place) -> Iterator[Origin]:
     """Who made each element that holds something."""
     values = getattr(row.row.state, place.field)
-    size = values.itemsize
-    end = place.first + (place.size or values.nbytes)
-    for element in range(place.first // size, -(-end // size)):
+    for element, part in place.items(values.itemsize, values.nbytes):
         index = tuple(int(x) for x in np.unravel_index(element, values.shape))
         found = TOLD[place.field](row, place.field, index)
         if found is not None:
-            found.part = element * size - place.first, size
+            found.part = part
             yield found
 
 

@@ -78,18 +78,14 @@ class Registers(Origins):
         return int(getattr(self.hart.state, name)[0].nbytes)
 
     def made(self, place: Place, before: int) -> Iterator[Origin]:
-        size = self._bytes(place.field)
-        end = place.first + place.size if place.size else size * len(self._registers(place.field))
-        for number in range(place.first // size, -(-end // size)):
+        whole = getattr(self.hart.state, place.field).nbytes
+        for number, part in place.items(self._bytes(place.field), whole):
             writers = self._writers.get((place.field, number), [])
             at = bisect_left(writers, before, key=lambda item: self._done[item].number) - 1
             if at >= 0:
                 found = self._origin(writers[at])
-                found.part = number * size - place.first, size
+                found.part = part
                 yield found
-
-    def _registers(self, name: str) -> tuple[tuple[str, ...], ...]:
-        return next(file.names for file in self.hart.table.files if file.name == name)
 
     def _origin(self, at: int) -> Origin:
         item = self._done[at]
