@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from debugger.history import START, Checkpoint, Position
-from debugger.points import BREAKS
 from debugger.runner import BULK, width
 from debugger.stops import Hit
 from emu.faults import Stop
@@ -41,7 +40,6 @@ class Found(NamedTuple):
 
     position: Position
     hits: tuple[Hit, ...]
-    before: bool  # it is right before an instruction
     core: str
     address: int | None
 
@@ -189,14 +187,9 @@ def _hits(session: Session, point: Checkpoint, end: Position, last: bool) -> Fou
                 here = device.position
                 if not hits or here > end or (here == end and last):
                     return found
-                found = Found(here, hits, stop.before, stop.core, stop.address)
+                found = Found(here, hits, stop.core, stop.address)
                 if here == end:
                     return found
         finally:
             watching.rest()
             watching.scanning = False
-
-
-def is_break(found: Found) -> bool:
-    """Whether the hit is a breakpoint's."""
-    return found.hits[0].kind in BREAKS

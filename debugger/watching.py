@@ -196,11 +196,10 @@ class Watching:
         found = set(self._instructions) | {change.core.name for _, change in self._changes}
         if any(change.given for _, change in self._changes):
             found |= set(device.cores)
-        for point, kind, where in self._announced:
+        for point, _, where in self._announced:
             own = event_of(self.session, point.text)
             names = {c.name for c in device.order if own in c.table.events} or set(device.cores)
             found |= {place.core for place in where} or names
-            assert kind
         return found | self._watches.wanted()
 
     # While it runs
