@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from debugger.hearing import inside
 from debugger.moves import is_given
 from debugger.places import Place, counts
 
@@ -37,20 +38,6 @@ class Change(ABC):
     def look(self) -> Iterator[dict[str, Any]]:
         """What has come about since the last look, as values of an event."""
 
-    def _places(self, new: Bools, name: str) -> Iterator[dict[str, Any]]:
-        """An event for each place at which something is new."""
-        levels = len(counts(self.core))
-        for index in np.argwhere(new).tolist():
-            place = Place(self.core.name, tuple(index[:levels]))
-            if self._wanted(place):
-                yield {"place": str(place), "of": name, "element": index[levels:]}
-
-    def _wanted(self, place: Place) -> bool:
-        return not self.where or any(
-            all(a == b for a, b in zip(place.units, other.units, strict=False))
-            for other in self.where
-        )
-
 
 class Waits(Change):
     """The core, or a part of it that has waits of its own, begins to wait."""
@@ -75,14 +62,40 @@ class Waits(Change):
                 yield {"place": where, "on": on, "since": since}
 
 
-class Levels(Change):
+class Marks(Change):
+    """Something comes to be so at places: of arrays by name, each tells where it is."""
+
+    def begin(self) -> None:
+        self.before = dict(self._found())
+
+    @abstractmethod
+    def _found(self) -> Iterator[tuple[str, Bools]]:
+        """By name, where it is so now."""
+
+    def look(self) -> Iterator[dict[str, Any]]:
+        for name, now in self._found():
+            new = now & ~self.before[name]
+            self.before[name] = now
+            if new.any():
+                yield from self._places(new, name)
+
+    def _places(self, new: Bools, name: str) -> Iterator[dict[str, Any]]:
+        """An event for each place at which something is new."""
+        levels = len(counts(self.core))
+        for index in np.argwhere(new).tolist():
+            place = Place(self.core.name, tuple(index[:levels]))
+            if inside(place, self.where):
+                yield {"place": str(place), "of": name, "element": index[levels:]}
+
+
+class Levels(Marks):
     """A queue becomes full, or empty."""
 
     full = True
 
     def begin(self) -> None:
         self.given = is_given(self.core)
-        self.before = dict(self._found())
+        super().begin()
 
     def _found(self) -> Iterator[tuple[str, Bools]]:
         self.core.sync()
@@ -96,13 +109,6 @@ class Levels(Change):
             limit = int(self.device.config[queue.capacity])
             yield queue.name, np.asarray(levels >= limit if self.full else levels == 0)
 
-    def look(self) -> Iterator[dict[str, Any]]:
-        for name, now in self._found():
-            new = now & ~self.before[name]
-            self.before[name] = now
-            if new.any():
-                yield from self._places(new, name)
-
 
 class Emptied(Levels):
     """A queue becomes empty."""
@@ -110,11 +116,8 @@ class Emptied(Levels):
     full = False
 
 
-class Numbers(Change):
+class Numbers(Marks):
     """Registers come to hold something that a value can be told by."""
-
-    def begin(self) -> None:
-        self.before = dict(self._found())
 
     def _found(self) -> Iterator[tuple[str, Bools]]:
         self.core.sync()
@@ -133,13 +136,6 @@ class Numbers(Change):
     def more(self) -> Iterator[tuple[str, Bools]]:
         """The same of what is in no register file."""
         return iter(())
-
-    def look(self) -> Iterator[dict[str, Any]]:
-        for name, now in self._found():
-            new = now & ~self.before[name]
-            self.before[name] = now
-            if new.any():
-                yield from self._places(new, name)
 
 
 class NotNumbers(Numbers):

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from debugger.backwards import heard_before
-from debugger.hearing import place_of, reaches
+from debugger.hearing import inside, place_of, reaches
 from debugger.history import START, Position
 from debugger.locations import Target, is_there
 from debugger.places import Place
@@ -156,11 +156,6 @@ def _counts(
     place = place_of(core, values)
     return any(
         # What goes on in other units of a core is over for the unit that was asked for alone.
-        place.core == x.core and _within(place, x) and (kind or x.units or not values.get("left"))
+        inside(place, [x]) and (kind or x.units or not values.get("left"))
         for x in where
     )
-
-
-def _within(place: Place, outer: Place) -> bool:
-    """Whether a place is the outer one or lies in it, as far as the announcement says."""
-    return all(a == b for a, b in zip(place.units, outer.units, strict=False))
