@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from debugger.commands import answers
 from debugger.commands.answers import Answer
 from debugger.commands.formats import Format, shown
+from debugger.commands.keeping import naming
 from debugger.commands.table import CommandError, Line, command
 from debugger.commands.usage import quoted
-from debugger.commands.values import evaluated, expression, symbol_at
+from debugger.commands.values import address_text, evaluated, expression
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
@@ -27,7 +28,8 @@ def _set(interpreter: Interpreter, line: Line) -> Answer:
     target = expression(interpreter, line)
     target.set(evaluated(interpreter, line, "V"))
     session.edited(f"set {line.get('E')} = {line.get('V')}")
-    return answers.table(answers.VALUE, [(line.get("E"), _plain(interpreter, target.value()))])
+    value = shown(target.value(), Format(), naming(interpreter))
+    return answers.table(answers.VALUE, [(line.get("E"), value)])
 
 
 @command("dump E FILE", "data", "write a value to a .npy file")
@@ -105,8 +107,7 @@ def _address(interpreter: Interpreter, target: Any, found: NDArray[Any], first: 
     place = extents[0][0]
     if first:
         place += int(np.ravel_multi_index(first, found.shape)) * found.itemsize
-    name = symbol_at(interpreter.session, place)
-    return f" at {place:#010x}" + (f" <{name}>" if name else "")
+    return f" at {address_text(interpreter, place)}"
 
 
 def _index(text: str, at: tuple[int, ...]) -> str:
@@ -120,7 +121,3 @@ def _item(array: NDArray[Any], at: tuple[int, ...]) -> Any:
 def _kind(array: NDArray[Any]) -> str:
     sides = " x ".join(map(str, array.shape))
     return f"{array.dtype}, {sides}" if sides else str(array.dtype)
-
-
-def _plain(interpreter: Interpreter, value: Any) -> Any:
-    return shown(value, Format(), lambda place: symbol_at(interpreter.session, place))

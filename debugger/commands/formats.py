@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from debugger.commands.table import CommandError, number
-from debugger.values import VIEWS
+from debugger.values import VIEWS, AccessError, viewed
 
 MOST = 1 << 16  # units that one command looks at
 SHOWN = 1000  # elements of an array that are printed
@@ -29,7 +29,7 @@ LETTERS: Mapping[str, str] = {
     "i": "instruction",
 }
 UNITS: Mapping[str, int] = {"b": 1, "h": 2, "w": 4, "g": 8}  # bytes
-_REALS: Mapping[int, np.dtype[Any]] = {2: np.dtype("<f2"), 4: np.dtype("<f4"), 8: np.dtype("<f8")}
+_REALS: Mapping[int, np.dtype[Any]] = {x.itemsize: x for x in VIEWS.values() if x.kind == "f"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Format:
 
     count: int | None = None
     letter: str = ""
-    type: str = ""  # of `debugger.accessors.VIEWS`, or one of `WIDE`
+    type: str = ""  # of `debugger.values.VIEWS`
     unit: int | None = None
     own: str = ""  # a format of a core (`emu.core.Core.formats`)
 
@@ -109,8 +109,6 @@ def shown(value: Any, form: Format, symbol: Symbol) -> Any:
     if isinstance(value, np.ndarray):
         return _array(value, form, symbol)
     if form.type:
-        from debugger.values import AccessError, viewed
-
         try:
             found = viewed(value, VIEWS[form.type], "the value")
         except AccessError as error:

@@ -13,7 +13,7 @@ from debugger.commands.code import instructions
 from debugger.commands.formats import LETTERS, MOST, UNITS, Format, read, shown
 from debugger.commands.keeping import naming
 from debugger.commands.table import CommandError, Line, command, number
-from debugger.commands.values import address, evaluated, symbol_at
+from debugger.commands.values import address, address_text, evaluated
 from debugger.places import compact
 from debugger.values import VIEWS
 from emu.faults import Fault
@@ -123,7 +123,7 @@ def _units(interpreter: Interpreter, place: int, count: int, form: Format) -> tu
     for at in range(0, count, each):
         interpreter.session.runner.check()
         items = [shown(value, one, naming(interpreter)) for value in values[at : at + each]]
-        rows.append((_where(interpreter, place + at * dtype.itemsize), *items))
+        rows.append((address_text(interpreter, place + at * dtype.itemsize), *items))
     width = max(map(len, rows))
     cells = [(*row, *[None] * (width - len(row))) for row in rows]
     return answers.table(
@@ -131,17 +131,12 @@ def _units(interpreter: Interpreter, place: int, count: int, form: Format) -> tu
     ), size
 
 
-def _where(interpreter: Interpreter, place: int) -> str:
-    name = symbol_at(interpreter.session, place)
-    return f"{place:#010x}" + (f" <{name}>" if name else "")
-
-
 def _strings(interpreter: Interpreter, place: int, count: int) -> tuple[Answer, int]:
     rows, at = [], place
     for _ in range(count):
         interpreter.session.runner.check()
         data = _text(interpreter, at)
-        rows.append((_where(interpreter, at), repr(data.decode("utf-8", "backslashreplace"))))
+        rows.append((address_text(interpreter, at), repr(data.decode("utf-8", "backslashreplace"))))
         at += len(data) + 1
     return answers.table(("address", "text"), rows), at - place
 
@@ -160,8 +155,10 @@ def _formatted(
         try:
             found = form.rows(data[at : at + form.size])
         except ValueError as error:
-            raise CommandError(f"at {_where(interpreter, place + at)}: {error}") from None
-        rows += [(_where(interpreter, place + at + inside), *cells) for inside, cells in found]
+            raise CommandError(f"at {address_text(interpreter, place + at)}: {error}") from None
+        rows += [
+            (address_text(interpreter, place + at + inside), *cells) for inside, cells in found
+        ]
     return answers.table(("address", *form.columns), rows, form.meaning), size
 
 

@@ -55,6 +55,12 @@ def symbol_at(session: Session, place: int) -> str:
     return found[0].name + (f"+{found[1]}" if found[1] else "")
 
 
+def address_text(interpreter: Interpreter, place: int) -> str:
+    """An address, and the symbol near it if there is one."""
+    name = symbol_at(interpreter.session, place)
+    return f"{place:#010x}" + (f" <{name}>" if name else "")
+
+
 def _placed(error: ExpressionError, line: Line, operand: str) -> CommandError:
     begin, end = line.place(operand)
     if error.end > error.start >= 0:
