@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,9 +39,7 @@ def _accumulator(row: RowOrigins, name: str, index: Index) -> Origin | None:
         return None
     latest = max((x.origin for x in sources if x.origin is not None), key=lambda x: x.time)
     value = row.row.state.accumulators[index].item()
-    return Origin(
-        row.number(), latest.time, latest.what, latest.address, "", value, partial(iter, sources)
-    )
+    return replace(latest, number=row.number(), value=value, sources=partial(iter, sources))
 
 
 def _output(row: RowOrigins, name: str, index: Index) -> Origin | None:
@@ -48,7 +47,7 @@ def _output(row: RowOrigins, name: str, index: Index) -> Origin | None:
     if found is None or not row.row.state.output_written[index]:
         return None
     value = row.row.state.output[index].item()
-    return Origin(found.number, found.time, found.what, found.address, "", value, found.sources)
+    return replace(found, value=value)
 
 
 def _load(row: RowOrigins, name: str, index: Index) -> Origin | None:
@@ -95,9 +94,7 @@ def _scalar(row: RowOrigins, name: str, index: Index) -> Origin | None:
         return None
     latest, value = reductions[-1], row.row.state.scalar_sums[index].item()
     sources = row.combined(reductions)
-    return Origin(
-        latest.number, latest.time, latest.what, latest.address, "", value, partial(iter, sources)
-    )
+    return replace(latest, value=value, sources=partial(iter, sources))
 
 
 def _configured(row: RowOrigins, name: str, index: Index) -> Origin | None:
@@ -119,10 +116,7 @@ def _configured(row: RowOrigins, name: str, index: Index) -> Origin | None:
         size = ([*at.values(), SEQUENCE.size][index[2] + 1]) - at[member]
     value = getattr(row.row.state, name)[index].item()
     source = Source("sequence", config.number, (address, size), value=value)
-    return Origin(
-        config.number, config.time, config.what, config.address, "", value,
-        lambda: iter((source,)),
-    )  # fmt: skip
+    return replace(config, value=value, sources=lambda: iter((source,)))
 
 
 TOLD: Mapping[str, Look] = {

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 Sources = Callable[[], Iterator[Source]]
 Key = tuple[int, int, int]  # cluster, PE, place of the output queue
-_WIDEST = 8  # bytes of an element that is stored
+_WIDEST = max(stored_type(element).itemsize for element in ELEMENTS)  # bytes that are stored
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
 
 
@@ -169,7 +169,8 @@ class RowOrigins(Origins):
         header = self.row.state.headers[key].tolist()
         names = HEADER_OF.get(FUNCTIONS[op["function"]], ())
         curve = ACTIVATIONS[header[MEMBERS.index("activation")]]
-        if "activation" in names and curve in FIXED_POINT and self.shape.element.startswith("int"):
+        floating = np.dtype(self.shape.value_type).kind == "f"
+        if "activation" in names and curve in FIXED_POINT and not floating:
             names = (*names, "shift")
         for name in names:
             legal = _MEMBERS[name].legal
