@@ -34,11 +34,9 @@ class Composer:
 
     def rows(self, frame: Frame, width: int, height: int) -> list[Row]:
         """`height` rows of exactly `width` cells."""
-        arrangement = self.arrangement
-        small = arrangement.too_small(width, height)
-        boxes = arrangement.boxes(width, height - 1 if small and height > 1 else height)
+        boxes, below = self._boxes(width, height)
         found = self._merged(frame, boxes, width)
-        if small and height > 1:
+        if below:
             found.append(self._padded(line((SENTENCE, FAINT)), width))
         return found[:height]
 
@@ -55,15 +53,18 @@ class Composer:
         self, frame: Frame, x: int, y: int, width: int, height: int
     ) -> tuple[str, str | None] | None:
         """The panel at a cell of such a screen, and the unit of the grid there."""
-        small = self.arrangement.too_small(width, height)
-        boxes = self.arrangement.boxes(width, height - 1 if small and height > 1 else height)
-        for box in boxes:
+        for box in self._boxes(width, height)[0]:
             across, down = x - box.x, y - box.y
             if 0 <= across < box.width and 0 <= down < box.height:
                 is_grid = box.panel == "grid" and "grid" in frame.parts and down > 0
                 place = place_at(frame, self._room(box), across, down - 1) if is_grid else None
                 return box.panel, place
         return None
+
+    def _boxes(self, width: int, height: int) -> tuple[tuple[Box, ...], bool]:
+        """The panels on such a screen, and whether SENTENCE stands below them."""
+        below = height > 1 and self.arrangement.too_small(width, height)
+        return self.arrangement.boxes(width, height - below), below
 
     def _room(self, box: Box) -> Room:
         """The inside of a panel, below its title."""
@@ -86,20 +87,17 @@ class Composer:
         return found
 
     def _box(self, frame: Frame, box: Box) -> list[Row]:
-        arrangement = self.arrangement
-        active = arrangement.active == box.panel
-        scroll = arrangement.scroll.get(box.panel, 0)
+        room = self._room(box)
         part = frame.parts.get(box.panel)
-        key = (frame.version, box, active, scroll)
+        key = (frame.version, box, room.active, room.scroll)
         known = self._drawn.get(box.panel)
         if known is not None and known[0] == key:
             return known[1]
-        room = self._room(box)
         texts = draw(box.panel, frame, room) if part is not None else []
-        if room.moved and room.moved[0] != scroll:  # no farther than there is something
-            arrangement.scroll[box.panel] = room.moved[0]
-            key = (frame.version, box, active, room.moved[0])
-        rows = [self._title(box, frame, active)]
+        if room.moved and room.moved[0] != room.scroll:  # no farther than there is something
+            self.arrangement.scroll[box.panel] = room.moved[0]
+            key = (frame.version, box, room.active, room.moved[0])
+        rows = [self._title(box, frame, room.active)]
         rows += [self._padded(text, box.width) for text in texts]
         blank = self._padded(line(), box.width)
         rows += [blank] * (box.height - len(rows))
