@@ -177,10 +177,7 @@ def _colour(name: str) -> str | None:
     """pyte's name of a colour in rich's words."""
     if name == "default":
         return None
-    name = {"brown": "yellow", "brightbrown": "bright_yellow"}.get(name, name)
-    return (
-        name.replace("bright", "bright_") if name.startswith("bright") and "_" not in name else name
-    )
+    return name.replace("brown", "yellow").replace("bright", "bright_")
 
 
 def page() -> None:
