@@ -5,7 +5,6 @@ Mixtures of both ways, on every core and both engines, are in `test_back_mixed`.
 
 from __future__ import annotations
 
-import threading
 from itertools import pairwise
 
 import pytest
@@ -57,14 +56,6 @@ data:   .word 0
 """
 
 
-def back_stops(debug):
-    """What a run back says, to the begin."""
-    found = []
-    while not found or not found[-1].at_start:
-        found.append(debug.proceed_back())
-    return found[:-1]
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_runs_back_meet_what_runs_forth_have_met(engine):
     debug = of_source(LOOP, engine)
@@ -104,13 +95,19 @@ def test_a_run_back_is_interrupted():
     debug = of_source(LOOP.replace("li   s0, 3000", "li   s0, 3000000"))
     debug.goto(6_000_000)
     debug.points.add("break", "loop", condition="s1 == 1")  # never
-    before = len(debug.history.points)
-    assert before > 1
-    timer = threading.Timer(0.1, debug.interrupt)
-    timer.start()
+    assert len(debug.history.points) > 1
+    told = []
+
+    def asked(what, _):
+        told.append(what)
+        if told.count("going back") == 1:
+            debug.interrupt()
+
+    debug.runner.on_progress = asked
     stop = debug.proceed_back()
-    timer.join()
-    assert stop.reason in ("interrupt", "start")
+    assert stop.reason == "interrupt"
+    assert "going back" in told
+    debug.runner.on_progress = None
     assert debug.stepc().reason == "step"
 
 
