@@ -70,10 +70,12 @@ def test_ascii_shows_the_same_in_other_characters(story, size):
     folder, lines = STORIES[story]
     shown = drawn(session(folder), lines, size, ASCII)
     assert all(row.isascii() for row in shown.display)
-    wanted = (GOLDENS / f"{story}-{size[0]}x{size[1]}.txt").read_text("utf-8").splitlines()
-    for row, golden in zip(shown.display[1:-2], wanted[1:], strict=True):
+    wanted = (GOLDENS / f"{story}-{size[0]}x{size[1]}.txt").read_text("utf-8")
+    wanted = wanted.replace(UNICODE.below, ASCII.below)  # two cells, of which one was a space
+    signs = set(zip("".join(vars(UNICODE).values()), "".join(vars(ASCII).values()), strict=True))
+    for row, golden in zip(shown.display[1:-2], wanted.splitlines()[1:], strict=True):
         for found, char in zip(row, golden.ljust(size[0]), strict=True):
-            assert found == char or not char.isascii() or char == " "
+            assert found == char or (not char.isascii() and (char, found) in signs)
 
 
 def test_lines_of_the_output_look_like_what_they_are():
