@@ -111,9 +111,7 @@ def test_keys_lines_and_sizes_in_any_order(name):
                 else:
                     user.resize(*action)
             user.resize(80, 24)
-            for number in range(
-                100
-            ):  # what runs ends, what is begun goes, all panels are as at first
+            for number in range(100):  # what runs ends, what is begun goes, panels are as at first
                 user.type("\x1b")
                 time.sleep(0.1)
                 user.type("\x03")

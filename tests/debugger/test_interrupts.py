@@ -110,11 +110,6 @@ def test_commands_of_the_user_end(line):
     assert run.execute("stepi").stopped.reason == "step"
 
 
-def test_numbers_of_displays_are_numbers():
-    run = interpreter(of_source(LOOP))
-    assert run.execute("undisplay (").message == "'(' is no number"
-
-
 def test_what_a_shell_command_prints_and_how_it_ends():
     run = interpreter(of_source(LOOP), allow_shell=True)
     assert run.execute("shell echo a; echo b >&2; exit 3").lines == ("a", "b", "exit status 3")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from debugger.commands.interpreter import Interpreter
@@ -15,7 +13,7 @@ from debugger.views.room import ASCII, BAD, FADING, FAINT
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.test_session import LOOP
-from tests.debugger.typist import PATIENCE, Typist
+from tests.debugger.typist import Typist
 
 FOREVER = ".core cp\n_start: addi s0, s0, 1\n j _start\n"
 SHIFT_F12, F12, ALT_6 = "\x1b[24;2~", "\x1b[24~", "\x1b6"
@@ -178,10 +176,7 @@ def test_scrolling_ends_where_the_rows_end():
         user.type("\x1b[5~" * 3)  # page up
         user.type("\x1b[6~" * 9)  # page down, farther than it was
         user.type("\x1b[A")
-        end = time.monotonic() + PATIENCE
-        while user.screen.arrangement.scroll.get("output") != -1 and time.monotonic() < end:
-            time.sleep(0.02)
-        assert user.screen.arrangement.scroll == {"output": -1}
+        user.wait(lambda _: user.screen.arrangement.scroll == {"output": -1}, "a row up")
 
     Typist(of_source(LOOP)).play(act)
 

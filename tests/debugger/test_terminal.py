@@ -211,9 +211,7 @@ def test_ctrl_c_stops_a_run_at_the_prompt_and_on_the_screen(tmp_path):
         terminal = Terminal(tmp_path, option, program=forever(tmp_path))
         terminal.until("(macaw)")
         terminal.child.send("continue\r")
-        while "interrupt at cycle" not in terminal.goes_on(
-            0.5
-        ):  # before it runs nothing is stopped
+        while "interrupt at cycle" not in terminal.goes_on(0.5):  # not before it runs
             terminal.child.send("\x03")
         terminal.child.send("stepi 7\r")
         terminal.until("7 steps done")
