@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from debugger.commands.interpreter import Interpreter
 from debugger.commands.text import hit_text
 from debugger.places import Place
 from debugger.points import PointError
 from emu.engines import ENGINES
+from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.test_points import LOOP, going, stops
 
@@ -152,16 +156,19 @@ def test_who_fills_a_queue():
 
 
 @pytest.mark.parametrize(
-    ("folder", "text", "words"),
+    ("folder", "text", "words", "others"),
     [
-        ("nnp_mlp", "nnp.cols", {"v_rd", "mv_mul"}),
-        ("fim_gru", "fim[1].bank[2].rz", {"fim", "push"}),
-        ("layer", "pe[0,1].2.acc0", {"mac"}),
+        ("nnp_mlp", "nnp.cols", {"v_rd", "mv_mul"}, {"vv_add", "s_wr", "end_chain"}),
+        ("fim_gru", "fim[1].bank[2].rz", {"push", "rop", "iosa", "gio"}, {"act", "mmr", "pull"}),
+        ("layer", "pe[0,1].2.acc0", {"mac", "spu"}, {"ld", "st"}),
     ],
 )
-def test_registers_of_other_cores_are_read_by_words_of_the_table(folder, text, words):
+def test_registers_of_other_cores_are_read_by_words_of_the_table(folder, text, words, others):
+    """Of `gio <- rz` and the like the word begins with where it writes."""
     found = on_both(lambda engine: session(folder, engine), "rwatch", text, 400)
     debug = session(folder)
+    run = Interpreter(debug, DebuggerFiles())
+    run.execute(f"focus {found[0][-1].by}")
     seen = set()
     for *_, hit in found:
         row = debug.program.section_at(hit.values["address"])
@@ -169,7 +176,9 @@ def test_registers_of_other_cores_are_read_by_words_of_the_table(folder, text, w
         if "banks" in hit.values:
             assert hit.values["banks"] >> 2 & 1
         seen.add(hit.values["address"])
-    assert len(seen) >= len(words)
+    read = {re.match(r"\w+", run.execute(f"x/i {at:#x}").rows[0][2])[0] for at in seen}
+    assert words <= read
+    assert not others & read
 
 
 @pytest.mark.parametrize("kind", ["rwatch", "awatch"])
