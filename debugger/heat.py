@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,11 +77,8 @@ class Heat:
 
 def _units(core: Core) -> list[list[Place]]:
     """A core's units: groups of the last level."""
-    groups: list[tuple[int, ...]] = [()]
-    *outer, last = counts(core)
-    for count in outer:
-        groups = [(*group, at) for group in groups for at in range(count)]
-    return [[Place(core.name, (*group, at)) for at in range(last)] for group in groups]
+    *outer, last = map(range, counts(core))
+    return [[Place(core.name, (*group, at)) for at in last] for group in product(*outer)]
 
 
 def _first_count(core: Core) -> str:

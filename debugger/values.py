@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emu.faults import Fault
 
@@ -103,6 +104,14 @@ def like(value: Any, old: Any, text: str) -> Any:
     if isinstance(old, int) and isinstance(value, int | np.integer):
         return int(value)
     raise AccessError(f"{text} cannot be set to that")
+
+
+def differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
+    """Indices of different elements of arrays of one shape; a NaN is equal to a NaN."""
+    same = np.asarray(first == second)
+    if first.dtype.kind == "f" and second.dtype.kind == "f":
+        same |= np.isnan(first) & np.isnan(second)
+    return np.argwhere(~same)
 
 
 def memory(device: Device, text: str, dtype: np.dtype[Any], count: int | None = None) -> Access:

@@ -15,6 +15,7 @@ from debugger.commands.keeping import naming
 from debugger.commands.table import CommandError, Line, command
 from debugger.commands.usage import quoted
 from debugger.commands.values import address_text, evaluated, expression
+from debugger.values import differences
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
@@ -71,7 +72,7 @@ def _diff(interpreter: Interpreter, line: Line) -> Answer:
         golden = golden.reshape(found.shape)  # `hidden.i8` has no other shape
     if found.shape != golden.shape:
         raise CommandError(f"{line.get('E')} is {_kind(found)}, the file holds {_kind(golden)}")
-    differ = _differences(found, golden)
+    differ = differences(found, golden)
     if not len(differ):
         return answers.done(f"{line.get('E')} is equal to {line.get('FILE')}, {_kind(found)}")
     rows = [
@@ -87,16 +88,6 @@ def _diff(interpreter: Interpreter, line: Line) -> Answer:
     more = (f"and {len(differ) - LISTED:,} more",) if len(differ) > LISTED else ()
     found_table = answers.table(("element", "expected", "found"), rows, title)
     return replace(found_table, lines=more, differs=True)
-
-
-def _differences(found: NDArray[Any], golden: NDArray[Any]) -> NDArray[np.int64]:
-    """Indices of different elements; a NaN is equal to a NaN."""
-    same = np.asarray(found == golden)
-    if found.dtype.kind == "f" and golden.dtype.kind == "f":
-        same |= np.isnan(found) & np.isnan(golden)
-    if not same.shape:
-        return np.zeros((0 if same else 1, 0), np.int64)
-    return np.argwhere(~same)
 
 
 def _address(interpreter: Interpreter, target: Any, found: NDArray[Any], first: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from debugger.commands.answers import DISPLAY, VALUE, Answer
 from debugger.stops import Hit, Stopped, Where
+from debugger.values import differences
 
 WIDEST = 100  # characters of a cell
 BRIEF = 8  # elements of an array in a line
@@ -106,7 +107,7 @@ def _event_text(values: Mapping[str, Any]) -> str:
 def _change_text(old: Any, new: Any) -> str:
     """An old value and the new one; of arrays the first element that is another."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
-        differ = np.argwhere(~((old == new) | ((old != old) & (new != new))))
+        differ = differences(old, new)
         if len(differ):
             at = tuple(differ[0].tolist())
             first = f"{value_text(old[at].item())} -> {value_text(new[at].item())}"
