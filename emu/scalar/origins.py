@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emu.origins import Origin, Origins, Place, Source
+from emu.scalar.semantics import signed
 from isa.codec import Decoded
 from isa.kinds import Immediate, Register
 from isa.scalar import REGISTERS
@@ -69,8 +70,7 @@ class Registers(Origins):
         """A number; of a vector register its bytes."""
         name, number = register
         if name == self.hart.inlines:
-            half = 1 << REGISTERS.width - 1  # as expressions show it
-            return (self.hart.x[number] ^ half) - half
+            return signed(self.hart.x[number])  # as expressions show it
         return getattr(self.hart.state, name)[number].tobytes().hex()
 
     def _bytes(self, name: str) -> int:

@@ -169,7 +169,7 @@ class Translator(Counting):
         held = self.hart.breaks.get(self.address)
         if held is None:
             return []
-        text = re.sub(r"\bx\[(\d+)\]", r"x\1", held.text)
+        text = _with_variables(held.text)
         for name, value in held.names.items():
             self.names.setdefault(name, value)
         lines = [f"if {text}:", *indented(self.leave())]
@@ -182,9 +182,9 @@ class Translator(Counting):
         self.counts["done"] = self.place
         lines = ["asked = False"]
         for probe in probes:
-            self.names |= {name: probe.names[name] for name in probe.names}
+            self.names |= probe.names
             met = [f"{named(self.names, 'met', probe.met)}({address:#x})", "asked = True"]
-            text = re.sub(r"\bx\[(\d+)\]", r"x\1", probe.text)
+            text = _with_variables(probe.text)
             lines += [f"if {text}:", *indented(met)] if text else met
         leaves = ["core.device.cycle = acted", "core.ask()", *self.exit(f"{self.address:#x}")]
         return [*lines, "if asked:", *indented(leaves)]
@@ -275,3 +275,8 @@ class Translator(Counting):
             self.lines += [*self.branched(cost), *self.exit(result, cost)]
         else:
             self.lines += self._gone(target, cost)
+
+
+def _with_variables(text: str) -> str:
+    """An expression on registers (`x[10]`) as one on the variables that hold them (`x10`)."""
+    return re.sub(r"\bx\[(\d+)\]", r"x\1", text)
