@@ -10,6 +10,7 @@ import numpy as np
 from emu.scalar.semantics import MASK, SINK, Act
 from emu.vector import pmac, semantics
 from isa.codec import Decoded
+from isa.rows import Instruction
 from isa.scalar import REGISTER
 from isa.vector import OPERATIONS, PMAC_FORMATS
 from isa.vector_layouts import ELEMENTS, GENERAL, VECTOR, Order, Pair
@@ -127,3 +128,17 @@ def _destination(core: Processor, found: Decoded, dtype: np.dtype[Any]) -> Calla
         x[place] = result & MASK
 
     return into_general
+
+
+def real_type(row: Instruction) -> np.dtype[Any] | None:
+    """The type of real numbers that an instruction's result is of, which its sources may not be."""
+    operation = OPERATIONS.get(row.mnemonic)
+    if operation is None or row.family == "vector compare":  # masks are no numbers
+        return None
+    name = operation.name.partition(".")[2] or operation.element  # `vcvt.f32` makes f32
+    if name not in ELEMENTS:
+        return None
+    if operation.name == "pmac":
+        name = "f32"  # sums of all real formats
+    dtype = semantics.dtype_of(ELEMENTS[name])
+    return dtype if dtype.kind == "f" else None

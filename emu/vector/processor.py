@@ -8,7 +8,7 @@ taken it: until the grant of its banks, or until the channel of external memory 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from emu.scalar.semantics import SINK, Act, Decision, Leave
 from emu.scalar.state import extended
 from emu.tallies import ARRAY, INDEX, UNIT
 from emu.vector.accesses import Accesses
-from emu.vector.binding import bind
+from emu.vector.binding import bind, real_type
 from emu.vector.origins import VectorRegisters
 from emu.vector.scoreboard import SERVED, Timing, waits, writes
 from emu.vector.state import FIELDS, FIRST_VECTOR, PLACES
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from emu.ports import Port
 
 READS, WRITES, PARTIAL = (INDEX[f"external_{what}"] for what in ("reads", "writes", "partial"))
-
-
-_REALS = {"f16": "<f2", "f32": "<f4"}  # types of NumPy by elements
 
 
 class Bound(NamedTuple):
@@ -72,7 +69,7 @@ class Processor(Hart):
         self.ready = [0] * PLACES
         self.cycles_operands = self.cycles_memory = self.cycles_branches = self.products = 0
         self.accesses = Accesses(self)
-        self._types: dict[int, str | None] = {}  # by vector register
+        self._types: dict[int, np.dtype[Any] | None] = {}  # by vector register
         self._bound: dict[int, Bound] = {}  # by address; each holds the word that it was made of
 
     def serves(self, row: Instruction) -> bool:
@@ -227,10 +224,9 @@ class Processor(Hart):
 
     def _note_type(self, found: Decoded) -> None:
         """Keep of which type of real numbers a vector register is, for `not_numbers`."""
-        operation = OPERATIONS.get(found.row.mnemonic)
         for place in writes(found):
-            if operation is not None and place >= FIRST_VECTOR:
-                self._types[place - FIRST_VECTOR] = _REALS.get(operation.element)
+            if place >= FIRST_VECTOR:
+                self._types[place - FIRST_VECTOR] = real_type(found.row)
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
         """See `Core.not_numbers`: of vector registers by the instructions that wrote them."""

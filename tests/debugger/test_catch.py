@@ -99,6 +99,31 @@ def test_a_vector_register_that_is_no_number():
     assert [text for _, text in found] == ["catch 1: nan: vr of vc [2] by vc"]
 
 
+# A mask, integers and an infinity, none of which is a NaN of its own type, then one that is.
+RESULTS = """
+        .core vc
+        la   t0, numbers
+        vld  vr0, (t0)
+        vld  vr1, 16(t0)
+        vclt.f32 vr2, vr0, vr1
+        vcvt.w.f32 vr3, vr0
+        vcvt.f32.f16 vr4, vr1, 1
+        vcvt.f16.f32 vr5, vr0, vr0
+        li   a0, 0
+        li   a7, 93
+        ecall
+        .data
+        .balign 16
+numbers: .word 0xbf800000, 0x7fc00000, 0, 0, 0x3f800000, 0, 0, 0x7c00
+"""
+
+
+def test_a_register_is_judged_by_what_its_result_is():
+    """All ones of a comparison are no NaN; one in half precision is."""
+    found = caught(lambda engine: of_source(RESULTS, engine), "nan", "vc")
+    assert [text for _, text in found] == ["catch 1: nan: vr of vc [5] by vc"]
+
+
 # Row 3 of w takes inf - inf.
 FLOATS = """
         .device tiny
