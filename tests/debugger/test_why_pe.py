@@ -203,8 +203,9 @@ def test_registers_and_queues_in_the_middle_of_a_mac():
     run.proceed()
     (result,) = why(run, "pe[0,1].2.output[0]")
     assert (result.how, result.value, computed(result, [])) == ("spu", SUMS[6], SUMS[6])
-    (empty,) = why(run, "pe[0,1].2.q1")
-    assert empty.how == "empty"
+    for name in ("q1", "weight_value[0]"):
+        (empty,) = why(run, f"pe[0,1].2.{name}")
+        assert empty.how == "empty"
 
 
 def test_several_results_of_a_store_have_their_names():

@@ -59,9 +59,10 @@ def test_a_fault_in_a_copy_has_the_line_of_the_original(engine):
 
 def test_what_is_no_copy_stays_where_it_is():
     device = device_of("spu   nonsf, src=0, dst=0", ENGINES[0])
-    assert device.run().reason == "exit"
     program, (first, second) = device.program, (device.cores[f"pe[{row}]"] for row in (0, 1))
     begin = program.symbol("first").value
+    assert original(program, second, begin + (1 << 20)) == begin + (1 << 20)  # not copied yet
+    assert device.run().reason == "exit"
     assert original(program, second, begin + (1 << 20)) == begin
     assert original(program, first, begin) == begin
     assert original(program, first, begin + (1 << 20)) == begin + (1 << 20)  # of another unit
