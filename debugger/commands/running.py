@@ -13,7 +13,7 @@ from debugger.frames import frames
 from debugger.locations import LocationError
 from debugger.places import compact
 from debugger.session import Session
-from debugger.stops import Stopped
+from debugger.stops import SessionError, Stopped
 
 if TYPE_CHECKING:
     from debugger.commands.interpreter import Interpreter
@@ -163,12 +163,12 @@ def _checkpoint(interpreter: Interpreter, line: Line) -> Answer:
 
 @command("restart N", "back", "go to a checkpoint")
 def _restart(interpreter: Interpreter, line: Line) -> Answer:
-    session, name = interpreter.session, line.count()
-    point = session.history.named(name)
-    if point is None:
+    session = interpreter.session
+    try:
+        return answers.stop(session.restart(line.count()))
+    except SessionError as error:
         known = ", ".join(str(x.name) for x in session.history.points if x.name)
-        raise CommandError(f"there is no checkpoint {name}", f"known: {known}" if known else "")
-    return answers.stop(session.goto(*point.position))
+        raise CommandError(str(error), f"known: {known}" if known else "") from None
 
 
 @command(
