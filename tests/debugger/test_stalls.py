@@ -94,6 +94,14 @@ def test_a_lock_that_is_never_given_back():
     )
 
 
+def test_of_several_that_want_a_lock_the_owner_is_the_cause():
+    third = KEEPS_THE_LOCK[KEEPS_THE_LOCK.rindex("        .block") :].replace("=1", "=2")
+    _, found = stalled(KEEPS_THE_LOCK + third)
+    waiting = found.trees[0].causes[0].causes
+    assert [item.who for item in waiting] == ["fim[0] block 1", "fim[0] block 2"]
+    assert [[x.who for x in item.causes] for item in waiting] == [["fim[0] block 0"]] * 2
+
+
 def test_a_buffer_that_nobody_fills():
     source = PULLS_MORE.replace("          push  rop\n", "")
     _, found = stalled(source)
