@@ -5,6 +5,8 @@ VENV   ?= .venv$(if $(filter-out python3,$(notdir $(PYTHON))),-$(notdir $(PYTHON
 RUN    := $(VENV)/bin
 FRAMEWORKS := .venv-frameworks
 READY  := $(VENV)/.ready
+RUNS   := $(VENV)/.runs
+INSTALL = PYTHONWARNINGS=ignore $(RUN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_ARGS ?= -n 2
 
 .DEFAULT_GOAL := help
@@ -17,23 +19,28 @@ help:
 	@echo "make lint     ruff, mypy --strict, import-linter"
 	@echo "make check    what CI does: lint and test"
 	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
-	@echo "make docs     docs/isa and editors from the tables"
+	@echo "make docs     docs/isa, docs/seeds and editors from the tables"
 	@echo "make test-extras  VS Code's engine on the grammar (needs npm); PyTorch and TensorFlow (gigabytes)"
 	@echo "make picture  the pictures, docs/profile.md and docs/debugging-story.md, from real runs (needs chromium)"
 	@echo "PYTHON=python3.13 chooses another Python"
 
 setup: $(READY)
 
-$(READY): pyproject.toml
+$(RUNS): pyproject.toml
 	@test -x $(RUN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing what Macaw needs into $(VENV)"
-	@PYTHONWARNINGS=ignore $(RUN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@$(INSTALL) -e .
 	@touch $@
 
-demo: $(READY)
+$(READY): $(RUNS)
+	@echo "installing what its tests need into $(VENV)"
+	@$(INSTALL) -e '.[test]'
+	@touch $@
+
+demo: $(RUNS)
 	@$(RUN)/python programs/digits_mlp/demo.py
 
-demo-cnn: $(READY)
+demo-cnn: $(RUNS)
 	@$(RUN)/python programs/digits_cnn/demo.py
 
 test: $(READY)
@@ -56,9 +63,10 @@ check: lint test
 
 docs: $(READY)
 	@$(RUN)/python docs/build.py
+	@$(RUN)/python -m tests.seeds --write
 
 bench: $(READY)
-	@PYTHONWARNINGS=ignore $(RUN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@$(INSTALL) -e '.[bench]'
 	@$(RUN)/python -m benchmarks $(BENCH)
 
 picture: $(READY)

@@ -20,7 +20,7 @@ from asm import output, recovery
 from asm.bodies import Expanded
 from asm.collecting import collecting_seldom
 from asm.data_directives import DATA
-from asm.diagnostics import AssemblyError
+from asm.diagnostics import AssemblyError, guessing
 from asm.directives import COMMON, Directive, table
 from asm.expansion import Budget, Meant, Reader
 from asm.expressions import Address, NotYet, number
@@ -81,10 +81,18 @@ def analyse(
     defines: Mapping[str, str | int] = MappingProxyType({}),
     include_dirs: Sequence[str | Path] = (),
     record: Record | None = None,
+    budget: Budget | None = None,
+    watch: Callable[[], None] = lambda: None,
 ) -> Assembly:
-    """The finished run of `assemble`, with all that it knows; mistakes do not raise."""
+    """The finished run of `assemble`, with all that it knows; mistakes do not raise.
+
+    `budget` is what expansions may take. `watch` is called again and again; what it raises ends
+    the run.
+    """
     run = Assembly(device, defines, [Path(folder) for folder in include_dirs], record)
-    with collecting_seldom():
+    run.watch = watch
+    run.budget = budget or Budget()
+    with collecting_seldom(), guessing():
         for source in sources:
             run.read_source(source)
         run.complete()
@@ -122,7 +130,8 @@ class Assembly:
         self.macros: list[Macro] = []  # all that were defined
         self._scope: Scope
         self._reader: Reader
-        self._budget = Budget()
+        self.budget = Budget()
+        self.watch: Callable[[], None] = lambda: None
         self._ordinal = 0
         self._fixes: list[tuple[Site, int, int, Callable[[], bytes]] | Later] = []
         self._pcrel: dict[tuple[int, int], tuple[Site, Node]] = {}
@@ -146,7 +155,7 @@ class Assembly:
             for name, value in self._defines.items():
                 self._define(name, value, text)
         self.short.blocked.clear()
-        self._reader = Reader(self, TEXT_DIRECTIVES, self._budget)
+        self._reader = Reader(self, TEXT_DIRECTIVES, self.budget)
         self._reader.read(self.lines(text))
         self.parts.leave()
 
@@ -395,6 +404,7 @@ class Assembly:
     def encode(self) -> None:
         """Keep the promises, settle symbols, and give the default program its commands."""
         for fix in self._fixes:
+            self.watch()
             if isinstance(fix, Later):
                 fix.keep(self)
                 continue
@@ -409,6 +419,7 @@ class Assembly:
         self.names.check_unused()
         output.check_starts(self)
         if self._default is not None and not self.report.failed:
+            output.check_outputs(self, self._default)
             parts = [form.startup() for form in self.parts if form is not self._default]
             self._default.fill_default(parts)
 
@@ -433,7 +444,9 @@ class Assembly:
                 self._known(site, name).size = size
 
     def _known(self, site: Site, name: Name) -> Definition:
-        found = site.definition(name)
+        """The symbol that `.type` or `.size` is about: the latest definition of it."""
+        site.definition(name)  # there is one
+        found = site.scope.find(name.text)
         assert found is not None  # everything is read
         return found
 

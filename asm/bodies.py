@@ -171,3 +171,28 @@ class Expanded(SourceText):
         source, call = self._shown
         name, lines, columns = source.places([call])
         return name, lines * len(offsets), columns * len(offsets)
+
+
+class Repeated(Expanded):
+    """A body without values, `rounds` times: what is said of a line is said of it in all rounds."""
+
+    def __init__(self, body: Body, caller: Caller, rounds: int) -> None:
+        super().__init__(body, (), caller, macro=False)
+        self.rounds = rounds
+        self.period = len(self.text) + 1
+        self.text = "\n".join([self.text] * rounds)
+
+    def identity(self, start: int) -> int:
+        """The offset of the line in the first round."""
+        return start % self.period
+
+    def _origin(self, offset: int, end: bool = False) -> int:
+        return super()._origin(offset % self.period, end)
+
+    def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
+        """As of any expansion; each line of the body is looked up once."""
+        inside = [offset % self.period for offset in offsets]
+        different = list(dict.fromkeys(inside))
+        name, lines, columns = super().places(different)
+        found = dict(zip(different, zip(lines, columns, strict=True), strict=True))
+        return name, [found[x][0] for x in inside], [found[x][1] for x in inside]

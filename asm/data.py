@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from isa.errors import MacawError
+
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 10_000  # characters, NumPy's own limit
 _MAX_DIMENSIONS = 32
@@ -34,7 +36,7 @@ _DTYPES = {
 }
 
 
-class DataError(ValueError):
+class DataError(MacawError, ValueError):
     """A file holds no array that can be used; the message is fit for a user."""
 
 

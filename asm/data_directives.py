@@ -30,7 +30,8 @@ from asm.syntax import (
 if TYPE_CHECKING:
     from asm.site import Site
 
-_MAX_FILL = 8  # bytes of a .fill value
+_MAX_FILL = 8  # bytes that .fill repeats
+_MAX_FILL_VALUE = 4  # bytes of them that its value gives, as in GNU as
 
 
 def packed(value: int, size: int, node: Node) -> bytes:
@@ -102,7 +103,10 @@ def _space(site: Site, statement: Statement) -> None:
 
 
 def _fill(site: Site, statement: Statement) -> None:
-    """`.fill repeat, size, value`: as in GNU as the value has 4 bytes, what is above is zero."""
+    """`.fill repeat, size, value`: as in GNU as the value has at most 4 bytes, the rest is zero.
+
+    What of the value is cut off is worth a warning.
+    """
     if not 1 <= len(statement.operands) <= 3:
         raise wrong_operands(statement, ".fill REPEAT [, size [, value]]")
     nodes = statement.operands
@@ -116,8 +120,13 @@ def _fill(site: Site, statement: Statement) -> None:
     if not value:
         site.reserve(repeat * size)
         return
-    one = packed(value, min(size, 4), nodes[2]) if size else b""
-    site.emit(one.ljust(size, b"\0") * repeat)
+    kept = min(size, _MAX_FILL_VALUE)
+    least, low = -(1 << 8 * kept >> 1), value & (1 << 8 * kept) - 1
+    if kept and not least <= value < 1 << 8 * kept:
+        message = f"of {value:#x} the low {8 * kept} bits are kept, {low:#x}"
+        hint = "as in GNU as; .dword takes 64 bits" if kept == _MAX_FILL_VALUE else ""
+        site.warn(message, nodes[2], hint)
+    site.emit(low.to_bytes(kept, "little").ljust(size, b"\0") * repeat)
 
 
 def load_array(site: Site, node: Node) -> Array:

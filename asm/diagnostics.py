@@ -8,12 +8,20 @@ screen colours them, `render` just joins them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
 
+from isa.errors import MacawError
+
 _WIDEST = 160  # characters of a source line that are shown
+MOST_ERRORS = 100  # that are printed unless another number is given
+_MOST_COMPARED = 200_000  # names, in a run of the assembler
+
+_to_compare: ContextVar[list[int] | None] = ContextVar("to_compare", default=None)
 
 ERROR, WARNING = "error", "warning"
 
@@ -51,12 +59,16 @@ class Diagnostic:
         return f"{_where(self.span)}: {self.severity}: {self.message}"
 
 
-class AssemblyError(Exception):
-    """A source could not be assembled; all that is wrong with it, warnings included."""
+class AssemblyError(MacawError):
+    """A source could not be assembled; all that is wrong with it, warnings included.
+
+    Its text has a line for each of the first `MOST_ERRORS` errors and warnings.
+    """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("\n".join(str(item) for item in self.diagnostics))
+        shown, left_out = first(self.diagnostics)
+        super().__init__("\n".join([*map(str, shown), *([left_out] if left_out else [])]))
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -65,14 +77,23 @@ class AssemblyError(Exception):
 
 
 def _where(span: Span) -> str:
-    return f"{span.file}:{span.line}:{span.column}"
+    return f"{printable(span.file)}:{span.line}:{span.column}"
 
 
 def printable(text: str) -> str:
     """The text with every control character but the tab made visible as one character."""
+    if text.isprintable():
+        return text
     return "".join(
         char if char == "\t" or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
     )
+
+
+def printable_name(name: str) -> str:
+    """As `printable`, of a file; bytes of it that are no UTF-8 stay: by them it is opened."""
+    if name.isprintable():
+        return name
+    return "".join(char if "\ud800" <= char <= "\udfff" else printable(char) for char in name)
 
 
 def _caret_line(source: str, span: Span) -> str:
@@ -95,6 +116,25 @@ def _window(source: str, span: Span) -> tuple[str, Span]:
     last = min(span.end_column, end + 1)
     place = replace(span, column=span.column + moved, end_column=last + moved)
     return f"{before}{source[start:end]}{behind}", place
+
+
+def first(
+    diagnostics: Sequence[Diagnostic], most: int = MOST_ERRORS
+) -> tuple[Sequence[Diagnostic], str]:
+    """At most so many errors and so many warnings (0: all), and what to say of the others."""
+    if not most or len(diagnostics) <= most:
+        return diagnostics, ""
+    shown, count = [], {ERROR: 0, WARNING: 0}
+    for item in diagnostics:
+        count[item.severity] = count.get(item.severity, 0) + 1
+        if count[item.severity] <= most:
+            shown.append(item)
+    more = [
+        f"{number - most:,} more {severity}{'s' * (number - most > 1)}"
+        for severity, number in count.items()
+        if number > most
+    ]
+    return shown, " and ".join(more)
 
 
 def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
@@ -130,8 +170,13 @@ def _span_object(span: Span) -> dict[str, object]:
     }
 
 
-def to_json(diagnostics: Iterable[Diagnostic]) -> str:
-    """A JSON list of objects: severity, message, file, line, column, end_column, hint, chain."""
+def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
+    """A JSON list of objects: severity, message, file, line, column, end_column, hint, chain.
+
+    What `first` says of those that are left out is one more, of the severity "note" and without a
+    place.
+    """
+    note = Diagnostic("note", left_out, Span("", 0, 0, 0))
     return json.dumps(
         [
             {
@@ -141,10 +186,23 @@ def to_json(diagnostics: Iterable[Diagnostic]) -> str:
                 "hint": item.hint,
                 "chain": [{"what": link.what, **_span_object(link.span)} for link in item.chain],
             }
-            for item in diagnostics
+            for item in [*diagnostics, *([note] if left_out else [])]
         ],
         indent=2,
     )
+
+
+@contextmanager
+def guessing() -> Iterator[None]:
+    """Let `did_you_mean` look at so many names only until the block ends; then it gives no hint.
+
+    Sources of thousands of wrong words would take minutes.
+    """
+    before = _to_compare.set([_MOST_COMPARED])
+    try:
+        yield
+    finally:
+        _to_compare.reset(before)
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
@@ -152,6 +210,12 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     # Long words are no typing mistakes, and comparing them takes quadratic time.
     if not word or len(word) > 64:
         return ""
+    left = _to_compare.get()
+    if left is not None:
+        if left[0] <= 0:
+            return ""
+        candidates = tuple(candidates)
+        left[0] -= len(candidates)
     return _nearest(word, frozenset(candidates))
 
 

@@ -16,12 +16,13 @@ from asm.disassembly.labels import Labels, Names, directive, numbers
 from asm.disassembly.raw import dump
 from asm.program import TENSORS, Program, Section, Tensor
 from isa import config, registry
+from isa.errors import MacawError
 from isa.model import Core
 
 _DATA = ".data"
 
 
-class DisassemblyError(ValueError):
+class DisassemblyError(MacawError, ValueError):
     """What was asked for is not in the program."""
 
 

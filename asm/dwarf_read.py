@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from asm import dwarf
+from asm.diagnostics import printable_name
 from asm.elf_format import ElfError
 from asm.lines import LineTable, Rows
 from asm.program import Section
@@ -78,6 +79,10 @@ class _Reader:
         }
         self.names: dict[str, int] = {}  # of all files
         self.sequences: list[_Sequence] = []
+
+    def file(self, name: str) -> int:
+        """The number of a file among all; no control character of its name reaches a screen."""
+        return self.names.setdefault(printable_name(name), len(self.names))
 
     def wrong(self, what: str) -> ElfError:
         return ElfError(f".debug_line: {what}, at offset {self.place:#x}")
@@ -157,7 +162,7 @@ def _unit(reader: _Reader) -> None:
     if reader.place > start:
         raise reader.wrong("the names are longer than their header")
     reader.place = start
-    numbers = [reader.names.setdefault(name, len(reader.names)) for name in files]
+    numbers = [reader.file(name) for name in files]
     _rows(reader, _Machine(step, base, width, operands, numbers, version < 5))
     reader.place = reader.limit
 
@@ -334,6 +339,6 @@ def _extended(reader: _Reader, machine: _Machine) -> tuple[int, int]:
         value = reader.number("I" if length == 5 else "Q")
     elif kind == dwarf.LNE_DEFINE_FILE and machine.may_add_files:
         name = reader.string()
-        machine.files.append(reader.names.setdefault(name, len(reader.names)))
+        machine.files.append(reader.file(name))
     reader.place = end
     return kind, value

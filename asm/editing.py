@@ -8,7 +8,7 @@ assembler over the text; nothing here knows an editor or a protocol.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from asm import explaining, files
 from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, Assembly, Source, analyse
 from asm.diagnostics import Diagnostic, Span
 from asm.directives import Directive
-from asm.expansion import TextDirective
+from asm.expansion import EDITED_CHARACTERS, EDITED_LINES, Budget, TextDirective
 from asm.expressions import FUNCTIONS, MODIFIERS
 from asm.formatter import formatted
 from asm.macros import Macro
@@ -78,12 +78,32 @@ class Document:
     folder: Path | None = None
     include_dirs: Sequence[str | Path] = ()
     defines: Mapping[str, str | int] = field(default_factory=dict)
+    watch: Callable[[], None] = lambda: None
 
     @cached_property
     def assembly(self) -> Assembly:
-        """The run of the assembler over this text, with its mistakes."""
+        """The run of the assembler over this text, with its mistakes.
+
+        Expansions have less room than in a run for a program. `watch` is called again and again;
+        what it raises ends the run.
+        """
         source = Source(self.text, self.name, self.folder)
-        return analyse([source], defines=self.defines, include_dirs=self.include_dirs)
+        return analyse(
+            [source],
+            defines=self.defines,
+            include_dirs=self.include_dirs,
+            budget=Budget(EDITED_LINES, EDITED_CHARACTERS),
+            watch=self.watch,
+        )
+
+    @property
+    def is_assembled(self) -> bool:
+        """Whether `assembly` is there already."""
+        return "assembly" in self.__dict__
+
+    def forget(self) -> None:
+        """Let the run of the assembler go; who asks has another one."""
+        self.__dict__.pop("assembly", None)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple
 
+from isa.errors import MacawError
+
 TOP = 1 << 32  # one past the last address
 MAGIC = b"\x7fELF"
 CLASS_32 = 1
@@ -36,7 +38,7 @@ NOTE_HEADER = struct.Struct("<III")  # sizes of name and description, type
 _LONGEST = 300  # characters of an error; what a file names can be as long as it likes
 
 
-class ElfError(ValueError):
+class ElfError(MacawError, ValueError):
     """A file that is no executable we can take, or a program no file can hold."""
 
     def __init__(self, text: str) -> None:

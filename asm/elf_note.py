@@ -44,7 +44,7 @@ def _padded(data: bytes) -> bytes:
 def write(program: Program) -> bytes:
     """The note section's bytes."""
     description: dict[str, Any] = {
-        "version": program.note_version,
+        "version": program.note_version or NOTE_VERSION,  # a foreign executable gets ours
         "device": program.device,
         "config": program.config_toml,
         "tensors": [

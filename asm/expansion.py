@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from asm.bodies import Body, Expanded
+from asm.bodies import Body, Expanded, Repeated
 from asm.source import Caller, LogicalLine, SourceText
 from asm.syntax import Again, Mistake, Name, Statement
 
@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 MAX_DEPTH = 100  # expansions in each other, as in GNU as; so many includes in each other, too
 MAX_LINES = 1_000_000  # of all expansions and included files of a run
 MAX_CHARACTERS = 1 << 25  # of them, together
+EDITED_LINES = 100_000  # of a file that is open in an editor, which assembles it again and again
+EDITED_CHARACTERS = 1 << 22
 MAX_LINE = 1 << 16  # characters of a line that an expansion makes
+_PIECE = 1 << 16  # characters of a repetition's rounds that are read as one text
+
+# What takes more time than a plain line of an expansion counts as so many more.
+ROUND_COST = 2  # a macro call, or a round of a repetition: an empty one, too
+COMMAND_COST = 4  # a line of an expansion that the reader does: a directive of this table, a call
+ERROR_COST = 10  # an error in an expansion
 
 # Labels, and the word that says what the line is.
 _HEAD = re.compile(
@@ -90,19 +98,30 @@ class TextDirective:
 
 @dataclass
 class Budget:
-    """What the expansions of a run have taken so far."""
+    """What the expansions of a run may take, and have taken so far.
 
+    A line counts as one, what takes longer as several.
+    """
+
+    max_lines: int = field(default_factory=lambda: MAX_LINES)
+    max_characters: int = field(default_factory=lambda: MAX_CHARACTERS)
     lines: int = 0
     characters: int = 0
-    exhausted: bool = False
+    is_reported: bool = False
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether more was taken than there is."""
+        return self.lines > self.max_lines or self.characters > self.max_characters
 
     def spend(self, lines: int, characters: int, caller: Caller) -> None:
         """Take so many. Raises `TooMuch`."""
         self.lines += lines
         self.characters += characters
-        if self.lines > MAX_LINES or self.characters > MAX_CHARACTERS:
-            what = f"{MAX_LINES} lines or {MAX_CHARACTERS} characters"
-            raise TooMuch(f"the expansions of the run have more than {what}", caller)
+        if self.is_exhausted:
+            what = f"{self.max_lines} lines or {self.max_characters} characters"
+            hint = "calls, rounds, directives and errors in expansions count as several lines"
+            raise TooMuch(f"the expansions of the run have more than {what}", caller, hint)
 
 
 @dataclass(slots=True, eq=False)
@@ -130,6 +149,7 @@ class Reader:
         self.collects = False  # lines are read for a body
         self.depth = 0  # of macros and repetitions in each other
         self._frames: list[Frame] = []
+        self._errors = 0  # that expansions have paid for
 
     # --- the loop ---
 
@@ -150,7 +170,9 @@ class Reader:
         """Take the lines of a frame. Returns whether its end is reached, not another frame."""
         words, macros, conditionals = self.words, self.macros, self.conditionals
         statement, match_head = self.assembly.statement, _HEAD.match
+        watch = self.assembly.watch
         for line in frame.lines:
+            watch()
             if conditionals and conditionals[-1].skips:
                 if line.text[0] == ".":
                     self._skip(line)
@@ -175,6 +197,8 @@ class Reader:
 
     def _act(self, found: Runnable, line: LogicalLine, head: re.Match[str]) -> bool:
         """Do what a line for the reader says, if it is one."""
+        if len(self._frames) > 1:
+            self.budget.spend(COMMAND_COST, 0, Caller("", line, 0, len(line.text)))
         start, end = head.span(1)
         is_macro = not isinstance(found, TextDirective)
         if is_macro and _ASSIGNMENT.match(line.text, end):
@@ -276,29 +300,43 @@ class Reader:
         size = body.size(values)
         if size > MAX_LINE and body.longest(values) > MAX_LINE:
             raise TooMuch(f"a line expands to more than {MAX_LINE} characters", caller)
-        self.budget.spend(max(1, len(body.lines)), size, caller)
+        self.budget.spend(len(body.lines) + ROUND_COST, size, caller)
 
     def repeat(self, command: Command, body: Body, count: int) -> None:
         """Read a body again and again."""
         caller = command.caller(f"in the repetition of {command.name.text}")
         self._deeper(caller)
         self._repeatable(command, body, count)
-        source = Expanded(body, (), caller, macro=False)
-        size = len(source.text)
+        together, cost = 1, ROUND_COST + len(body.lines)
+        if self._is_plain(body) and self.assembly.record is None:
+            together, cost = max(1, _PIECE // (len(body.text) + 1)), len(body.lines)
 
         def rounds() -> Iterator[Iterator[LogicalLine]]:
-            for _ in range(count):
-                self.budget.spend(len(body.lines), size, caller)
+            left, before = count, self.assembly.report.errors
+            source = Repeated(body, caller, min(together, count))
+            while left:
+                if left < source.rounds:
+                    source = Repeated(body, caller, left)
+                left -= source.rounds
+                has_failed = self.assembly.report.errors > before
+                a_round = cost + ERROR_COST * len(body.lines) * has_failed
+                self.budget.spend(source.rounds * a_round, len(source.text), caller)
                 yield self.assembly.lines(source)
 
         self._enter(Frame("repetition", iter(()), rounds()))
 
+    def _is_plain(self, body: Body) -> bool:
+        """Whether all lines of a body are statements: nothing between two rounds then matters."""
+        heads = (_HEAD.match(line.text) for line in body.lines)
+        return not any(head is not None and self.knows(head[1]) for head in heads)
+
     def _repeatable(self, command: Command, body: Body, count: int) -> None:
         """Refuse at once what cannot come to an end in its bounds."""
-        if count * len(body.lines) > MAX_LINES and ".exitm" not in body.text:
+        most = self.budget.max_lines
+        if count * len(body.lines) > most and ".exitm" not in body.text:
             lines = "a line" if len(body.lines) == 1 else f"{len(body.lines)} lines"
             message = f"{count} times {lines} is too much"
-            hint = f"all expansions of a run together have at most {MAX_LINES} lines"
+            hint = f"all expansions of a run together have at most {most} lines"
             raise TooMuch(message, command.caller(""), hint)
 
     def repeat_with(self, command: Command, body: Body, values: Iterator[str]) -> None:
@@ -341,6 +379,10 @@ class Reader:
     def _next_round(self, frame: Frame) -> None:
         """Go on with a frame whose lines are done, or end it."""
         # A file's conditionals end with the source, those of an expansion with their round.
+        errors = self.assembly.report.errors
+        if frame.kind in ("macro", "repetition"):
+            self.budget.lines += ERROR_COST * (errors - self._errors)
+        self._errors = errors
         level = frame.conditionals if frame.kind != "include" else len(self.conditionals)
         for conditional in self.conditionals[level:]:
             self.assembly.report.mistake(conditional.line, conditional.unfinished())
@@ -356,13 +398,12 @@ class Reader:
     def _unwind(self, error: TooMuch) -> None:
         """Report what is too much, and go on behind the line of the file where it began."""
         line = error.caller.line
-        exhausted = self.budget.lines > MAX_LINES or self.budget.characters > MAX_CHARACTERS
-        if self.budget.exhausted:
+        if self.budget.is_reported:
             self.assembly.report.fail(line)  # said once is enough
         else:
             place = error.caller.start, error.caller.end
             self.assembly.report.mistake(line, Mistake(error.message, place, error.hint))
-        self.budget.exhausted = exhausted
+        self.budget.is_reported = self.budget.is_exhausted
         if len(self._frames) > 1:
             del self.conditionals[self._frames[1].conditionals :]
             del self._frames[1:]

@@ -96,7 +96,7 @@ class Context(Protocol):
     def call(self, node: Call) -> Value:
         """The value of `sizeof`, `load_address`, `slot` and `%pcrel_lo`."""
 
-    def warn(self, message: str, node: Node) -> None:
+    def warn(self, message: str, node: Node, hint: str = "") -> None:
         """Report something doubtful."""
 
 
@@ -258,8 +258,8 @@ def _call(node: Call, context: Context) -> Value:
     return context.call(node)
 
 
-def fold(node: Node, known: Callable[[Name], int | None]) -> Node:
-    """The expression with the symbols that `known` gives a number for replaced by it.
+def fold(node: Node, known: Callable[[Name], Node | None]) -> Node:
+    """The expression with the symbols for which `known` gives a piece replaced by it.
 
     A symbol that is set again later keeps here the value that it has now.
     """
@@ -267,8 +267,7 @@ def fold(node: Node, known: Callable[[Name], int | None]) -> Node:
     def change(item: Node) -> Node | None:
         match item:
             case Name():
-                value = known(item)
-                return None if value is None else Number(item.start, item.end, value)
+                return known(item)
             case Indexed():  # its base is a symbol, not a value
                 inner = tuple(transform(part, change) for part in item.subscripts)
                 return Indexed(item.start, item.end, item.base, inner)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from isa import reading
+from isa.errors import MacawError
 
-class FileError(ValueError):
+
+class FileError(MacawError, ValueError):
     """A file cannot be read; the message says why, fit for a user."""
 
 
@@ -51,12 +53,6 @@ def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
 def read(path: Path, limit: int) -> bytes:
     """The bytes of a file of at most `limit` bytes. Raises `FileError`."""
     try:
-        with path.open("rb") as stream:
-            # To ask for more than there is would take memory for it.
-            size = os.fstat(stream.fileno()).st_size
-            data = stream.read(min(size, limit) + 1)
-    except OSError as error:
-        raise FileError(f"'{path.name}' cannot be read: {error.strerror or error}") from None
-    if len(data) > limit:
-        raise FileError(f"'{path.name}' is longer than {limit} bytes")
-    return data
+        return reading.read(path, limit)
+    except reading.UnreadableError as error:
+        raise FileError(f"'{path.name}' cannot be read: {error}") from None

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from asm.program import Program, Section
 from isa import memory_map
+from isa.errors import MacawError
 
 # And where each begins; `cores` are the memories of cores' own.
 MEMORIES = {
@@ -27,12 +28,8 @@ _BLOCK = 1 << 16  # bytes of addresses that one extended address serves
 _DATA, _END, _UPPER_ADDRESS, _START = 0, 1, 4, 5  # kinds of records
 
 
-class ImageError(ValueError):
+class ImageError(MacawError, ValueError):
     """A program that is no image of the kind asked for; the message says why, the hint what is."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message, self.hint = message, hint
 
 
 def write(program: Program, kind: str, memory: str | None = None) -> bytes:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from asm import files
 from asm.conditionals import CONDITIONALS
+from asm.diagnostics import printable_name
 from asm.directives import wrong_operands
 from asm.expansion import MAX_CHARACTERS, Command, TextDirective
 from asm.macros import MACROS
@@ -33,7 +34,9 @@ def _include(reader: Reader, command: Command) -> None:
         raise Mistake(message, node) from None
     caller = command.caller("included from here")
     # Its own includes are found as those of the file that the run began with, as in GNU as.
-    reader.include(SourceText(text, name, command.line.source.folder, caller), caller)
+    reader.include(
+        SourceText(text, printable_name(name), command.line.source.folder, caller), caller
+    )
 
 
 # fmt: off

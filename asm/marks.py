@@ -41,6 +41,13 @@ class Marks:
             self._offsets.extend(range(offset, offset + size * len(places), size))
             self._places.extend(places)
 
+    def repeat(self, first: int, rounds: int, size: int) -> None:
+        """Add the rows from row `first` on again for so many rounds of `size` bytes each."""
+        offsets, places = self._offsets[first:], self._places[first:]
+        further = range(size, size * (rounds + 1), size)
+        self._offsets.extend([offset + more for more in further for offset in offsets])
+        self._places.extend(places * rounds)
+
     def runs(self) -> Iterator[tuple[Area, SourceText, array[int], array[int]]]:
         """Area, source, offsets in the one and places in the other, run by run."""
         ends = [*(run[0] for run in self._runs[1:]), len(self)]

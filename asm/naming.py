@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from asm.diagnostics import did_you_mean
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
     from isa.model import Core
 
 
-# Names that are compared for hints in a run: thousands of unknown symbols in a source with
-# thousands of known ones would take minutes.
-_MOST_COMPARED = 100_000
-
-
 class Naming:
     """The symbols of a run and what the source has said of them so far."""
 
@@ -36,8 +32,8 @@ class Naming:
         self.sizes: list[tuple[Site, Name, int | Address | Deferred]] = []  # what `.size` said
         self.waiting: list[Definition] = []  # labels whose place the next bytes decide
         self._data: dict[tuple[int, int], Datum] = {}  # by area and offset
+        self.placed: list[tuple[Site, int, Datum]] = []  # the same, in the order of the source
         self._resolving: set[Definition] = set()
-        self._to_compare = _MOST_COMPARED
 
     # --- labels ---
 
@@ -112,9 +108,8 @@ class Naming:
         if found is not None and found.is_label:
             raise twice(name, found)
         if found is None:
-            found = self.new(site, name)
-            found.is_label = False
-        found.value, found.bad = value, False
+            found = Definition(name.text, site.line, name.start, name.end, is_label=False)
+        site.scope.define(replace(found, value=value))
         self.has_variables = True
 
     def spoil(self, site: Site, name: Name) -> None:
@@ -154,8 +149,7 @@ class Naming:
     def hint(self, name: str, scope: Scope, cores: Sequence[Core]) -> str:
         """The symbol that may have been meant by an unknown name, or what else the word is."""
         known = [*scope.symbols, *self.table.shared]
-        self._to_compare -= len(known)
-        hint = did_you_mean(name, known) if self._to_compare > 0 else ""
+        hint = did_you_mean(name, known)
         if hint:
             return hint
         files = [file for core in cores for file in core.files]
@@ -170,6 +164,7 @@ class Naming:
         """Put data that know what they are; the labels here stand for them."""
         self.settle_labels(site.area)
         self._data.setdefault((id(site.area), site.area.size), datum)
+        self.placed.append((site, site.area.size, datum))
         site.emit(data)
 
     def datum(self, found: Definition) -> Datum | None:

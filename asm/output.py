@@ -9,12 +9,13 @@ from asm.diagnostics import Diagnostic
 from asm.expressions import Address
 from asm.layout import Area, Layout
 from asm.naming import Naming
-from asm.program import Program, Symbol, Tensor, natural_sizes
+from asm.program import Program, Symbol, Tensor, Typed, natural_sizes
 from asm.symbols import Definition
 from asm.syntax import Mistake
 
 if TYPE_CHECKING:
     from asm.assembler import Assembly
+    from asm.forms import Form
 
 START_ALIGN = 4  # of the instruction that a program begins with
 _NATURAL = -1  # the size of a symbol that reaches to the next one
@@ -94,6 +95,7 @@ def program(assembly: Assembly, diagnostics: tuple[Diagnostic, ...]) -> Program:
         symbols=tuple(_sized(item, natural) for item in found),
         tensors=tuple(_tensors(assembly.names)),
         arrays=tuple(_arrays(assembly.names, found)),
+        typed=tuple(_typed(assembly.names)),
         hints=tuple(assembly.hints),
         lines=assembly.marks.table(),
         config_toml=assembly.config.to_toml(comments=False),
@@ -134,6 +136,15 @@ def _arrays(names: Naming, symbols: Iterable[Symbol]) -> Iterator[Tensor]:
             yield Tensor(symbol.name, "array", datum.dtype, datum.shape, symbol.value)
 
 
+def _typed(names: Naming) -> Iterator[Typed]:
+    """All data whose element type the source says, with a symbol or without."""
+    for site, offset, datum in names.placed:
+        base, line = site.area.base, site.line
+        if datum.what == "array" and base is not None:
+            file, lines, _ = line.source.places([line.start + site.head])
+            yield Typed(datum.dtype, base + offset, datum.size, file, lines[0])
+
+
 def _entry(assembly: Assembly) -> int | None:
     """`_start`, or the first instruction of the core that the device starts."""
     control = assembly.parts.control()
@@ -162,6 +173,20 @@ def start_of(assembly: Assembly, section: str) -> Definition | None:
         if value.area.section == section:
             return found
     return None
+
+
+def check_outputs(assembly: Assembly, ours: Form) -> None:
+    """Warn of each output that no part can write, in a program whose cp part is `ours`."""
+    parts = [form for form in assembly.parts if form is not ours]
+    for tensor in assembly.names.tensors:
+        found = tensor.definition
+        is_apart = tensor.plan.behind and tensor.plan.behind not in assembly.layout.plans
+        if tensor.direction != "output" or found.bad or is_apart:
+            continue
+        if parts and not any(form.may_write(found) for form in parts):
+            message = f"nothing in the program writes to the output '{found.name}'"
+            hint = f"an exe with last or shift, and out={found.name}, does"
+            assembly.report.warning(found.line, (found.start, found.end), message, hint)
 
 
 def check_starts(assembly: Assembly) -> None:

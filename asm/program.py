@@ -107,6 +107,17 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
+class Typed:
+    """Data of `.npy` or `.array`, with a name or without: their element type and source place."""
+
+    dtype: str  # a key of DTYPE_SIZES
+    address: int
+    size: int  # bytes
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hint:
     """What a part says of a tensor in a memory of its core, for tools: `.hint tensor`.
 
@@ -133,6 +144,7 @@ class Program:
     symbols: tuple[Symbol, ...] = ()
     tensors: tuple[Tensor, ...] = ()
     arrays: tuple[Tensor, ...] = field(default=(), compare=False)  # of parts: `.array`, `.npy`
+    typed: tuple[Typed, ...] = field(default=(), compare=False)
     hints: tuple[Hint, ...] = ()  # in the order of the source
     lines: Sequence[Line] = field(default=(), compare=False)  # becomes a `LineTable`
     config_toml: str = ""  # the complete effective configuration; empty: not known

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from asm.diagnostics import did_you_mean
 from asm.parser import labels_of, parse
@@ -105,10 +106,20 @@ def unknown(head: Name, core: Core, known: Iterable[str]) -> Mistake:
         hint = f"{' and '.join(others)} {have} it; this part is of {core.name}"
     else:
         # A name without its element: `vadd` of `vadd.b` and `vadd.h`.
-        begun = [name for name in core.rows if name.startswith(f"{head.text}.")]
+        begun = _by_begin(tuple(core.rows)).get(head.text, ())
         there = f"there are {', '.join(begun)}" if len(begun) > 1 else ""
         hint = there or did_you_mean(head.text, [*core.rows, *known])
     return Mistake(f"{core.name} has no instruction '{head.text}'", head, hint)
+
+
+@cache
+def _by_begin(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+    """The names that go on after a point, by what stands before each of their points."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        for point in re.finditer(r"\.", name):
+            found.setdefault(name[: point.start()], []).append(name)
+    return found
 
 
 def unknown_directive(head: Name, known: Iterable[str]) -> Mistake:

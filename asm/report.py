@@ -11,6 +11,7 @@ from asm.syntax import Mistake, Node
 
 _MOST_LINKS = 8  # of a chain of expansions: what is between is counted
 _MOST_REPEATED = 5  # expansions of one line with the same error; the others are counted
+_MOST_COMPARED = 1000  # expansions of one line whose way to it is looked at; then all is the same
 _LONGEST = 300  # characters of a message; the word that it quotes can be as long as it likes
 
 
@@ -26,6 +27,7 @@ class Report:
     """Collects diagnostics while the assembler goes on."""
 
     def __init__(self) -> None:
+        self.errors = 0  # so far, with those that are said of several expansions together
         self._diagnostics: list[Diagnostic] = []
         self._failed: set[tuple[int, int]] = set()  # the lines that have their error,
         self._texts: dict[int, SourceText] = {}  # and their texts, so that each id stays its own
@@ -49,15 +51,15 @@ class Report:
     def fail(self, line: LogicalLine) -> None:
         """Let a line say no more: its mistake is a consequence of another one."""
         self._texts[id(line.source)] = line.source
-        self._failed.add((id(line.source), line.start))
+        self._failed.add((id(line.source), line.source.identity(line.start)))
 
     def has_failed(self, line: LogicalLine) -> bool:
         """Whether the line has had its error."""
-        return (id(line.source), line.start) in self._failed
+        return self.has_failed_at(line.source, line.start)
 
     def has_failed_at(self, source: SourceText, start: int) -> bool:
         """Whether the line that begins at an offset of a source has had its error."""
-        return bool(self._failed) and (id(source), start) in self._failed
+        return bool(self._failed) and (id(source), source.identity(start)) in self._failed
 
     def warning(
         self, line: LogicalLine, at: Node | tuple[int, int], message: str, hint: str = ""
@@ -75,22 +77,26 @@ class Report:
 
     def at_file(self, file: str, message: str) -> None:
         """Add an error that has no line."""
-        self._diagnostics.append(Diagnostic(ERROR, message, Span(file, 1, 1, 1)))
+        message = printable(message)
+        self._diagnostics.append(Diagnostic(ERROR, message, Span(printable(file), 1, 1, 1)))
 
     def _add(
         self, severity: str, line: LogicalLine, start: int, end: int, message: str, hint: str
     ) -> None:
         source = line.source
         span = source.span(line.start + start, line.start + end)
-        text = source.line(span.line)
         message = _cut(printable(message))
-        found = Diagnostic(severity, message, span, hint, _short(source.chain), text)
+        self.errors += severity == ERROR
+        same = None
         if source.caller is not None:
             same = self._repeated.setdefault((span, message), _Repeated())
             same.count += 1
-            if len(same.places) == _MOST_REPEATED or any(
-                self._diagnostics[place] == found for place in same.places
-            ):
+            if len(same.places) == _MOST_REPEATED or same.count > _MOST_COMPARED:
+                return
+        text = source.line(span.line)
+        found = Diagnostic(severity, message, span, hint, _short(source.chain), text)
+        if same is not None:
+            if any(self._diagnostics[place] == found for place in same.places):
                 return
             same.places.append(len(self._diagnostics))
         self._diagnostics.append(found)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
 
+from asm.bodies import Repeated
 from asm.compiled import NOTHING, Entry, Plan, entries
 from asm.data_directives import NUMBER_SIZES, late_number
 from asm.expressions import Address
@@ -39,6 +40,9 @@ _LINE = re.compile(
     r"(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)|"
 )
 _SYMBOL = re.compile(rf"[ \t]*({NAME})[ \t]*")
+_MOST_MISSES = 8  # lines, one after another, that are all asked of though none is plain;
+_MOST_UNASKED = 8  # after them so many are not asked of
+_PIECE = 1 << 16  # characters that are taken at a time
 _LEAST_ROOM = 1 << 16  # bytes; so near to the end of memory every statement is asked for
 _BYTES_A_CHARACTER = 4  # `.dword 1,1,1` has the most
 
@@ -59,16 +63,41 @@ class Short:
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
         self.blocked: set[str] = set()  # words that mean something else here: macros
+        self._misses = 0  # lines, one after another, of which none was plain
+        self._asks = 0  # since then
 
     def take(self, source: SourceText, start: int, scope: Scope) -> int:
         """Assemble plain lines from the offset `start` on; the offset of the first other line."""
+        if (
+            self._misses > _MOST_MISSES
+        ):  # where few lines are plain, asking costs more than it saves
+            self._asks += 1
+            if self._asks < min(self._misses - _MOST_MISSES, _MOST_UNASKED):
+                return start
         table = self._table()
         if table is None or not self.enabled:
             return start
+        begin, start = start, self._taken(source, start, scope, table)
+        self._misses, self._asks = (self._misses + 1, 0) if start == begin else (0, 0)
+        return start
+
+    def _taken(
+        self, source: SourceText, start: int, scope: Scope, table: Mapping[str, Entry]
+    ) -> int:
         end = self._end(source.text, start)
         run = _Run(self._assembly, source, scope, table)
         try:
-            return run.take(start, end, self.blocked)
+            is_whole = start == 0 and end == len(source.text)
+            if is_whole and isinstance(source, Repeated) and source.rounds > 1:
+                start = run.repeat(source, self.blocked)
+                if start == end:
+                    return start
+            while True:
+                part = _end_of_line(source.text, start + _PIECE, end)
+                start = run.take(start, part, self.blocked)
+                if start < part or part == end:
+                    return start
+                self._assembly.watch()
         finally:
             run.finish()
 
@@ -114,7 +143,25 @@ class _Run:
         self._places: list[int] = []  # of their mnemonics
         plan = assembly.layout.plans.get(area.section)
         self._marks_data = plan is not None and plan.core is not None
+        self._varies = False  # what is taken depends on where it stands, or defines a label
         self._later = Later(source, scope, area, assembly.parts.form)
+
+    def repeat(self, source: Repeated, blocked: set[str]) -> int:
+        """Take the first round, and all of them if they are the same bytes; where it goes on."""
+        area, marks = self._area, self._assembly.marks
+        first_row, first = len(marks), area.size
+        end = self.take(0, source.period, blocked)
+        if end < source.period:
+            return end
+        self._flush()
+        is_aligned = self._instructions is NOTHING or (area.size - first) % WORD_BYTES == 0
+        if self._varies or self._later.items or not is_aligned:
+            return end
+        data = area.data[first:]
+        area.data += data * (source.rounds - 1)
+        marks.repeat(first_row, source.rounds - 1, len(data))
+        self._base = area.size
+        return len(source.text)
 
     def take(self, start: int, end: int, blocked: set[str]) -> int:
         """Take lines up to the first that is not plain, and give its offset."""
@@ -152,6 +199,7 @@ class _Run:
             elif rest != "":
                 return match.start()
             if label is not None:
+                self._varies = True
                 value = Address(self._area, here)
                 defined = Definition(label, _logical(self._source, match), 0, len(label), value)
                 if label[0].isdigit():
@@ -183,6 +231,7 @@ class _Run:
         self, plan: Plan, bits: int, slot: Slot, modifier: str, name: str, match: re.Match[str]
     ) -> list[int] | None:
         """The words of an instruction with a symbol, as far as they are known."""
+        self._varies = True
         asked: str | _Near = name
         if name[0].isdigit():
             if match[1] is not None and match[1][0].isdigit():
@@ -227,8 +276,12 @@ class _Run:
         if size is None:
             return False
         offset = self._base + WORD_BYTES * len(self._words)
-        data, items = bytearray(), []
         low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
+        value = plain_number(match[3].strip(" \t"))
+        if value is not None and low <= value <= high:  # one number: the most usual line
+            self._put(offset, (value & high).to_bytes(size, "little"), match)
+            return True
+        data, items = bytearray(), []
         for number, text in enumerate(match[3].split(",")):
             value = plain_number(text.strip(" \t"))
             if value is None:
@@ -243,13 +296,17 @@ class _Run:
             elif not low <= value <= high:
                 return False
             data += (value & high).to_bytes(size, "little")
+        self._put(offset, data, match)
+        self._later.items += items
+        return True
+
+    def _put(self, offset: int, data: bytes | bytearray, match: re.Match[str]) -> None:
+        """Put the numbers of a line into the area."""
         self._flush()
         if self._marks_data:
             self._assembly.marks.add(self._area, offset, self._source, match.start(2))
         self._area.data += data
         self._base += len(data)
-        self._later.items += items
-        return True
 
     def _flush(self) -> None:
         """Put the words into their area."""
@@ -268,6 +325,12 @@ class _Run:
         self._flush()
         if self._later.items:
             self._assembly.keep_later(self._later)
+
+
+def _end_of_line(text: str, offset: int, end: int) -> int:
+    """Where the line after that of an offset begins, or the end."""
+    found = text.find("\n", offset, end)
+    return end if found < 0 else found + 1
 
 
 def _split(bits: int, count: int) -> list[int]:
@@ -305,14 +368,14 @@ class Later:
     def keep(self, assembly: Assembly) -> None:
         """Put in the values, everything being laid out."""
         area, report = self._area, assembly.report
-        symbols, shared, base = self._scope.symbols, self._scope.table.shared, area.base or 0
+        following, base = self._scope.following, area.base or 0
+        watch = assembly.watch
         for offset, known, slot, modifier, name, begin in self.items:
+            watch()
             if report.has_failed_at(self._source, begin):
                 continue
-            if isinstance(name, str):
-                found = symbols.get(name) or shared.get(name)
-            else:
-                found = self._scope.numbered_near(*name)
+            near = self._scope.numbered_near
+            found = following(name) if isinstance(name, str) else near(*name)
             data = None
             if found is not None and not found.bad:
                 value = found.value

@@ -10,7 +10,20 @@ from asm.expressions import Address, NotYet, Value, evaluate, fold, low_part, nu
 from asm.layout import Area, LayoutError
 from asm.source import LogicalLine
 from asm.symbols import Datum, Deferred, Definition, Scope
-from asm.syntax import Again, Call, Indexed, Local, Mistake, Name, Named, Node, Slice, Text
+from asm.syntax import (
+    Again,
+    Bound,
+    Call,
+    Indexed,
+    Local,
+    Mistake,
+    Name,
+    Named,
+    Node,
+    Number,
+    Slice,
+    Text,
+)
 from isa.rows import Row
 
 if TYPE_CHECKING:
@@ -137,12 +150,14 @@ class Site:
         """The expression with the present values of symbols that may be set again."""
         return fold(node, self._variable) if self.assembly.names.has_variables else node
 
-    def _variable(self, node: Name) -> int | None:
+    def _variable(self, node: Name) -> Node | None:
         found = self.scope.find(node.text)
-        if found is None or found.is_label or not isinstance(found.value, int):
+        if found is None or found.is_label:
             return None
         found.used = True
-        return found.value
+        if isinstance(found.value, int):
+            return Number(node.start, node.end, found.value)
+        return Bound(node.start, node.end, node.text, found)
 
     def core_rows(self) -> Mapping[str, Sequence[Row]]:
         """The rows of the current part's core, by mnemonic."""
@@ -156,9 +171,13 @@ class Site:
 
         Raises `Mistake` for no symbol when all are known, `Again` for a wrong one.
         """
-        found = self.scope.find(node.text)
+        is_late = self.assembly.placed or self.assembly.read
+        if isinstance(node, Bound):
+            found: Definition | None = node.definition
+        else:
+            found = self.scope.following(node.text) if is_late else self.scope.find(node.text)
         if found is None:
-            if not self.assembly.placed and not self.assembly.read:
+            if not is_late:
                 return None
             raise Mistake(
                 f"undefined symbol '{node.text}'",
@@ -312,8 +331,8 @@ class Site:
             raise Mistake(f"'{found.name}' has no slot in row {index}", node, hint)
         return slot + offset
 
-    def warn(self, message: str, node: Node) -> None:
-        self.assembly.report.warning(self.line, node, message)
+    def warn(self, message: str, node: Node, hint: str = "") -> None:
+        self.assembly.report.warning(self.line, node, message, hint)
 
     # --- operands of directives ---
 

@@ -78,7 +78,7 @@ class Placed:
     def call(self, node: Call) -> Value:
         raise NotYet(node, "")
 
-    def warn(self, message: str, node: Node) -> None:
+    def warn(self, message: str, node: Node, hint: str = "") -> None:
         """Say nothing: a warning belongs to a line that is not plain."""
 
 

@@ -96,6 +96,10 @@ class SourceText:
             end_column = len(self.line(line)) + 1
         return Span(self.name, line, column, max(end_column, column + 1))
 
+    def identity(self, start: int) -> int:
+        """What tells the line at an offset from the others: the offset."""
+        return start
+
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
         """The file, and the lines and columns in it, that the line table gives for offsets."""
         return (self.name, *self.locate_all(offsets))

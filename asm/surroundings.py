@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from asm import files
+from asm.diagnostics import printable_name
 from asm.report import Report
 from asm.source import LogicalLine, Source, SourceText
 from asm.syntax import Mistake, Name, Text
+from isa import reading
 from isa.config import ConfigError, Configuration, load, settings
 
 DEFAULT_DEVICE = "base"
@@ -67,19 +69,18 @@ class Folders:
     def load(self, source: str | Path | Source, report: Report) -> SourceText | None:
         """A source's text; None if it cannot be read, which is reported."""
         if isinstance(source, Source):
-            return SourceText(source.text, source.name, source.folder)
+            return SourceText(source.text, printable_name(source.name), source.folder)
         path = Path(source)
         self.read.append(str(path))
         try:
-            text = path.read_bytes().decode("utf-8-sig")
+            text = reading.read(path, reading.MOST_SOURCE).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             report.at_file(str(source), f"byte {error.start} is not UTF-8 text")
             return None
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            report.at_file(str(source), f"cannot read the file: {reason}")
+        except reading.UnreadableError as error:
+            report.at_file(str(source), f"cannot read the file: {error}")
             return None
-        return SourceText(text, str(source), path.parent)
+        return SourceText(text, printable_name(str(source)), path.parent)
 
     def find(self, line: LogicalLine, name: Text) -> tuple[Path, str]:
         """The file that a line names, and its name for messages. Raises `FileError`."""

@@ -1,4 +1,8 @@
-"""Symbols: what a name stands for, in its file or for all files."""
+"""Symbols: what a name stands for, in its file or for all files.
+
+A symbol that is set several times has a definition each time. What names it means the latest one
+before it; what names it before the first means the first, as in GNU as.
+"""
 
 from __future__ import annotations
 
@@ -78,12 +82,17 @@ class Scope:
 
     table: SymbolTable
     symbols: dict[str, Definition] = field(default_factory=dict)
+    first: dict[str, Definition] = field(default_factory=dict)  # of what was set several times
     exports: dict[str, tuple[LogicalLine, int, int]] = field(default_factory=dict)
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
 
     def find(self, name: str) -> Definition | None:
         """The symbol of that name, the file's own before a shared one."""
         return self.symbols.get(name) or self.table.shared.get(name)
+
+    def following(self, name: str) -> Definition | None:
+        """What a name stands for that was used before it was defined: the first definition."""
+        return self.first.get(name) or self.find(name)
 
     def clash(self, name: str) -> Definition | None:
         """The definition that forbids to define `name` here."""
@@ -92,7 +101,10 @@ class Scope:
         return None if found is not None and found.bad else found
 
     def define(self, definition: Definition) -> None:
-        """Enter a symbol whose name is free."""
+        """Enter a symbol, in the place of an older definition if it was set before."""
+        before = self.symbols.get(definition.name)
+        if before is not None:
+            self.first.setdefault(before.name, before)
         self.symbols[definition.name] = definition
         if definition.name in self.exports:
             self.table.shared[definition.name] = definition

@@ -159,6 +159,13 @@ class Statement(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Bound(Name):
+    """A symbol that may be set again, as it was where it is named: that `definition` of it."""
+
+    definition: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Checked(Node):
     """An operand of a pseudo-instruction inside its expansion: `check` refuses bad numbers."""
 

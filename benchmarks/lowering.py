@@ -1,6 +1,7 @@
-"""How good the cost model's choice is: random layers on `tiny`, the taken plan beside the others.
+"""How good the cost model's choice is: random layers, the taken plan beside the others.
 
     python -m benchmarks.lowering --layers 100 --macs 200000
+    python -m benchmarks.lowering --layers 40 --device base --density 0.4
 
 Of each layer the best plan of every mapping and split is run in the emulator, unless it is
 predicted to take more than `--prune` times the taken one's cycles. A line a layer: what was
@@ -17,6 +18,7 @@ import numpy as np
 
 import macaw
 from isa import config
+from isa.config import Configuration
 from lower import reference
 from lower.choose import Candidate, choose
 from lower.convolution import convolution
@@ -24,11 +26,12 @@ from lower.operation import Product
 from lower.product import lowered
 from macaw.lowering import assembled
 
-TINY = config.load("tiny")
 WITHIN = 1.10  # of the best measured
 
 
-def layers(count: int, macs: int, seed: int) -> Iterator[tuple[str, Product]]:
+def layers(
+    count: int, macs: int, seed: int, device: Configuration
+) -> Iterator[tuple[str, Product]]:
     """Random operations of at most `macs` dense products, by their names in `lower.preferred`."""
     rng = np.random.default_rng(seed)
     found = 0
@@ -37,7 +40,7 @@ def layers(count: int, macs: int, seed: int) -> Iterator[tuple[str, Product]]:
         product = _layer(operation, rng)
         if macs // 20 <= product.macs <= macs:
             found += 1
-            yield operation, product.checked(TINY)
+            yield operation, product.checked(device)
 
 
 def _layer(operation: str, rng: np.random.Generator) -> Product:
@@ -70,7 +73,7 @@ def _layer(operation: str, rng: np.random.Generator) -> Product:
 def measured(item: Candidate, x: Any) -> int:
     """Cycles of a plan's program. Its outputs must be NumPy's."""
     run = macaw.run(assembled(lowered(item.plan, "layer"), "layer"), x=x)
-    wanted = reference.result(item.plan.product, TINY, x)
+    wanted = reference.result(item.plan.product, item.plan.config, x)
     assert np.array_equal(run.outputs["y"], wanted), item.plan.product.describe()
     return run.cycles
 
@@ -82,13 +85,18 @@ def main() -> None:
     parser.add_argument("--macs", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--prune", type=float, default=1.5)
+    parser.add_argument("--device", default="tiny")
+    parser.add_argument("--density", type=float, default=1.0, help="of activations, not zero")
     words = parser.parse_args()
-    good = 0
+    device, predicted = config.load(words.device), []
+    good, worst = 0, 0.0
     print("| layer | taken | predicted | measured | best | its cycles | times |")
     print("|---|---|---|---|---|---|---|")
-    for operation, product in layers(words.layers, words.macs, words.seed):
-        choice = choose(product, TINY, operation=operation)
-        x = reference.random_activations(product, TINY, 0)
+    for operation, product in layers(words.layers, words.macs, words.seed, device):
+        choice = choose(product, device, operation=operation, density=words.density)
+        x = reference.random_activations(product, device, 0)
+        if words.density < 1:
+            x[np.random.default_rng(0).random(x.shape) >= words.density] = 0
         limit = words.prune * choice.taken.cost.cycles
         found = {
             item: measured(item, x)
@@ -98,13 +106,21 @@ def main() -> None:
         best = min(found, key=found.__getitem__)
         times = found[choice.taken] / found[best]
         good += times <= WITHIN
+        worst = max(worst, times)
+        predicted.append(choice.taken.cost.cycles / found[choice.taken])
         names = [f"{p.mapping.name} {p.partition.split}" for p in (choice.taken.plan, best.plan)]
         print(
             f"| {product.describe()} | {names[0]} | {choice.taken.cost.cycles:,}"
             f" | {found[choice.taken]:,} | {names[1]} | {found[best]:,} | {times:.2f} |",
             flush=True,
         )
-    print(f"\nwithin {WITHIN:.2f} of the best measured: {good} of {words.layers}")
+    print(
+        f"\nwithin {WITHIN:.2f} of the best measured: {good} of {words.layers}, at most {worst:.2f}"
+    )
+    low, middle, high = np.quantile(predicted, (0, 0.5, 1))
+    print(
+        f"predicted: {low:.2f} to {high:.2f} times the measured cycles, in the middle {middle:.2f}"
+    )
 
 
 if __name__ == "__main__":

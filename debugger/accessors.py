@@ -26,10 +26,13 @@ from isa.common import REGISTERS as MAPPED
 from isa.memory_map import CORE_SHIFT, REGISTERS
 
 if TYPE_CHECKING:
+    from emu.boxes import Box
     from emu.core import Core
     from emu.device import Device
     from emu.state import State, StateField
     from isa.model import RegisterFile
+
+BOX = "box"  # before the number of one: `pe[0,1].2.box503`
 
 
 class Members:
@@ -52,14 +55,14 @@ class Members:
         found |= {queue.name for queue in self.table.queues}
         found |= {row.name for row in self.table.counters}
         found |= {row.name for row in (*MAPPED, *self.table.registers)}
-        return sorted(found)
+        return sorted(found | self._boxes().keys())
 
     def find(self, steps: Sequence[str | int]) -> Access:
         """What the steps behind the place mean; a number stands for a subscript there."""
         name = steps[0]
         if not isinstance(name, str):
             raise AccessError(f"{self.place} goes no deeper; name something of it")
-        kinds = [self._register, self._queue, self._counter, self._field, self._mapped]
+        kinds = [self._register, self._queue, self._counter, self._field, self._mapped, self._box]
         if self.place.units:
             kinds[2:4] = [self._field, self._counter]
         for look in kinds:
@@ -185,6 +188,30 @@ class Members:
         put = write if row.access == "rw" else None
         return Access(f"{self.place}.{row.name}", read, put, cores, whole=True)
 
+    def _boxes(self) -> dict[str, Box]:
+        """The boxes of the figures that a unit of the deepest level consists of, by both names."""
+        boxes = self.core.boxes if len(self.place.units) == len(self.levels) else ()
+        return {word(box.name): box for box in boxes} | {BOX + box.number: box for box in boxes}
+
+    def _box(self, steps: Sequence[str | int]) -> Access | None:
+        box = self._boxes().get(str(steps[0]))
+        if box is None:
+            return None
+        text = f"{self.place}.{steps[0]}"
+
+        def read(*indices: Any) -> Any:
+            self.core.sync()
+            held = box.look(self.place.units)
+            chain = Chain({word(name): value for name, value in held.items()})
+            for step in filled(steps[1:], indices):
+                if isinstance(step, str):
+                    chain.member(step, text)
+                else:
+                    chain.index(step, text)
+            return chain.value
+
+        return Access(text, read, cores=frozenset((self.core.name,)))
+
     # Fields of state
 
     def _synced(self, row: StateField) -> Any:
@@ -271,6 +298,11 @@ class Members:
 
         own = frozenset((core.name,))
         return Access(text, now, write, own, whole=True, bits=bits, live=sign, stands=stands)
+
+
+def word(name: str) -> str:
+    """A name of several words as an expression has it."""
+    return name.lower().replace(" ", "_").replace("-", "_")
 
 
 def depth_of(row: StateField, levels: tuple[int, ...]) -> int:

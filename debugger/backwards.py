@@ -152,22 +152,23 @@ def _heard(
     return found
 
 
-def last_hit(session: Session) -> Found | None:
-    """The last stop of a point before the present; None: there is none. Raises `Interrupted`.
+def last_hit(session: Session, now: Position, floor: Position) -> Found | None:
+    """The last stop of a point before `now`, and not before `floor`; None: there is none.
 
-    The device is somewhere before the present afterwards.
+    The device is somewhere before `now` afterwards. Raises `Interrupted`.
     """
-    end, last = session.device.position, True
-    while True:
+    end, last = now, True
+    while end >= floor:  # what a checkpoint at the floor was taken after lies before it
         point = session.history.earlier(end)
         if point is None:
             return None
         found = _hits(session, point, end, last)
         if found is not None:
-            return found
+            return found if found.position >= floor else None
         end, last = point.position, False
         if session.runner.on_progress is not None:
             session.runner.on_progress("going back", end[0])
+    return None
 
 
 def _hits(session: Session, point: Checkpoint, end: Position, last: bool) -> Found | None:
@@ -187,6 +188,8 @@ def _hits(session: Session, point: Checkpoint, end: Position, last: bool) -> Fou
                 here = device.position
                 if not hits or here > end or (here == end and last):
                     return found
+                if found is not None and found.position == here:  # stops of two cores
+                    hits = (*found.hits, *hits)
                 found = Found(here, hits, stop.core, stop.address)
                 if here == end:
                     return found

@@ -38,6 +38,11 @@ class Change(ABC):
     def look(self) -> Iterator[dict[str, Any]]:
         """What has come about since the last look, as values of an event."""
 
+    @property
+    def lacks(self) -> str:
+        """What the core does not have of which it could be told; empty: it may come about."""
+        return ""
+
 
 class Waits(Change):
     """The core, or a part of it that has waits of its own, begins to wait."""
@@ -65,6 +70,12 @@ class Waits(Change):
 class Marks(Change):
     """Something comes to be so at places: of arrays by name, each tells where it is."""
 
+    of = ""  # what such arrays are
+
+    @property
+    def lacks(self) -> str:
+        return "" if next(self._found(), None) is not None else self.of
+
     def begin(self) -> None:
         self.before = dict(self._found())
 
@@ -91,6 +102,7 @@ class Marks(Change):
 class Levels(Marks):
     """A queue becomes full, or empty."""
 
+    of = "queues"
     full = True
 
     def begin(self) -> None:
@@ -141,6 +153,8 @@ class Numbers(Marks):
 class NotNumbers(Numbers):
     """A real number is none any more."""
 
+    of = "registers of real numbers"
+
     def told(self, value: NDArray[Any]) -> Bools | None:
         return np.isnan(value) if value.dtype.kind == "f" else None
 
@@ -150,6 +164,8 @@ class NotNumbers(Numbers):
 
 class Limits(Numbers):
     """A whole number is at the end of its range."""
+
+    of = "registers of whole numbers with a type that ends"
 
     def told(self, value: NDArray[Any]) -> Bools | None:
         if value.dtype.kind != "i":

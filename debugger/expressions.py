@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -160,8 +161,10 @@ class _Compiler:
                 raise ExpressionError(str(error)) from None
             except ZeroDivisionError:
                 raise ExpressionError("division by zero") from None
-            except (TypeError, ValueError, OverflowError) as error:
+            except ValueError as error:
                 raise ExpressionError(f"{self.text}: {error}") from None
+            except (TypeError, OverflowError):
+                raise ExpressionError(f"{self.text}: these values do not go together") from None
 
         return value
 
@@ -183,7 +186,7 @@ class _Compiler:
             case Number():
                 return _number(node.value)
             case Real():
-                return _Code(repr(float(node.text)))
+                return _Code(self._name(float(node.text)))  # infinity has no text in Python
             case Group() if len(node.items) == 1:
                 return self._code(node.items[0])
             case Unary():
@@ -227,8 +230,8 @@ class _Compiler:
             return _Code(f"{self._name(_of_set)}({node.function!r}, {parts})")
         if node.function in ("%hi", "%lo") and len(node.arguments) == 1:
             part = high_part if node.function == "%hi" else low_part
-            inner = self._code(node.arguments[0])
-            return _Code(f"{self._name(part)}({inner.text})", True, 34)
+            inner = self._whole(self._code(node.arguments[0]), f"what {node.function} takes")
+            return _Code(f"{self._name(part)}({inner})", True, 34)
         return _number(self.naming.called(node))
 
     def _path(self, path: grammar.Path, top: bool) -> _Code:
@@ -260,9 +263,24 @@ class _Compiler:
         if isinstance(node, grammar.Every):
             return _Code("slice(None)")
         if not isinstance(node, Slice):
-            return self._code(node)
-        ends = [None if x is None else self._code(x) for x in (node.low, node.high)]
-        return _Code(f"slice({', '.join('None' if x is None else x.text for x in ends)})")
+            code = self._code(node)
+            return code if code.whole else _Code(self._whole(code, "a subscript"))
+        ends = [
+            "None" if x is None else self._whole(self._code(x), "a subscript")
+            for x in (node.low, node.high)
+        ]
+        return _Code(f"slice({', '.join(ends)})")
+
+    def _whole(self, code: _Code, what: str) -> str:
+        """The text of a part that has to be a whole number."""
+        return code.text if code.whole else f"{self._name(partial(_as_whole, what))}({code.text})"
+
+
+def _as_whole(what: str, value: Any) -> int:
+    found = np.asarray(value)
+    if found.ndim or found.dtype.kind not in "iu":
+        raise ValueError(f"{what} is a whole number")
+    return int(found)
 
 
 def _number(value: int) -> _Code:
@@ -325,7 +343,8 @@ def _of_set(function: str, *values: Any) -> Any:
     whole = parts[0] if len(parts) == 1 else np.concatenate([part.ravel() for part in parts])
     if not whole.size and function in ("max", "min", "mean"):
         raise ValueError(f"{function} of nothing")
-    return _plain(SETS[function](whole))
+    with np.errstate(all="ignore"):
+        return _plain(SETS[function](whole))
 
 
 def _numbers_of(value: Any) -> np.ndarray[Any, Any]:

@@ -82,29 +82,36 @@ class Lines:
 
     # Forward
 
-    def step(self, over: bool) -> Stop:
-        """Go to the begin of another line; with `over`, of no line of what is called."""
-        begin = self.core.next_address
-        first = self.line(begin)
+    def step(self, over: bool) -> tuple[Stop, bool]:
+        """Go to the begin of another line; with `over`, of no line of what is called.
+
+        The second value: whether it is there (a point may stop it there, too).
+        """
+        first, begun = self.line(self.core.next_address), self.core.retired
+        runner = self.session.runner
         while True:
             at = self.core.next_address
             if over and at is not None and self.calls(at):
-                goals = {self.core.name: {at + WORD: self.stack_is_back()}}
-                stop = self.session.runner.live(self.session.runner.forward, goals=goals)
-                if not self.is_goal(stop):
-                    return stop
-                stop = Stop("step", stop.cycle, core=self.core.name, address=at + WORD)
+                is_back = self.stack_is_back()
+                goals = {self.core.name: {at + WORD: is_back}}
+                stop = runner.live(runner.forward, goals=goals)
+                if self.core.next_address != at + WORD or not is_back():
+                    return stop, False
+                if self.is_goal(stop):
+                    stop = Stop("step", stop.cycle, core=self.core.name, address=at + WORD)
             else:
-                step = partial(self.session.runner.step, self.core.name, 1)
-                stop = self.session.runner.live(step)
-                if stop.reason != "step":
-                    return stop
-            at = self.core.next_address
-            line = self.line(at)
-            if at is None or first is None:
-                return stop
-            if line is not None and (not _same(line, first) or self.begins(at)):
-                return stop
+                stop = runner.live(partial(runner.step, self.core.name, 1))
+            is_other = self.core.retired > begun and self._is_other(first)
+            if is_other or stop.reason != "step":
+                return stop, is_other
+
+    def _is_other(self, first: Line | None) -> bool:
+        """Whether the core is before another line, before one again, or where no lines are."""
+        at = self.core.next_address
+        line = self.line(at)
+        if at is None or first is None:
+            return True
+        return line is not None and (not _same(line, first) or self.begins(at))
 
     def finish(self) -> Stop:
         """Run until the function returns to who has called it."""
@@ -131,8 +138,11 @@ class Lines:
 
     # Back
 
-    def back(self, over: bool) -> Position:
-        """Where the line before begins; the begin of the run if there is none."""
+    def back(self, over: bool) -> tuple[Position, int]:
+        """Where the line before begins, and how many instructions were done there.
+
+        The begin of the run if there is none.
+        """
         session, device = self.session, self.session.device
         now, done = device.position, self.core.retired
         wanted = _FEW
@@ -142,9 +152,9 @@ class Lines:
             goal = self._begin(found, over)
             if goal is not None:
                 end = found[goal + 1].position if goal + 1 < len(found) else now
-                return session.landing(found[goal].position, end)
+                return session.landing(found[goal].position, end), found[goal].retired
             if found[0].position == START:
-                return START
+                return START, found[0].retired
             wanted *= 8
 
     def _begin(self, found: list[Landing], over: bool) -> int | None:

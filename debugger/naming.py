@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from asm.syntax import Call, Mistake, Name, Node, Number
+from asm.syntax import Call, Mistake, Name, Node, Number, Slice
 from debugger.accessors import Members
 from debugger.grammar import Every, Path
 from debugger.places import Place, PlaceError, expand, kinds
@@ -188,6 +188,8 @@ class Naming:
         if not steps or isinstance(steps[0], str) or len(steps[0]) != 1:
             raise AccessError(f"memory is looked at by an address: {MEMORY}[0x80000000].u8")
         address = steps[0][0]
+        if isinstance(address, Slice | Every):
+            raise AccessError(f"memory is looked at by one address: {MEMORY}[0x80000000].u8")
         dtype, rest = self._view(steps[1:])
         if len(rest) > 1 or (rest and (isinstance(rest[0], str) or len(rest[0]) != 1)):
             raise AccessError(f"behind {MEMORY}[] stand a type and an index, no more")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from debugger.changes import change_of
 from debugger.expressions import Expression, ExpressionError, compiled
 from debugger.locations import LocationError, locate, targets
 from debugger.places import Place, PlaceError, places
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 BREAKS = ("break", "tbreak", "dprintf")
 WATCHES = ("watch", "rwatch", "awatch")
 KINDS = (*BREAKS, *WATCHES, "catch")
-_CONVERSION = re.compile(r"%[-#0 +]*\d*(?:\.\d+)?([a-zA-Z%])")
+WIDEST = 1000  # characters that a dprintf makes of a value at least, and digits behind a point
+_CONVERSION = re.compile(r"%[-#0 +]*(\d*|\*)(?:\.(\d+|\*))?([a-zA-Z%])")
 _BITS = ("x", "X", "o")
 
 
@@ -86,8 +88,13 @@ class Points:
 
     @property
     def active(self) -> list[Point]:
-        """Those that can stop a run."""
+        """Those that are looked at in a run."""
         return [point for point in self.all.values() if point.enabled]
+
+    @property
+    def stopping(self) -> bool:
+        """Whether a point is there that can stop a run."""
+        return any(point.enabled and point.kind != "dprintf" for point in self)
 
     def add(self, kind: str, text: str, **more: Any) -> Point:
         """Add a point. Raises `PointError` if what it says means nothing.
@@ -116,12 +123,14 @@ class Points:
         try:
             if point.kind not in KINDS:
                 raise PointError(f"there is no point of the kind {point.kind}")
+            if point.kind == "dprintf":
+                _check_form(point.form)
             if point.kind in BREAKS:
                 point.addresses = locate(self.session, point.text).addresses
             elif point.kind in WATCHES:
                 self._check_watch(point)
             else:
-                event_of(self.session, point.text)
+                self._check_event(point)
             for text in (point.by, point.place):
                 if text:
                     places(self.session.device, text)
@@ -144,6 +153,21 @@ class Points:
                 compiled(self.session, point.condition, (place,))
                 return
         compiled(self.session, point.condition, seen[:1])
+
+    def _check_event(self, point: Point) -> None:
+        """Each of the places has to be one where the event can be."""
+        device, event = self.session.device, event_of(self.session, point.text)
+        where = places(device, point.place) if point.place else ()
+        for core in (device.cores[name] for name in dict.fromkeys(x.core for x in where)):
+            if event.announced and event not in core.table.events:
+                kinds = {
+                    x.table.name: x.table.title for x in device.order if event in x.table.events
+                }
+                does = " and ".join(f"{name} ({title})" for name, title in kinds.items())
+                raise PointError(f"{event.name} happens on {does}, never on {core.name}")
+            change = change_of(event.name, device, core, [])
+            if change is not None and change.lacks:
+                raise PointError(f"{core.name} has no {change.lacks}: {event.name} is never there")
 
     def _check_place(self, point: Point) -> None:
         found = self.cores(point)
@@ -238,9 +262,17 @@ class Points:
         return added
 
 
+def _check_form(form: str) -> None:
+    """What a text makes of values has to have an end. Raises `PointError`."""
+    for match in _CONVERSION.finditer(form):
+        for width in filter(None, match.groups()[:2]):
+            if width == "*" or len(width) > 9 or int(width) > WIDEST:
+                raise PointError(f"{match[0]}: a width is a number, {WIDEST} at most")
+
+
 def formed(form: str, values: Sequence[Any]) -> str:
     """The text of a dprintf. Raises `ValueError`."""
-    letters = [match[1] for match in _CONVERSION.finditer(form) if match[1] != "%"]
+    letters = [match[3] for match in _CONVERSION.finditer(form) if match[3] != "%"]
     letters += [""] * (len(values) - len(letters))
     found = (
         _unsigned(value) if letter in _BITS and isinstance(value, int) else value

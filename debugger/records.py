@@ -54,7 +54,7 @@ def details(session: Session, raw: Stop) -> dict[str, Any]:
         more["fault"] = {"kind": fault.kind, "message": fault.message, "values": fault.values}
     if raw.reason == "deadlock":
         more["waits"] = session.waits()
-    if (raw.before or raw.reason == "event") and session.watching.met:
+    if session.watching.met:
         more["hits"] = tuple(session.watching.met)
     return more
 

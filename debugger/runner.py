@@ -93,12 +93,13 @@ class Runner:
         session = self.session
         session.history.forget_edits(session.device.position)
         session.choose_engine()
-        passing = {place.core for place in session.focus}
-        if session.stopped.where is not None:
-            passing.add(session.stopped.where.core)
-        session.watching.arm(passing, extra, goals)
+        has_ended = session.device.stopped is not None
+        session.watching.arm(extra, goals)
         try:
-            return act()
+            stop = act()
+            if not has_ended:
+                session.watching.ended(stop)
+            return stop
         finally:
             session.watching.rest()
 
@@ -148,6 +149,7 @@ class Runner:
         """Back to the last checkpoint at or before a position."""
         session = self.session
         point = session.history.before(max(goal, START))
+        session.watching.disarm()
         session.device.restore(point.snapshot)
         session.output[:] = [item for item in session.output if item[0] <= point.position]
         self._ran = 0.0

@@ -7,6 +7,7 @@ milliseconds. What a program writes is in `output`, and given to `on_output` as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from debugger.stepping import (
     stepped,
     workplaces,
 )
-from debugger.stops import Hit, SessionError, Stopped, Wait, Where, reason_of
+from debugger.stops import ENDS, Hit, SessionError, Stopped, Wait, Where, reason_of
 from debugger.watching import Watching
 from emu.device import Device
 from emu.engines import ENGINES
@@ -78,7 +79,7 @@ class Session:
         self._landings: list[Position] = []  # where forward steps have stopped
         self._load()
         self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
-        self.stopped = self.record("start")
+        self.stopped = self._stop(self.record("start"))
         self.recorded: object = None  # a run that was recorded for `why`, for the next question
 
     def _made(self, engine: str) -> Device:
@@ -94,6 +95,7 @@ class Session:
             self.device.write_tensor(name, array)
         self.output.clear()
         self._landings.clear()
+        self.watching.forget_arrivals()
         self.history.clear()
         self.history.take(self.device)
 
@@ -113,6 +115,7 @@ class Session:
         if self.device.engine != wanted:
             other = self._made(wanted)
             other.restore(self.device.snapshot())
+            self.watching.take_over(self.device, other)
             self.device = other
 
     # Forward
@@ -164,10 +167,10 @@ class Session:
         self._check_count(count)
         self._check_runs()
         for done in range(1, count + 1):
-            raw = Lines(self, self.core).step(over)
+            raw, is_done = Lines(self, self.core).step(over)
             self._landed()
             if raw.reason != "step" or not self.core.running:
-                return self._finish(raw, done - (raw.reason != "step"))
+                return self._finish(raw, done if is_done else done - 1)
         return self._finish(raw, count)
 
     def finish(self) -> Stopped:
@@ -181,6 +184,7 @@ class Session:
 
         Raises `LocationError`.
         """
+        self.choose_engine()
         addresses = locate(self, location).addresses
         goals = [target for address in addresses for target in targets(self, address)]
         focused = {place.core for place in self.focus}
@@ -190,6 +194,8 @@ class Session:
         return self._finish(raw, reason="arrived" if is_goal else None)
 
     def _check_runs(self) -> None:
+        """Raise `SessionError` unless the first focused core runs, on the device to come."""
+        self.choose_engine()
         if self.device.stopped is None and not self.core.running:
             raise SessionError(f"{self.core.name}: nothing runs there to be stepped")
 
@@ -212,42 +218,35 @@ class Session:
     def stepc_back(self, count: int = 1) -> Stopped:
         """Go back so many cycles."""
         self._check_count(count)
-        cycle, turn = self.device.position
+        cycle, turn = now = self.device.position
         goal = self.landing((cycle - count, 0), (cycle - count + 1, 0))
-        return self._went_back(goal, min(count, cycle + (turn > 0)))
+        done = min(count, cycle + (turn > 0))
+        return self._go_back(now, goal, done, lambda: cycle - self.device.cycle)
 
     def landing(self, low: Position, end: Position) -> Position:
         """The position from `low` on where a step forward has stopped before `end`, or `low`."""
         known = [place for place in self._landings if low <= place < end]
         return max(known, default=max(low, START))
 
-    def _went_back(self, goal: Position, done: int) -> Stopped:
-        raw = self.runner.travel(goal)
-        if raw is not None and raw.reason == "interrupt":
-            return self._finish(raw)
-        at_start = self.device.position == START
-        return self._stop(
-            self.record("start" if at_start else "step", done=done, at_start=at_start)
-        )
-
     def stepi_back(self, count: int = 1) -> Stopped:
         """Go back so many instructions of the first focused core."""
         self._check_count(count)
-        now, name = self.device.position, self.core.name
-        if now == START:
-            return self._went_back(START, 0)
+        now, name, retired = self.device.position, self.core.name, self.core.retired
         units = [place for place in self.focus if place.units]
         if units and not self.core.halts:
             return self._heard_back(units, INSTRUCTION, count)
+        if now == START:
+            return self._go_back(now, START, 0)
         try:
-            found = landings(self, name, count + 1, now, self.core.retired)
+            found = landings(self, name, count + 1, now, retired)
         except Interrupted as interrupted:
             return self._finish(interrupted.stop)
-        if len(found) < count:
-            return self._went_back(START, len(found))
-        ends = [*(item.position for item in found[1:]), now]
-        at = len(found) - count
-        return self._went_back(self.landing(found[at].position, ends[at]), count)
+        goal, done = START, len(found)
+        if len(found) >= count:
+            ends = [*(item.position for item in found[1:]), now]
+            at = len(found) - count
+            goal, done = self.landing(found[at].position, ends[at]), count
+        return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> Stopped:
         """Go back so many ends of what `stepx` steps to."""
@@ -255,39 +254,62 @@ class Session:
         return self._heard_back(workplaces(self), PIECE, count)
 
     def _heard_back(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
+        now = self.device.position
         try:
-            return self._went_back(*heard_back(self, where, kind, count))
+            goal, found = heard_back(self, where, kind, count)
         except Interrupted as interrupted:
             return self._finish(interrupted.stop)
+        return self._go_back(
+            now, goal, len(found), lambda: sum(x >= self.device.position for x in found)
+        )
 
     def step_back(self, count: int = 1, over: bool = False) -> Stopped:
         """Go back to where lines begin that the first focused core has done; `over` calls."""
         self._check_count(count)
-        stopped = self.stopped
+        stopped, name = self.stopped, self.core.name
         for done in range(1, count + 1):
+            now = self.device.position
             try:
-                goal = Lines(self, self.core).back(over)
+                goal, retired = Lines(self, self.core).back(over)
             except Interrupted as interrupted:
                 return self._finish(interrupted.stop)
-            stopped = self._went_back(goal, done)
+            less = partial(self._lines_back, name, retired, done)
+            stopped = self._go_back(now, goal, done, less)
             if stopped.at_start or stopped.reason != "step":
                 break
         return stopped
 
+    def _lines_back(self, name: str, retired: int, done: int) -> int:
+        """The lines that are gone back where a core has come back to so many instructions."""
+        return done if self.device.cores[name].retired == retired else done - 1
+
     def proceed_back(self) -> Stopped:
         """Go back to the last stop of a breakpoint, watch or event (`reverse-continue`)."""
+        return self._go_back(self.device.position, START, 0)
+
+    def _go_back(
+        self, now: Position, goal: Position, done: int, less: Callable[[], int] = lambda: 0
+    ) -> Stopped:
+        """Go from `now` back to a goal, or to the last stop of a point on the way there.
+
+        `done` steps are done at the goal, elsewhere as many as `less` says.
+        """
         try:
-            found = last_hit(self)
+            found = last_hit(self, now, goal) if self.points.stopping else None
         except Interrupted as interrupted:
             return self._finish(interrupted.stop)
-        if found is None:
-            return self._went_back(START, 0)
-        raw = self.runner.travel(found.position)
+        raw = self.runner.travel(goal if found is None else found.position)
         if raw is not None and raw.reason == "interrupt":
             return self._finish(raw)
+        at_start = self.device.position == START
+        if found is None:
+            reason = "start" if at_start else "step"
+            return self._stop(self.record(reason, done=done, at_start=at_start))
         core = self.device.cores.get(found.core)
-        where = self.where(core, found.address) if core is not None else self.where()
-        stop = self.record(reason_of(found.hits), hits=found.hits, where=where)
+        where = self.where() if core is None else self.where(core, found.address)
+        stop = self.record(reason_of(found.hits), hits=found.hits, where=where, done=less())
+        if core is not None and found.address is not None:
+            self.watching.tell(core, found.address, [hit.number for hit in found.hits])
         self._drop_temporary(found.hits)
         return self._stop(stop)
 
@@ -345,6 +367,7 @@ class Session:
     def set_focus(self, text: str) -> tuple[Place, ...]:
         """Set the focus: `vc`, `pe[1,0].3`, `pe[*,0].*`. Raises `PlaceError`."""
         self.focus = places(self.device, text)
+        self.watching.show(self.core)
         return self.focus
 
     @property
@@ -370,9 +393,12 @@ class Session:
 
     def _finish(self, raw: Stop, done: int = 0, reason: str | None = None) -> Stopped:
         """The record of a stop of the device."""
+        if raw.reason in ("step", "cycle limit") or self.watching.steps_done:
+            self.watching.look(self.device.cores.get(raw.core, self.core))
         more = {"done": done, **details(self, raw)}
         if "hits" in more:
-            reason = reason_of(more["hits"])
+            if raw.reason not in ENDS:
+                reason = reason_of(more["hits"])
             self._drop_temporary(more["hits"])
         named = {"cycle limit": "limit"}.get(raw.reason, raw.reason)
         return self._stop(self.record(reason or named, raw.message, **more))
@@ -392,5 +418,7 @@ class Session:
 
     def _stop(self, stopped: Stopped) -> Stopped:
         self._landed()
+        if stopped.where is not None:
+            self.watching.show(self.device.cores[stopped.where.core])
         self.stopped = stopped
         return stopped

@@ -129,8 +129,10 @@ def arrived(session: Session, goals: Sequence[Target]) -> Stop:
 
 def heard_back(
     session: Session, where: Sequence[Place], kind: str, count: int
-) -> tuple[Position, int]:
-    """Where so many acts of places before announced a kind. Raises `Interrupted`.
+) -> tuple[Position, list[Position]]:
+    """Where so many acts of places before announced a kind, and behind which acts they did.
+
+    Raises `Interrupted`.
 
     The device is somewhere before the present afterwards.
     """
@@ -141,10 +143,10 @@ def heard_back(
 
     found = heard_before(session, cores, matches, count)
     if len(found) < count:
-        return session.landing(START, (found or [now])[0]), len(found)
+        return session.landing(START, (found or [now])[0]), found
     ends = [*found[1:], now]
     at = len(found) - count
-    return session.landing(found[at], ends[at]), count
+    return session.landing(found[at], ends[at]), found[at:]
 
 
 def _counts(

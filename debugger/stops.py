@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 ARRIVED = "arrived"
+ENDS = ("exit", "fault", "deadlock")  # after these nothing more is done
 REASONS = {
     "start": "the program is loaded, or a run back has reached its begin",
     "step": "the steps are done",
@@ -95,7 +97,10 @@ def reason_of(hits: tuple[Hit, ...]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Records, tuples and numbers of NumPy as what JSON can hold."""
+    """Records, tuples and numbers of NumPy as what JSON can hold.
+
+    What it has no number for (infinities, NaN) is text.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         items = ((row.name, plain(getattr(value, row.name))) for row in fields(value))
         return {name: item for name, item in items if item not in (None, "", [], {})}
@@ -105,6 +110,8 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if hasattr(value, "tolist"):
         return plain(value.tolist())
     return value

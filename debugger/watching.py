@@ -8,6 +8,7 @@ right before an instruction with a breakpoint.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,18 @@ if TYPE_CHECKING:
     from emu.core import Core
     from emu.device import Device
 
+NONE = 1 << 62  # no point has so high a number
 Test = Callable[[], bool]
 Broken = tuple[Point, Target]  # a breakpoint at an address of a core
+
+
+@dataclass
+class Arrival:
+    """A core has come to an instruction: the breakpoints that need no more be asked about there."""
+
+    moment: object  # `Core.moment`
+    told: set[int] = field(default_factory=set)  # points that were counted
+    newest: int = NONE  # those with a higher number were set while the session showed it
 
 
 class Watching:
@@ -44,6 +55,7 @@ class Watching:
         self._device: Device | None = None
         self._version: object = None
         self._breaks: dict[str, dict[int, Break]] = {}
+        self._points: dict[str, dict[int, list[Broken]]] = {}  # of cores that halt
         self._broken: set[str] = set()  # cores that have them now
         self._instructions: dict[str, dict[int, list[Broken]]] = {}  # of cores that do not halt
         self._watches = Watches(session)
@@ -53,6 +65,7 @@ class Watching:
         self._noted: list[Noted] = []
         self._listens: set[str] = set()
         self._listener = self._hear  # one object, to be found again
+        self._arrivals: dict[tuple[str, int], Arrival] = {}  # by core and address
 
     def needs_reference(self) -> bool:
         """Whether something is asked for that fast engines do not tell in its own cycle."""
@@ -79,11 +92,10 @@ class Watching:
 
     def arm(
         self,
-        passing: Iterable[str] = (),
         extra: Iterable[str] = (),
         goals: Mapping[str, Mapping[int, Test]] = MappingProxyType({}),
     ) -> None:
-        """Put all points to work; the cores `passing` go on from a break that they are at.
+        """Put all points to work.
 
         The cores `extra` are listened to for `self.extra`. `goals` are places, by core and
         address, that end this run where their test holds, without a hit.
@@ -96,12 +108,10 @@ class Watching:
         for core in device.order:
             breaks = self._breaks.get(core.name, {})
             if core.name in goals:
-                breaks = {**breaks, **_with_goals(breaks, goals[core.name])}
+                breaks = {**breaks, **self._with_goals(core, breaks, goals[core.name])}
             if breaks or core.name in self._broken:
                 core.set_breaks(breaks)
         self._broken = {*self._breaks, *goals}
-        for name in passing:
-            device.cores[name].pass_break()
         self.met, self._noted = [], []
         self._watches.arm(device)
         for _, change in self._changes:
@@ -122,10 +132,93 @@ class Watching:
         self._watches.rest()
 
     def disarm(self) -> None:
-        """Take breaks away: what happens now has happened before."""
+        """Take breaks away: the run is elsewhere, and what happens now has happened before."""
         for name in self._broken:
             self.session.device.cores[name].set_breaks({})
         self._broken = set()
+        self.forget_arrivals()
+
+    @property
+    def steps_done(self) -> bool:
+        """Whether what the run was to do has been done in its last act."""
+        return any(hit.kind in ("step", ARRIVED) for hit in self.met)
+
+    def ended(self, stop: Stop) -> None:
+        """The run has just ended: `met` has the points that were to catch that, too."""
+        core = self.session.device.cores.get(stop.core)
+        for point in self.session.points.active:
+            if point.kind == "catch" and point.text == stop.reason and core is not None:
+                where = places(self.session.device, point.place) if point.place else ()
+                if inside(Place(core.name), list(where)):
+                    condition = self._condition(point, Place(core.name))
+                    self.met += self._met(point, condition, core.name)
+
+    # Where a stop shows a core
+
+    def forget_arrivals(self) -> None:
+        """The run is another one, or is elsewhere in it: no stop has told of anything."""
+        self._arrivals.clear()
+        self.met = []
+
+    def show(self, core: Core) -> None:
+        """The session shows a core before an instruction: points set from now on pass there."""
+        newest = max(self.session.points.all, default=0)
+        for address in core.following:
+            arrival = self._arrival(core, address)
+            arrival.newest = min(arrival.newest, newest)
+
+    def tell(self, core: Core, address: int, numbers: Iterable[int]) -> None:
+        """A stop has told of breakpoints at an instruction: they are passed there."""
+        self._arrival(core, address).told.update(numbers)
+
+    def look(self, core: Core) -> None:
+        """A step has ended before an instruction: `met` has the breakpoints there, too.
+
+        What would only print prints before the instruction is done.
+        """
+        if self._device is not self.session.device:
+            return
+        for address in core.following:
+            points = self._points.get(core.name, {}).get(address, ())
+            stopping = [broken for broken in points if broken[0].kind != "dprintf"]
+            self._reached(Place(core.name), stopping)
+
+    def take_over(self, old: Device, new: Device) -> None:
+        """The session goes on with another device, which is in the same state."""
+        for (name, address), arrival in self._arrivals.items():
+            if old.cores[name].moment(address) == arrival.moment:
+                arrival.moment = new.cores[name].moment(address)
+
+    def _arrival(self, core: Core, address: int) -> Arrival:
+        moment = core.moment(address)
+        known = self._arrivals.get((core.name, address))
+        if known is None or known.moment != moment:
+            known = self._arrivals[core.name, address] = Arrival(moment)
+        return known
+
+    def _is_new(self, core: Core, point: Point, address: int) -> bool:
+        """Whether no stop has told of a breakpoint at the instruction that a core is before."""
+        known = self._arrivals.get((core.name, address))
+        if self.scanning or known is None or known.moment != core.moment(address):
+            return True
+        return point.number not in known.told and point.number <= known.newest
+
+    def _with_goals(
+        self, core: Core, breaks: Mapping[int, Break], goals: Mapping[int, Test]
+    ) -> dict[int, Break]:
+        """Breaks that stop for a goal as well, but not where a stop shows the core already."""
+
+        def test(at: int, goal: Test, other: Test | None) -> bool:
+            is_met = other is not None and other()
+            known = self._arrivals.get((core.name, at))
+            if known is not None and known.moment == core.moment(at) and known.newest < NONE:
+                return is_met
+            return is_met or goal()
+
+        return {
+            at: Break(partial(test, at, goal, breaks[at].test if at in breaks else None))
+            for at, goal in goals.items()
+        }
 
     def _prepare(self, device: Device) -> None:
         session = self.session
@@ -143,10 +236,10 @@ class Watching:
             if point.kind == "catch":
                 self._prepare_event(point)
         cores = device.cores
+        self._points = {n: x for n, x in points.items() if cores[n].halts}
         self._breaks = {
             name: {at: self._break(cores[name], some) for at, some in found.items()}
-            for name, found in points.items()
-            if cores[name].halts
+            for name, found in self._points.items()
         }
         self._instructions = {n: x for n, x in points.items() if not cores[n].halts}
         self._watches.prepare(device, lambda point, name: self._condition(point, Place(name)))
@@ -198,7 +291,7 @@ class Watching:
             found |= set(device.cores)
         for point, _, where in self._announced:
             own = event_of(self.session, point.text)
-            names = {c.name for c in device.order if own in c.table.events} or set(device.cores)
+            names = {core.name for core in device.order if own in core.table.events}
             found |= {place.core for place in where} or names
         return found | self._watches.wanted()
 
@@ -247,22 +340,21 @@ class Watching:
         for point, announced, where in self._announced:
             if announced != kind or not inside(place_of(core, values), where):
                 continue
-            own = event_of(self.session, point.text)
-            if own in core.table.events or not any(
-                own in other.table.events for other in self.session.device.order
-            ):
+            if event_of(self.session, point.text) in core.table.events:
                 place = place_of(core, values)
                 condition = self._condition(point, place)
                 yield from self._met(point, condition, name, place, values)
 
     def _reached(self, place: Place, points: list[Broken]) -> bool:
         """Whether one of the breakpoints stops the core, which is right before it."""
-        found = [
-            hit
-            for point, target in points
-            if is_there(self.session, target)
-            for hit in self._met(point, self._condition(point, place), place.core, place)
-        ]
+        core = self.session.device.cores[place.core]
+        found: list[Hit] = []
+        for point, target in points:
+            if self._is_new(core, point, target.address) and is_there(self.session, target):
+                counted = point.hits
+                found += self._met(point, self._condition(point, place), place.core, place)
+                if point.hits != counted:
+                    self.tell(core, target.address, (point.number,))
         self.met += found
         return bool(found)
 
@@ -293,15 +385,3 @@ class Watching:
                 point.ignore -= 1
                 return []
         return [point.hit(by, old=change[0], new=change[1], values=more)]
-
-
-def _with_goals(breaks: Mapping[int, Break], goals: Mapping[int, Test]) -> dict[int, Break]:
-    """Breaks that stop for a goal as well."""
-
-    def either(goal: Test, other: Test | None) -> Test:
-        return lambda: bool(other is not None and other()) | goal()
-
-    return {
-        at: Break(either(goal, breaks[at].test if at in breaks else None))
-        for at, goal in goals.items()
-    }

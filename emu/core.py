@@ -79,7 +79,8 @@ The profiler asks `current` what the core is at, and is told of waits that end (
 **Breaks.** `breaks` holds the addresses before whose instruction the core stops
 (`set_breaks`; `halts` says whether it can, without listeners): where an instruction
 would begin, and was not tried yet, the core asks `halted(address)` and returns the stop that it
-gives. A resumed run passes the instruction, for `halted` says it once.
+gives. A resumed run passes the instruction, for `halted` says it once for each coming to it
+(`moment`). `following` are the instructions that begin next.
 
 **Probes.** `probes` are asked behind each instruction that reads or writes one of their registers
 (`set_probes`; `probed` says whether the core can, without listeners; `isa.touching` which these
@@ -91,9 +92,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from emu import recordings, trace
+from emu.boxes import Box
 from emu.breaks import Break, Probe
 from emu.faults import Fault, Stop
 from emu.formats import MemoryFormat
@@ -108,6 +110,7 @@ if TYPE_CHECKING:
     from emu.ports import Port
     from emu.windows import Later
     from isa.model import Core as Table
+    from isa.model import Queue
 
 NEVER = 1 << 62  # the time of a core that waits or idles
 
@@ -141,6 +144,7 @@ class Units(NamedTuple):
     width: int  # p: bytes of data that a unit takes in a use at most
     beat: int = 0  # m: bytes of a beat of what it reads; 0: as wide as external memory
     spacing: int = 0  # cycles of an access that count as blocked in the densest stream, too
+    store: int = 0  # bytes of its widest write of external memory; 0: as wide as that is
 
 
 @dataclass(frozen=True)
@@ -211,7 +215,7 @@ class Core(ABC):
         self.origins: Origins | None = None
         self.breaks: Mapping[int, Break] = {}
         self.probes: tuple[Probe, ...] = ()
-        self.passed = -1  # how many had retired at the break that was met last
+        self.passed: object = None  # the moment of the break that was met last
         self.tracing = False  # whether the trace block has to be told anything
         self.trace = trace.TraceBlock(
             number, name, device.config, device.memory.spill, self.state, self._retrace
@@ -289,6 +293,18 @@ class Core(ABC):
         """
         return ready
 
+    def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
+        """Another core sends an operation by its number: the cycle in which its command comes.
+
+        It comes with the address of a byte of a memory of this one; `mask` says which units do it,
+        0: the one to which the byte belongs. Raises `Fault`; `Later` if it has to come again.
+        """
+        raise Fault(
+            "bad mask",
+            f"operation {number} sent to {memory} of {self.name}, which takes none",
+            {"number": number},
+        )
+
     def read_register(self, name: str, time: int) -> int:
         """The value of a memory-mapped register of the table at cycle `time`."""
         return int(getattr(self.state, name))
@@ -339,6 +355,15 @@ class Core(ABC):
         return self.origins
 
     @property
+    def boxes(self) -> Sequence[Box]:
+        """What a unit of the deepest level consists of; `sync` comes before they are looked at."""
+        return ()
+
+    def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
+        """What a queue holds in a unit, from its head on; None: the state has it in that order."""
+        return None
+
+    @property
     def formats(self) -> Mapping[str, MemoryFormat]:
         """How it reads bytes of memory as numbers of its own, by names of formats."""
         return {}
@@ -359,7 +384,7 @@ class Core(ABC):
 
     def units(self) -> Units:
         """The compute units whose uses are the trace's occurrences "unit" and "array"."""
-        return Units(1, 4)
+        return Units(1, 4, store=4)
 
     def occurred(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
@@ -427,7 +452,7 @@ class Core(ABC):
         self.waiting = None if state.waiting is None else Waiting(*state.waiting)
         self.retired = state.retired
         self.waited = state.waited
-        self.passed = -1
+        self.passed = None
         self.trace.reload()
 
     def ask(self) -> None:
@@ -473,9 +498,15 @@ class Core(ABC):
             self.on_wait(self.waiting, time)
         self.waiting = None
 
-    def pass_break(self) -> None:
-        """Let the next instruction begin whatever break is there."""
-        self.passed = self.retired
+    def moment(self, address: int) -> object:
+        """What tells this coming to the instruction at `address` from all others."""
+        return self.retired
+
+    @property
+    def following(self) -> tuple[int, ...]:
+        """The addresses of the instructions that begin next, and were not tried yet."""
+        address = self.next_address
+        return () if address is None or self.waiting is not None else (address,)
 
     def halted(self, address: int) -> Stop | None:
         """The stop before the instruction at `address`, if there is a break that holds.
@@ -484,12 +515,12 @@ class Core(ABC):
         is None for an instruction that waited, and for one whose stop was returned already.
         """
         found = self.breaks.get(address)
-        if found is None or self.waiting is not None or self.passed == self.retired:
+        if found is None or self.waiting is not None or self.passed == self.moment(address):
             return None
         self.device.cycle = self.time
         if found.test is not None and not found.test():
             return None
-        self.pass_break()
+        self.passed = self.moment(address)
         message = f"{self.name}: breakpoint at {address:#010x}"
         return Stop("breakpoint", self.time, message, None, None, self.name, address, before=True)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -93,8 +94,10 @@ class Device:
         engine: str = ENGINES[0],
         jitter: int | None = None,
     ) -> None:
-        if jitter is not None and jitter < 0:
-            raise DeviceError(f"the seed of jitter is 0 or more, not {jitter}")
+        if not isinstance(config, Mapping):
+            raise DeviceError("a device is made of a Configuration: macaw.configuration('tiny')")
+        if jitter is not None and not (isinstance(jitter, Integral) and jitter >= 0):
+            raise DeviceError(f"the seed of jitter is a whole number from 0, not {jitter!a:.60}")
         if engine not in ENGINES:
             raise DeviceError(f"no engine is called '{engine}', there are {', '.join(ENGINES)}")
         self.config = config
@@ -149,6 +152,10 @@ class Device:
 
         Raises `DeviceError` if the program does not fit this device.
         """
+        if not isinstance(program, Program):
+            raise DeviceError(
+                f"a device loads a Program, not a value of type {type(program).__name__}"
+            )
         self.reset()
         for section in program.sections:
             self._fits(f"section {section.name}", section.load_address, section.size)
@@ -200,7 +207,7 @@ class Device:
         exit, a fault, a deadlock, the limit, a breakpoint, an interrupt, an event. After an exit
         or fault the same stop is returned until a reset, load or restore.
         """
-        limit = NEVER if max_cycles is None else self.cycle + max_cycles
+        limit = self._end(max_cycles)
         if until is not None and until <= limit:
             return self._run(until, None, turn)
         return self._run(limit, None)
@@ -212,10 +219,18 @@ class Device:
 
         The others run along, as far as they come before it in time. Limits are those of `run`.
         """
-        limit = NEVER if max_cycles is None else self.cycle + max_cycles
+        limit = self._end(max_cycles)
         if until is not None and until <= limit:
             return self._run(until, self.cores[name], turn)
         return self._run(limit, self.cores[name])
+
+    def _end(self, max_cycles: int | None) -> int:
+        """The cycle in which a run of at most so many more ends. Raises `DeviceError`."""
+        if max_cycles is None:
+            return NEVER
+        if not isinstance(max_cycles, Integral) or max_cycles < 0:
+            raise DeviceError(f"max_cycles is a whole number from 0, not {max_cycles!a:.60}")
+        return self.cycle + int(max_cycles)
 
     def interrupt(self, stop: Stop | None = None) -> None:
         """Stop the run soon (from another thread), or right after this act (from a listener)."""
@@ -287,9 +302,10 @@ class Device:
         return self._request
 
     def _stepped(self, core: Core) -> Stop:
+        """The end of a step; what was asked for in its last act comes before that."""
         stop = Stop("step", self.cycle, core=core.name, address=core.next_address)
         self._close_cycle()
-        return stop
+        return self._request or stop
 
     def _close_cycle(self) -> None:
         """Where the arbiter has acted, the next cycle begins."""
@@ -446,6 +462,22 @@ class Device:
         self.memory.banks.disturb(time)
         core.start(entry, time)
         return 0
+
+    def operate(self, number: int, address: int, mask: int, time: int) -> int:
+        """Send an operation by its number to the core whose memory has an address: when it comes.
+
+        Raises `Fault`; `Later` if it has to be sent again.
+        """
+        pages, offset = self.memory.locate(address, 1, "an operation")
+        keeper = self.memory.keepers.get(pages)
+        if keeper is None:
+            raise Fault(
+                "bad mask",
+                f"operation {number} sent to {address:#010x}, where no core takes any",
+                {"number": number, "address": address},
+            )
+        core, name = keeper
+        return core.operate(name, offset, number, mask, time)
 
     def busy(self, mask: int) -> int:
         """Those cores of `mask` (bit = core number) that run. Raises `Fault` (bad mask)."""

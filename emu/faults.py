@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from isa.errors import MacawError
+
 Reason = Literal[
     "exit", "fault", "deadlock", "cycle limit", "breakpoint", "interrupt", "step", "event"
 ]
@@ -64,7 +66,7 @@ class Fault(Exception):
         return cls(kind, message, values, core=core, address=address, cycle=cycle, place=place)
 
 
-class DeviceError(ValueError):
+class DeviceError(MacawError, ValueError):
     """The device was asked for something it cannot do; the message is fit for a user."""
 
 

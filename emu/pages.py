@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import mmap
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Protocol
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
+
+from emu.faults import DeviceError
 
 SHIFT = 12
 PAGE = 1 << SHIFT  # bytes of a page
@@ -19,13 +23,53 @@ _WORDS = SHIFT - 2  # words of a page, as a shift
 _ZEROS = bytes(PAGE)
 
 
-def _room(size: int) -> NDArray[np.uint8]:
-    """`size` zero bytes of which untouched pages take no memory.
+class Rooms:
+    """Address space of this process that memories of devices have.
 
-    Not `np.zeros`: once the C library has seen large blocks come and go it takes them from its heap
-    and clears them, so that a tenth device would take all of its memories.
+    Cores, ports and memory of a device know each other, so a dead device waits for Python's search
+    for such circles. That search is started by the number of objects and sees no bytes: here it is
+    started by bytes.
     """
-    return np.frombuffer(mmap.mmap(-1, size), np.uint8)
+
+    MOST = 2 << 30  # bytes of memories, living or dead, before a search for dead ones
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._limit = self.MOST
+
+    def room(self, size: int) -> NDArray[np.uint8]:
+        """`size` zero bytes of which untouched pages take no memory. Raises `DeviceError`.
+
+        Not `np.zeros`: once the C library has seen large blocks come and go it takes them from its
+        heap and clears them, so that a tenth device would take all of its memories.
+        """
+        if self.bytes + size > self._limit:
+            self._search()
+        try:
+            made = mmap.mmap(-1, size)
+        except OSError:
+            self._search()
+            try:
+                made = mmap.mmap(-1, size)
+            except OSError as error:
+                raise DeviceError(
+                    f"no address space for a memory of {size:,} bytes: {error.strerror}; devices"
+                    f" have {self.bytes:,} bytes in this process"
+                ) from None
+        self.bytes += size
+        finalize(made, self._returned, size).atexit = False
+        return np.frombuffer(made, np.uint8)
+
+    def _returned(self, size: int) -> None:
+        self.bytes -= size
+
+    def _search(self) -> None:
+        """Return what dead devices have; the next search comes when what lives has doubled."""
+        gc.collect()
+        self._limit = max(self.MOST, 2 * self.bytes)
+
+
+ROOMS = Rooms()  # one a process, as the address space is
 
 
 class Sleeper(Protocol):
@@ -54,7 +98,7 @@ class Pages:
     def __init__(self, size: int) -> None:
         self.size = size
         rounded = -(-size // PAGE) * PAGE
-        self.array = _room(rounded)
+        self.array = ROOMS.room(rounded)
         self.bytes = self.array.data
         self.halves = self.bytes.cast("H")
         self.words = self.bytes.cast("I")
@@ -63,7 +107,7 @@ class Pages:
         # Contents at the last snapshot of the pages that are not all zero, and their digests.
         self._saved: dict[int, bytes] = {}
         self._digests: dict[int, bytes] = {}
-        self.held = _room(rounded >> 2).data  # by word: whether somebody holds it
+        self.held = ROOMS.room(rounded >> 2).data  # by word: whether somebody holds it
         self._held: set[int] = set()
         self._holders: list[Callable[[int], None]] = []
         self.sleeper: Sleeper | None = None  # who has yet to write what was written before now
@@ -123,6 +167,10 @@ class Pages:
             self.held[page << _WORDS : page + 1 << _WORDS] = bytes(1 << _WORDS)
             for forget in self._holders:
                 forget(page)
+
+    def is_written(self, page: int) -> bool:
+        """Whether a page was written since the last snapshot."""
+        return page in self._written
 
     def on_change(self, forget: Callable[[int], None]) -> None:
         """Call `forget(page)` when held bytes of a page change; then nothing of it is held."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,11 +13,13 @@ import numpy as np
 
 from emu import plain
 from emu.pages import PAGE, Pages, differences
+from isa import reading
+from isa.errors import MacawError
 
 Snapshot = dict[str, Any]
 
 
-class StateError(ValueError):
+class StateError(MacawError, ValueError):
     """A state that does not fit its rows: a wrong value, or a file that is not one of ours."""
 
 
@@ -248,10 +251,10 @@ def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -
 def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     """The arrays of a file, by name. Raises `StateError`."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(reading.read(path)), allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except OSError as error:
-        raise StateError(f"{path}: {error.strerror or error}") from None
+    except reading.UnreadableError as error:
+        raise StateError(f"{path}: {error}") from None
     except Exception as error:
         # A damaged file makes zipfile, zlib and NumPy's own reader of headers raise anything.
         raise StateError(f"{path}: is no saved state: {error}") from None

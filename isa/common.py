@@ -24,7 +24,6 @@ EVENTS = (
     Event("queue-full", "A queue has taken as many as it can hold.", late=True),
     Event("queue-empty", "A queue has given the last that it held.", late=True),
     Event("stall", "A core begins to wait for another one, for memory or for a queue."),
-    Event("swap", "Ping and pong of on-chip units were exchanged.", announced="swap"),
     Event("fault", "A program did something that the machine refuses: every such run stops."),
     Event("nan", "A register of real numbers is no number any more.", late=True),
     Event(

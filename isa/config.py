@@ -18,7 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from isa import registry, trace
+from isa import reading, registry, trace
+from isa.errors import MacawError
 from isa.model import Setting
 
 Value = bool | int | float | str
@@ -51,7 +52,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
 _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
 
 
-class ConfigError(ValueError):
+class ConfigError(MacawError, ValueError):
     """A configuration that cannot be; the message names field, value and range."""
 
 
@@ -60,6 +61,9 @@ class Configuration(Mapping[str, Any]):
 
     def __init__(self, name: str, values: Mapping[str, Value]) -> None:
         """`values` give what differs from the defaults. Raises `ConfigError`."""
+        named = isinstance(values, Mapping) and all(isinstance(field, str) for field in values)
+        if not isinstance(name, str) or not named:
+            raise ConfigError("a configuration is made of a name and the values of fields by name")
         if not _NAME.fullmatch(name):
             raise ConfigError(f"name: {_text(name)} is not letters, digits and . _ + -, 64 at most")
         known = settings()
@@ -71,6 +75,9 @@ class Configuration(Mapping[str, Any]):
         self._values = MappingProxyType(
             {field: values.get(field, setting.default) for field, setting in known.items()}
         )
+        for agreement in (each for core in registry.cores() for each in core.agreements):
+            if wrong := agreement(self._values):
+                raise ConfigError(wrong)
 
     def __getitem__(self, field: str) -> Any:
         return self._values[field]
@@ -152,10 +159,9 @@ def load(name_or_path: str | Path) -> Configuration:
             f" and any file that ends with .toml{near}"
         )
     try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ConfigError(f"{text}: cannot be read: {reason}") from None
+        data = reading.read(path, reading.MOST_TEXT)
+    except reading.UnreadableError as error:
+        raise ConfigError(f"{text}: cannot be read: {error}") from None
     try:
         # Some editors begin a text with a byte order mark.
         return parse(

@@ -7,16 +7,33 @@ not name are 0. Markers hold begin (1) or end (0) in rd and the group in rs1.
 
 from __future__ import annotations
 
-from isa import common, scalar
+from isa import common, fim_circuit, fim_moves, scalar
 from isa.dma import TRANSFER
-from isa.model import Core, Counter, Fault, Setting, checked
-from isa.rows import Instruction
+from isa.model import Core, Counter, Event, Fault, Setting, checked
+from isa.rows import Field, Format, Instruction
 
 
 def _x(funct3: int, **zeros: int) -> dict[str, int]:
     return {"opcode": scalar.CUSTOM_0, "funct3": funct3, "funct7": 0, **zeros}
 
 
+# As R, with the number of an operation where rd is.
+SEND_TYPE = Format(
+    "send",
+    32,
+    (
+        Field("funct7", "31:25"),
+        Field("rs2", "24:20", scalar.REGISTER),
+        Field("rs1", "19:15", scalar.REGISTER),
+        Field("funct3", "14:12"),
+        Field("zero", "11"),
+        Field(
+            "n", "10:7", fim_moves.OperationNumber(4, high_limit=len(fim_circuit.OPERATIONS) - 1)
+        ),
+        Field("opcode", "6:0"),
+    ),
+    4,
+)
 I, R = Instruction, scalar.R_TYPE
 
 # fmt: off
@@ -27,6 +44,7 @@ XCP = (
     I("dispatch",    R,           _x(3, rd=0),        "rs1, rs2", "The rows in the mask rs1 run the packet list at rs2 (low 19 bits) of their unit's feeding half. Waits until they are done with an earlier one.", "rs1 rs2 pe unit", "pe",     "xcp", "alu_cycles, and the wait", "dispatch a0, a1",   "seed 000 ¶146"),
     I("core.start",  R,           _x(4, rd=0),        "rs1, rs2", "Start the core with the number rs1 at the entry rs2. Waits while it runs.",                                                                      "rs1 rs2 core",    "core",   "xcp", "alu_cycles, and the wait", "core.start a0, a1", "ours"),
     I("core.wait",   R,           _x(5, rd=0, rs2=0), "rs1",      "Wait until none of the cores in the mask rs1 (bit = core number) runs.",                                                                         "rs1 core",        "",       "xcp", "alu_cycles, and the wait", "core.wait a0",      "ours"),
+    I("fim.send",    SEND_TYPE,   _x(7, zero=0),       "n, rs1, rs2", "Send the number of one of the ten operations to circuits of a fim island: those of the banks in the mask rs2 (0: of the address's bank) do it, with the row and column of the address rs1. Waits while a block works with one of these banks.", "rs1 rs2 core", "core", "xcp", "alu_cycles from when the command comes, and the wait", "fim.send 6, a0, a1", "seed 004 ¶46"),
     *scalar.markers("xcp"),
 )
 # fmt: on
@@ -71,6 +89,7 @@ CORE = checked(
         specials=scalar.SPECIALS,
         counters=COUNTERS,
         faults=FAULTS,
+        events=(Event("swap", "Ping and pong of on-chip units were exchanged.", announced="swap"),),
         settings=SETTINGS,
         order=(*scalar.FAMILIES, "xcp"),
     )

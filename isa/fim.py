@@ -16,7 +16,6 @@ from isa.fim_circuit import (
     COLUMN_BITS,
     COLUMNS,
     GIO,
-    IOSA,
     ISLANDS,
     OPERATIONS,
     REGISTERS,
@@ -24,8 +23,8 @@ from isa.fim_circuit import (
     RZ,
     SLOTS,
 )
-from isa.fim_islands import MAX_BANKS, SETTINGS, WAITS, BankMemory
-from isa.fim_moves import MOVES
+from isa.fim_islands import MAX_BANKS, SETTINGS, WAITS, BankMemory, unfit
+from isa.fim_moves import OperationNumber
 from isa.kinds import Flag, Hexadecimal, Immediate, Named, Register
 from isa.model import (
     Core,
@@ -52,12 +51,8 @@ _MAPPED = tuple((row.name, number) for number, row in REGISTERS.items())
 
 
 @dataclass(frozen=True)
-class OperationNumber(Immediate):
+class Operation(OperationNumber):
     """One of the ten operations, which may be written as what they move instead."""
-
-    def describe(self) -> str:
-        moves = (move.replace(IOSA, f"{IOSA}[COLUMN]") for move in MOVES)
-        return "; ".join(f"{number}: {move}" for number, move in enumerate(moves))
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
         operation = OPERATIONS[value]
@@ -106,7 +101,7 @@ NOTHING = _format("nothing")
 ROW = _format("row", Field("row", "11:0", Immediate(12)))
 FIM = _format(
     "fim",
-    Field("n", "25:22", OperationNumber(4, high_limit=len(OPERATIONS) - 1)),
+    Field("n", "25:22", Operation(4, high_limit=len(OPERATIONS) - 1)),
     Field("col", "21:17", Immediate(5)),
     Field("inc", "16:11", Immediate(6, signed=True), signed=True),
     Field("repeat", "10:0", Immediate(11, low_limit=1)),
@@ -139,16 +134,16 @@ I = Instruction
 INSTRUCTIONS = (
     I("endall",      NOTHING, {"mmr": 0, "opcode": 0},               "",                            "No block follows: the program of the island ends here. A part ends with it, written or not.",                                                                                                                                                                                                                                       "",                     "",                        "block",     "none",                                                            "endall",                                                          "ours", "stop"),
     I("block",       BLOCK,   {"mmr": 0, "opcode": 1},               "banks",                       "A block of the banks in a mask begins; their circuits do its words in lock-step, beside the other blocks. `.block` writes it.",                                                                                                                                                                                                     "",                     "",                        "block",     "none: all blocks begin when the island is started",               "block 0x000f",              "ours"),
-    I("end",         NOTHING, {"mmr": 0, "opcode": 2},               "",                            "The block ends when its last operation has; from then on the host reaches its banks.",                                                                                                                                                                                                                                              "",                     "",                        "block",     "until results and written columns are there, then 1",             "end",                       "ours", "stop"),
+    I("end",         NOTHING, {"mmr": 0, "opcode": 2},               "",                            "The block ends when its last operation has; from then on the host reaches its banks.",                                                                                                                                                                                                                                              "",                     "",                        "block",     "until results, written and pushed columns are there, then 1",             "end",                       "ours", "stop"),
     I("act",         ROW,     {"mmr": 0, "opcode": 3},               "row",                         "Open a row of each bank of the block; an open one is closed first.",                                                                                                                                                                                                                                                                "",                     "row-buffer",              "memory",    "1 from when t_rp, t_rc (an open row: t_ras, t_wr, too) allow it", "act 12",                    "seed 004 ¶47"),
     I("pre",         NOTHING, {"mmr": 0, "opcode": 4},               "",                            "Close the open row of each bank of the block; nothing if none is open.",                                                                                                                                                                                                                                                            "",                     "row-buffer",              "memory",    "1 from when t_ras and t_wr allow it",                             "pre",                       "seed 004 ¶46"),
     I("fim",         FIM,     {"mmr": 0, "opcode": 5},               "n, col=0, inc=0, repeat=1",   "Do one of the ten operations in each bank, repeat times; the column goes on by inc each time, and past 0 to 31 is a fault. An operation without a column takes neither col nor inc.",                                                                                                                                               "row-buffer rop gio rz registers", "row-buffer rop gio rz", "operation", "1 a time, from when t_rcdrd or t_rcdwr, t_ccdl and the ALU allow it; results come after the latency of the function, of the adder tree and of accumulating", "fim 6, col=16, inc=1, repeat=4", "seed 004 ¶46-47, Fig. 1C"),
-    I("mmr",         MMR,     {"mmr": 1},                            "register, value",             "Write a memory-mapped register of each circuit of the block, or a pointer of a buffer of the island.",                                                                                                                                                                                                                              "",                     "registers",               "operation", "1",                                                               "mmr op, mul",               "seed 004 ¶47"),
+    I("mmr",         MMR,     {"mmr": 1},                            "register, value",             "Write a memory-mapped register of each circuit of the block, or a pointer of a buffer of the island.",                                                                                                                                                                                                                              "",                     "registers",               "operation", "1; of a buffer's low and end from when pushed columns are stored, of end the block's own written ones, too",                                                               "mmr op, mul",               "seed 004 ¶47"),
     I("loop",        LOOP,    {"mmr": 0, "opcode": 6},               "n",                           f"Do what stands before the matching endloop n times; {LOOP_DEPTH} loops may be inside of one another.",                                                                                                                                                                                                                             "",                     "loops",                   "block",     "1",                                                               "loop 4",                    "ours"),
     I("endloop",     NOTHING, {"mmr": 0, "opcode": 7},               "",                            "The body of the loop ends.",                                                                                                                                                                                                                                                                                                        "loops",                "loops",                   "block",     "1",                                                               "endloop",                   "ours", "branch"),
-    I("push",        PUSH,    {"mmr": 0, "opcode": 8},               "register, buffer=0",          "Store a register (of Rz the slice rz_slot) of each bank, in their order, into the buffer at its end, and move the end. Never waits; past the buffer's size is a fault.",                                                                                                                                                            "rz gio rop registers", "buffer",                  "buffer",    "1 a bank at least: column writes over the island's channel",      "push rz",                   "seed 004 ¶48-51"),
-    I("pull",        PULL,    {"mmr": 0, "opcode": 9},               "register, buffer=0, [all]",   "Take a column for each bank, in their order (all: one for all of them), from the start of the buffer into a register, and move the start; wait until it lies before the end.",                                                                                                                                                      "buffer",               "rop gio buffer",          "buffer",    "1 a column at least: column reads over the island's channel, from when it is pushed; whoever uses the register waits for the data", "pull rop, all", "seed 004 ¶49-51"),
-    I("lock",        LOCK,    {"mmr": 0, "opcode": 10},              "buffer=0",                    "Take the lock of a buffer, and wait while another block has it: only its owner may push or move the end.",                                                                                                                                                                                                                          "buffer",               "buffer",                  "buffer",    "1",                                                               "lock",                      "seed 004 ¶50"),
+    I("push",        PUSH,    {"mmr": 0, "opcode": 8},               "register, buffer=0",          "Store a register (of Rz the slice rz_slot) of each bank, in their order, into the buffer behind what was pushed; the end moves behind each column when its data are stored. Never waits; past the buffer's size is a fault.",                                                                                                                                                            "rz gio rop registers", "buffer",                  "buffer",    "1 a bank at least: column writes over the island's channel; wl and burst later they are stored",      "push rz",                   "seed 004 ¶48-51"),
+    I("pull",        PULL,    {"mmr": 0, "opcode": 9},               "register, buffer=0, [all]",   "Take a column for each bank, in their order (all: one for all of them), from the start of the buffer into a register, and move the start; wait until it lies before the end.",                                                                                                                                                      "buffer",               "rop gio buffer",          "buffer",    "1 a column at least: column reads over the island's channel, from when it is stored; whoever uses the register waits for the data", "pull rop, all", "seed 004 ¶49-51"),
+    I("lock",        LOCK,    {"mmr": 0, "opcode": 10},              "buffer=0",                    "Take the lock of a buffer, and wait while another block has it: only its owner may write the buffer's columns and move its pointers by mmr.",                                                                                                                                                                                                                          "buffer",               "buffer",                  "buffer",    "1",                                                               "lock",                      "seed 004 ¶50"),
     I("unlock",      LOCK,    {"mmr": 0, "opcode": 11},              "buffer=0",                    "Give the lock of a buffer back.",                                                                                                                                                                                                                                                                                                   "buffer",               "buffer",                  "buffer",    "1",                                                               "unlock",                    "seed 004 ¶50"),
     I("trace_begin", MARKER,  {"mmr": 0, "opcode": 12, "begin": 1},  "g",                           "Begin to record a register group.",                                                                                                                                                                                                                                                                                                 "",                     "trace",                   "block",     "1",                                                               "trace_begin 0",             "seed 001"),
     I("trace_end",   MARKER,  {"mmr": 0, "opcode": 12, "begin": 0},  "g",                           "End the recording of a register group.",                                                                                                                                                                                                                                                                                            "",                     "trace",                   "block",     "1",                                                               "trace_end 0",               "seed 001"),
@@ -199,7 +194,7 @@ FAULTS = (
     *common.FAULTS,
     Fault("no open row",     "An operation on a column of a bank that has no open row."),
     Fault("buffer overflow", "A push past the buffer's size."),
-    Fault("lock violation",  "A lock taken twice, or given back or gone around by a block that does not own it; two producers of a buffer without it."),
+    Fault("lock violation",  "A lock taken twice, or given back or gone around by a block that does not own it; without a lock two producers of a buffer, or another block that writes a column of it."),
     Fault("not available",   "A function, arrangement, format or slice of Rz that the island does not have, or that do not go together."),
     Fault("bad block",       "A block without an end, a bank in two blocks or in none of the island, loops that do not nest."),
 )
@@ -224,10 +219,27 @@ MEMORIES = (
     ),
 )
 
+
+def _numbered(words: tuple[str, ...]) -> str:
+    """The words of a register's values with their numbers, which the host writes."""
+    named = ", ".join(f"{number} {word}" for number, word in enumerate(words))
+    return f" ({named})" if words else ""
+
+
 # Of an island's buffers, for the host to see: addresses of columns.
 POINTERS = tuple(
     SpecialRegister(row.name, POINTERS_BASE + 4 * place, "ro", row.meaning)
     for place, row in enumerate(row for row in REGISTERS.values() if row.address)
+)
+# Of all circuits that no block works with, for what the host sends; read, those of bank 0's.
+CIRCUITS = tuple(
+    SpecialRegister(
+        row.name,
+        POINTERS_BASE + 4 * (len(POINTERS) + place),
+        "rw",
+        f"{row.meaning}; of the circuits that no block works with" + _numbered(row.words),
+    )
+    for place, row in enumerate(row for row in REGISTERS.values() if not row.address)
 )
 
 CORE = checked(
@@ -248,7 +260,8 @@ CORE = checked(
         counters=COUNTERS,
         faults=FAULTS,
         settings=SETTINGS,
-        registers=POINTERS,
+        agreements=(unfit,),
+        registers=POINTERS + CIRCUITS,
         memories=MEMORIES,
         index="island",
         piece="end",

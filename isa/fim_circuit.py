@@ -209,7 +209,7 @@ def _buffer(number: int) -> tuple[MappedRegister, ...]:
         "low": "first column; start and end go there, too",
         "high": "the column behind the last one",
         "start": "the column that pull takes next",
-        "end": "the column that push fills next",
+        "end": "the column behind the last one that is stored",
     }
     top = (1 << ADDRESS_BITS) - 1
     return tuple(

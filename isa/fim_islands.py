@@ -14,6 +14,7 @@ from isa import memory_map
 from isa.fim_circuit import (
     ARRANGEMENT_NAMES,
     ARRANGEMENTS,
+    COLUMN_BITS,
     COLUMN_BYTES,
     COLUMNS,
     FORMAT_NAMES,
@@ -32,7 +33,7 @@ from isa.fim_circuit import (
 from isa.model import Counter, Memory, Setting
 
 MAX_BANKS = 16  # of an island; masks have as many bits
-ORGANISATIONS = {"hbm": 1, "dimm": 8}  # and the chips that give a column together
+HBM, DIMM = ORGANISATIONS = ("hbm", "dimm")
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ TIMINGS = (
     Timing("rl",      20, "from a read on the channel to its data"),
     Timing("wl",      8,  "from a write to its data"),
     Timing("t_wr",    16, "from the last data of a write to the precharge of its bank"),
-    Timing("burst",   2,  "data of a column on the channel"),
+    Timing("burst",   2,  "hbm: data of a column on the channel"),
     Timing("t_rtrs",  2,  "between the data of two ranks on the channel", 0),
 )
 # fmt: on
@@ -113,7 +114,9 @@ def _island(number: int, kind: Kind) -> tuple[Setting, ...]:
 # fmt: off
 SETTINGS = (
     Setting("fim.islands",      4,     "islands",                                                       "",        1, ISLANDS),
-    Setting("fim.organisation", "hbm", "hbm: a bank gives 256 bits; dimm: 8 chips of 32 bits, whose banks of one number are a megabank", choices=tuple(ORGANISATIONS)),
+    Setting("fim.organisation", "hbm", "hbm: a bank is in one chip, rows and columns have command wires of their own; dimm: the chips of a rank act in lock-step, their banks of one number are a megabank, and all ranks share one command bus and one data bus", choices=ORGANISATIONS),
+    Setting("fim.chips",        8,     "dimm: chips of a rank",                                         "",        1, 32),
+    Setting("fim.chip_bits",    32,    "dimm: data of a chip a cycle; chips x chip_bits divide the 256 bits of a column", "bits", 8, COLUMN_BITS, step=8),
     Setting("fim.ranks",        1,     "ranks of an island; the banks of all of them are at most 16",   "",        1, MAX_BANKS),
     Setting("fim.bank_groups",  4,     "bank groups of a rank",                                         "",        1, MAX_BANKS),
     Setting("fim.group_banks",  4,     "banks of a bank group",                                         "",        1, MAX_BANKS),
@@ -130,10 +133,6 @@ WAITS = tuple(
     Counter(f"waits_{name}", f"cycles in which a command waited for {name} longest", "cycles")
     for name in CONSTRAINTS
 )
-
-
-class GeometryError(ValueError):
-    """Settings that cannot go together; the message names them."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,9 @@ class Geometry:
     groups: int  # of a rank
     group_banks: int
     rows: int
-    chips: int
+    chips: int = 1  # that give a column together
+    chip_bits: int = COLUMN_BITS  # of a chip in a cycle
+    one_bus: bool = False  # ranks share a bus of commands
 
     @property
     def banks(self) -> int:
@@ -197,21 +198,45 @@ class Geometry:
         return place.bank * self.bank_bytes + within
 
     def chip(self, byte: int) -> int:
-        """Which chip of its rank gives a byte of a column."""
-        return byte * self.chips // COLUMN_BYTES
+        """Which chip of its rank gives a byte of a column: each beat is of all of them."""
+        width = self.chip_bits // 8
+        return byte % (self.chips * width) // width
 
 
 def geometry(config: Mapping[str, Any]) -> Geometry:
-    """The geometry of a device's islands. Raises `GeometryError`."""
+    """The geometry of a device's islands."""
     ranks, groups, banks = (config[f"fim.{x}"] for x in ("ranks", "bank_groups", "group_banks"))
-    if ranks * groups * banks > MAX_BANKS:
-        raise GeometryError(
-            f"fim.ranks ({ranks}) x fim.bank_groups ({groups}) x fim.group_banks ({banks})"
-            f" are {ranks * groups * banks} banks, an island has at most {MAX_BANKS}"
+    rows = config["fim.rows"]
+    if config["fim.organisation"] == HBM:
+        return Geometry(ranks, groups, banks, rows)
+    chips, bits = config["fim.chips"], config["fim.chip_bits"]
+    return Geometry(ranks, groups, banks, rows, chips, bits, one_bus=True)
+
+
+def unfit(config: Mapping[str, Any]) -> str:
+    """One sentence if settings of islands cannot be together: too many banks, or chips that divide no column."""
+    memory = geometry(config)
+    if memory.banks > MAX_BANKS:
+        return (
+            f"fim.ranks ({memory.ranks}) x fim.bank_groups ({memory.groups}) x fim.group_banks"
+            f" ({memory.group_banks}) are {memory.banks} banks, an island has at most {MAX_BANKS}"
         )
-    return Geometry(
-        ranks, groups, banks, config["fim.rows"], ORGANISATIONS[config["fim.organisation"]]
-    )
+    bits = memory.chips * memory.chip_bits
+    if memory.one_bus and COLUMN_BITS % bits:
+        return (
+            f"fim.chips ({memory.chips}) x fim.chip_bits ({memory.chip_bits}) are {bits} bits a cycle,"
+            f" which do not divide the {COLUMN_BITS} of a column"
+        )
+    return ""
+
+
+def timings(config: Mapping[str, Any]) -> dict[str, int]:
+    """The constraints of the memory by name; of a DIMM the chips say how long a column's data take."""
+    found = {row.name: int(config[f"fim.{row.name}"]) for row in TIMINGS}
+    memory = geometry(config)
+    if memory.one_bus:
+        found["burst"] = COLUMN_BITS // (memory.chips * memory.chip_bits)
+    return found
 
 
 class BankMemory(Memory):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from isa.fim_circuit import FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
+from isa.kinds import Immediate
 
 ARROW = "<-"
 # `op` stands for the function's symbol.
@@ -12,6 +15,15 @@ MOVES = tuple(
 BY_MOVE = {(row.to, row.left, row.right): number for number, row in enumerate(OPERATIONS)}
 # What a function of one operand is taken for, by that operand: of two the one without a column.
 ALONE = {ROP: BY_MOVE[RZ, ROP, GIO], IOSA: BY_MOVE[RZ, IOSA, GIO]}
+
+
+@dataclass(frozen=True)
+class OperationNumber(Immediate):
+    """The number of one of the ten operations."""
+
+    def describe(self) -> str:
+        moves = (move.replace(IOSA, f"{IOSA}[COLUMN]") for move in MOVES)
+        return "; ".join(f"{number}: {move}" for number, move in enumerate(moves))
 
 
 def spelt(number: int, column: str, function: int | None) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 
 from isa import codec, pages
 from isa.config import describe
+from isa.errors import MacawError
 from isa.model import Core, Structure
 from isa.pages import Page
 from isa.rows import Row
@@ -17,7 +18,7 @@ WIDTH = 80
 _fill = partial(textwrap.wrap, break_on_hyphens=False)
 
 
-class UnknownRowError(LookupError):
+class UnknownRowError(MacawError, LookupError):
     """The core has no instruction or structure of this name."""
 
 

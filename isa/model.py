@@ -269,6 +269,8 @@ class Core:
     piece: str = ""
     rules: tuple[Rule, ...] = ()
     settings: tuple[Setting, ...] = ()
+    # What settings must be together: of a configuration, one sentence that names them, or nothing.
+    agreements: tuple[Callable[[Mapping[str, Any]], str], ...] = ()
     index: str = ""  # name of the part's index: "row", "island"
     row: int = 1 << 16  # its place among the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
     levels: tuple[str, ...] = ()  # what a core has several of, outer first: "cluster", "pe"

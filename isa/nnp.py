@@ -287,12 +287,24 @@ PSEUDOS = (
 )  # fmt: skip
 
 HOST_BYTES = {"fp16": 2, "fp32": 4}  # of a number, by nnp.host_format
+MOST_TILE_BYTES = 512 << 20  # of MatrixRf, two bytes an element
 HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
 
 
 def vector_bytes(config: Mapping[str, Any]) -> int:
     """Bytes of a native vector in the host format."""
     return int(config["nnp.native"]) * HOST_BYTES[config["nnp.host_format"]]
+
+
+def too_many_tiles(config: Mapping[str, Any]) -> str:
+    """One sentence if MatrixRf of such a device would be more than can be simulated."""
+    tiles, native = config["nnp.matrix_rf"], config["nnp.native"]
+    if 2 * tiles * native * native <= MOST_TILE_BYTES:
+        return ""
+    return (
+        f"{tiles} tiles (nnp.matrix_rf) of {native} x {native} (nnp.native) are more than the"
+        f" {MOST_TILE_BYTES >> 20} MiB that can be simulated"
+    )
 
 
 def host_type(config: Mapping[str, Any]) -> str:
@@ -418,6 +430,7 @@ CORE = checked(
         piece="end",
         rules=_RULES,
         settings=SETTINGS,
+        agreements=(too_many_tiles,),
         called=True,
         order=("scalar", "matrix", "vector", "product", "function", "marker"),
         unit="a lane of a tile engine of the multiplier, of engines * lanes; it is used in each of its cycles in which it multiplies a column of a tile, the array in each cycle of a product; MFUs are none of it",

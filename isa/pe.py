@@ -7,10 +7,10 @@ header and the packet are ours where the seed is silent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from isa.kinds import Choice, Flag, Immediate
+from isa.kinds import Choice, Immediate
 from isa.model import (
     Core,
     Counter,
@@ -24,124 +24,30 @@ from isa.model import (
     Structure,
     checked,
 )
-from isa.rows import Field, Format, Instruction
+from isa.pe_layouts import ACCUMULATORS as ACCUMULATORS
+from isa.pe_layouts import COMMAND, EXE, LD, MAC, MARKER, SPU, ST, SUMS
+from isa.pe_layouts import COMMAND_BITS as COMMAND_BITS
+from isa.pe_layouts import COMMAND_BYTES as COMMAND_BYTES
+from isa.pe_layouts import DESTINATIONS as DESTINATIONS
+from isa.pe_layouts import FUNCTIONS as FUNCTIONS
+from isa.pe_layouts import INSTRUCTION_BITS as INSTRUCTION_BITS
+from isa.pe_layouts import INSTRUCTION_BYTES as INSTRUCTION_BYTES
+from isa.pe_size import too_large
+from isa.rows import Instruction
 
 BUFFERS = 32  # instruction buffers of a cluster
 SEQUENCE_LENGTH = 16  # instructions of a sequence at most
 BLOCKS = 16  # blocks of an input buffer or an output queue
-ACCUMULATORS = 4
 THEN = 128  # a sequence's `then` is this plus an instruction buffer
 SHORT_PIPELINE = 2  # stages of a pipeline without SU and WB, which .step needs
 END_OF_LIST = 0x20  # the byte after the last packet of a list
 UNITS = 16  # on-chip memory units, and so rows, at most: core numbers 16 to 31 of a 32-bit mask
 CLUSTERS = 32  # clusters of a row at most: a packet's mask has 32 bits
-# Bits, and bytes in memory.
-COMMAND_BITS, COMMAND_BYTES = 8, 1
-INSTRUCTION_BITS, INSTRUCTION_BYTES = 12, 2
 # Where things may begin in a memory unit, in bytes.
 PACKET_ALIGN = 4
 SEQUENCE_ALIGN = INSTRUCTION_BYTES
 DATA_ALIGN = 4
 SLOT_ALIGN = 32  # of a tensor's place
-
-_SUMS = tuple(f"acc{number}" for number in range(ACCUMULATORS))
-
-
-@dataclass(frozen=True)
-class Sums(Immediate):
-    """What may be the number of an accumulator; a step may make it another one."""
-
-    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
-        return _SUMS
-
-
-@dataclass(frozen=True)
-class Destination(Choice):
-    """Where an ld puts its segment."""
-
-    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
-        return _SUMS if self.choices[value] == "psums" else ()
-
-
-_BUFFER = Immediate(5)
-_BLOCK = Immediate(4)
-
-COMMAND = Format(
-    "command",
-    COMMAND_BITS,
-    (
-        Field("op", "7"),
-        Field("marker", "6"),
-        Field("reserved", "5"),
-        Field("ib", "4:0", _BUFFER),
-    ),
-    size=COMMAND_BYTES,
-)
-EXE = Format(
-    "exe",
-    COMMAND_BITS,
-    (
-        Field("op", "7"),
-        Field("shift", "6", Flag("shift")),
-        Field("last", "5", Flag("last")),
-        Field("ib", "4:0", _BUFFER),
-    ),
-    size=COMMAND_BYTES,
-)
-MARKER = Format(
-    "marker",
-    COMMAND_BITS,
-    (Field("op", "7"), Field("marker", "6"), Field("begin", "5"), Field("g", "4:0", _BUFFER)),
-    size=COMMAND_BYTES,
-)
-MAC = Format(
-    "mac",
-    INSTRUCTION_BITS,
-    (
-        Field("op", "11:10"),
-        Field("balance", "9", Flag("balance")),
-        Field("sfu", "8", Flag("sfu")),
-        Field("base", "7:4", _BLOCK),
-        Field("acc", "3:2", Sums(2)),
-        Field("reserved", "1:0"),
-    ),
-    size=INSTRUCTION_BYTES,
-)
-DESTINATIONS = ("weights", "activations", "psums", "both")
-LD = Format(
-    "ld",
-    INSTRUCTION_BITS,
-    (
-        Field("op", "11:10"),
-        Field("destination", "9:8", Destination(DESTINATIONS)),
-        Field("base", "7:4", _BLOCK),
-        Field("reserved", "3:0"),
-    ),
-    size=INSTRUCTION_BYTES,
-)
-ST = Format(
-    "st",
-    INSTRUCTION_BITS,
-    (
-        Field("op", "11:10"),
-        Field("reserved_high", "9:8"),
-        Field("base", "7:4", _BLOCK),
-        Field("reserved_low", "3:0"),
-    ),
-    size=INSTRUCTION_BYTES,
-)
-FUNCTIONS = ("nonsf", "activation", "reduce", "requantise")
-SPU = Format(
-    "spu",
-    INSTRUCTION_BITS,
-    (
-        Field("op", "11:10"),
-        Field("function", "9:8", Choice(FUNCTIONS)),
-        Field("src", "7:4", Sums(4)),
-        Field("dst", "3:0", _BLOCK),
-    ),
-    size=INSTRUCTION_BYTES,
-)
 
 _TO = ("to=", "the clusters that take it: all, a number, or several as (0, 2); all if left out")
 I = Instruction  # one short name keeps a row on a line
@@ -191,15 +97,18 @@ SEQUENCE = Structure(
         Member("reduction", "u8", "function of spu reduce, and where it goes", Choice(REDUCTIONS)),
         Member("shift", "u8", "bits that spu requantise shifts right", Immediate(8, high_limit=63)),
         Member("then", "u8", f"0, or {THEN} + the instruction buffer to trigger afterwards"),
-        Member("steps", "u8", "records of the kind step that follow"),
+        Member("records", "u8", "records of the kinds step and stride that follow"),
         Member("inner", "u16", "loopbacks of the inner loop", Immediate(16, low_limit=1), 1),
         Member("outer", "u16", "loopbacks of the outer loop", Immediate(16, low_limit=1), 1),
         Member("window", "u16", "entries of a sliding window (sw)"),
         Member("pop", "u16", "entries popped at a loopback (sw)"),
     ),
     "An instruction sequence as config carries it.",
-    then="steps, then count instructions, a halfword each",
+    then="records, then count instructions, a halfword each",
 )
+# The second byte of a record says its kind: 0 and 1 a step of that entry, 2 and 3 a stride of
+# entry 0 or 1. 128 is kept for the number types of a sequence (docs/format-pe.md).
+STRIDE_KIND = 2
 STEP = Structure(
     "step",
     (
@@ -211,11 +120,51 @@ STEP = Structure(
     ),
     "How the scalar unit changes an operand at a loopback.",
 )
+STRIDE = Structure(
+    "stride",
+    (
+        Member("instruction", "u8", "place in the sequence", Immediate(8, high_limit=15)),
+        Member(
+            "operand",
+            "u8",
+            f"{STRIDE_KIND}: base or src; {STRIDE_KIND + 1}: dst",
+            Immediate(8, low_limit=STRIDE_KIND, high_limit=STRIDE_KIND + 1),
+        ),
+        Member("pe", "i16", "elements added from a PE of a cluster to the next"),
+        Member("cluster", "i16", "elements added from a cluster of the row to the next"),
+        Member("reserved", "u16", "zero"),
+    ),
+    "How the parser makes the operand of each PE from the written one.",
+)
+RECORD_SIZE = STEP.size  # of either kind
 # Which of an instruction's two entries in the register file, and so in a step, a field is.
 ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
+
+
+def record_kind(data: bytes, offset: int = 0) -> Structure:
+    """What a record of a sequence is, by its second byte; a step if it is nothing known."""
+    kind = data[offset + 1 : offset + 2]
+    return STRIDE if kind and STRIDE_KIND <= kind[0] < STRIDE_KIND + 2 else STEP
+
+
+def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
+    """Which entries of an instruction may differ by PE: the places in its buffers and queues.
+
+    The number of an accumulator is that of the MAC unit's control signal, the same in all PEs; what
+    goes to the scalar unit, or to PE 0 alone, has one place.
+    """
+    if row.mnemonic == "spu":
+        function = FUNCTIONS[values["function"]]
+        if function == "nonsf":
+            return (1,) if values["src"] < SCALAR_SOURCE else ()
+        return (0,) if function == "reduce" else (0, 1)
+    if row.mnemonic == "ld" and DESTINATIONS[values["destination"]] == "weights":
+        return ()
+    return (0,)
+
+
 SEGMENT_TYPES = ("weights", "activations", "psums", "sequence")
-# Which clusters and PEs get what: all the same, a slice a PE, a slice a cluster
-# (its PEs the same), a slice a PE (each cluster the same).
+# Who gets what: all the same, a slice a PE, a slice a cluster, a slice a PE of each cluster.
 MODES = ("broadcast", "sliced", "by_cluster", "by_pe")
 
 
@@ -317,7 +266,7 @@ ENTRY = Structure(
 _REGISTERS = RegisterFile(
     "accumulators",
     64,
-    tuple((name,) for name in _SUMS),
+    tuple((name,) for name in SUMS),
     "A PE's accumulation buffers 5063.",
 )
 
@@ -341,6 +290,12 @@ DIRECTIVES = (
         ".step MNEMONIC[N].OPERAND, inner=0, outer=0",
         "Add to an operand of the sequence's N-th instruction of that mnemonic (from 0) at each loopback.",
         ".seq layer, pipeline=4\n  .loop inner=3\n  .step mac[0].base, inner=1\n  mac\n.endseq",
+    ),
+    Directive(
+        ".stride",
+        ".stride MNEMONIC[N].OPERAND, pe=0, cluster=0",
+        "Give each PE an operand of its own: the written one, and pe more from a PE of a cluster to the next, cluster more from a cluster to the next.",
+        ".seq layer\n  .stride mac[0].base, pe=1, cluster=4\n  mac\n.endseq",
     ),
     Directive(
         ".then",
@@ -482,7 +437,7 @@ CORE = checked(
         section=".pe.{}",
         executable=False,
         instructions=COMMANDS + INSTRUCTIONS,
-        structures=(SEQUENCE, STEP, PACKET, SEGMENT, OUT, WEIGHTS_RECORD, ENTRY),
+        structures=(SEQUENCE, STEP, STRIDE, PACKET, SEGMENT, OUT, WEIGHTS_RECORD, ENTRY),
         directives=DIRECTIVES,
         files=(_REGISTERS,),
         queues=QUEUES,
@@ -492,6 +447,7 @@ CORE = checked(
         begins=("instruction", "packet"),
         piece="end",
         settings=SETTINGS,
+        agreements=(too_large,),
         index="row",
         levels=("cluster", "pe"),
         order=("command", "sequence"),

@@ -9,10 +9,11 @@ from importlib import import_module
 from importlib.util import find_spec
 
 import isa
+from isa.errors import MacawError
 from isa.model import Core
 
 
-class UnknownCoreError(LookupError):
+class UnknownCoreError(MacawError, LookupError):
     """No table has this name; the message lists the cores."""
 
 
@@ -66,6 +67,7 @@ def core(name: str) -> Core:
     raise _unknown(name)
 
 
+@cache
 def _own(name: str) -> Core | None:
     """The table of the core `name` in the module of this name."""
     if name.isidentifier() and find_spec(f"isa.{name}") is not None:
@@ -81,6 +83,7 @@ def _unknown(name: str) -> UnknownCoreError:
     return UnknownCoreError(f"no core is called '{name}', there are {', '.join(names())}{hint}")
 
 
+@cache
 def cores() -> tuple[Core, ...]:
     """All tables, ordered by core number."""
     return tuple(core(name) for name in names())

@@ -18,6 +18,7 @@ from lower.mapping import MAPPINGS, OUTPUT, WEIGHT, Mapping
 from lower.operation import Product
 from lower.partition import SPLITS, Partition, partition
 from lower.plan import Plan, Tile
+from lower.remedy import refusal
 from lower.rows import unit_bytes
 from lower.strips import StripPlan
 
@@ -92,8 +93,8 @@ def choose(
             f"activations and results are {tensors:,} bytes, external memory has {external:,}",
             "a larger mem.external_bytes",
         )
-    mappings = MAPPINGS.values() if mapping is None else [MAPPINGS[mapping]]
-    splits = SPLITS if split is None else [split]
+    mappings = list(MAPPINGS.values()) if mapping is None else [MAPPINGS[mapping]]
+    splits = list(SPLITS) if split is None else [split]
     best = []
     for kind in mappings:
         for letter in splits:
@@ -104,11 +105,14 @@ def choose(
             if found:
                 best.append(min(found, key=_key))
     if not best:
-        half = config["mem.unit_half_bytes"]
-        raise LowerError(
-            f"no tile fits half of a unit, {half} bytes, with its packets and sequences",
-            "a larger mem.unit_half_bytes",
-        )
+
+        def fits(other: Configuration) -> bool:
+            several = (
+                plans(product, other, kind, letter) for kind in mappings for letter in splits
+            )
+            return any(True for each in several for _ in each)
+
+        raise refusal(config, fits)
     best.sort(key=_key)
     preferred = str(config[f"lower.preferred.{operation}"])
     near = (item for item in best if item.cost.cycles <= PREFERRED * best[0].cost.cycles)

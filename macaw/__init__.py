@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from emu.device import Device as Device
     from isa.config import ConfigError as ConfigError
     from isa.config import Configuration as Configuration
+    from isa.errors import MacawError as MacawError
     from macaw.api import assemble as assemble
     from macaw.api import configuration as configuration
     from macaw.api import disassemble as disassemble
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from macaw.concordance import Concordance as Concordance
     from macaw.concordance import concord as concord
     from macaw.errors import InputError as InputError
-    from macaw.errors import MacawError as MacawError
     from macaw.errors import RunError as RunError
     from macaw.fim_lowering import GraphLowering as GraphLowering
     from macaw.fim_lowering import lower_graph as lower_graph
@@ -53,7 +53,7 @@ _HOMES = {
     "GraphLowering": "macaw.fim_lowering",
     "InputError": "macaw.errors",
     "Lowering": "macaw.lowering",
-    "MacawError": "macaw.errors",
+    "MacawError": "isa.errors",
     "Program": "asm.program",
     "Protection": "macaw.protection",
     "Run": "macaw.running",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from asm.program import Program
+from isa import reading
+from macaw import arguments
+from macaw.arguments import checked
 from macaw.errors import InputError
 from macaw.files import read_bytes, write_bytes
 
@@ -23,6 +26,7 @@ ELF_MAGIC = b"\x7fELF"
 DEFAULT_DEVICE = "base"
 
 
+@checked(device=arguments.device)
 def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
     """A device's configuration, by preset name or TOML file. Raises `ConfigError`."""
     from isa import config
@@ -32,11 +36,34 @@ def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
     return config.load(os.fspath(device))
 
 
+def _source(value: object) -> str | None:
+    """A path, or a `Source` whose members are of their types."""
+    from asm.source import Source
+
+    if not isinstance(value, Source):
+        return None if arguments.path(value) is None else "the path of a file, or a Source"
+    words = all(isinstance(each, str) for each in (value.text, value.name))
+    good = words and isinstance(value.folder, Path | None)
+    return None if good else "a Source of two strings and the Path of a folder"
+
+
+@checked(
+    sources=_source,
+    device=arguments.optional(arguments.device),
+    defines=arguments.optional(
+        arguments.mapping(
+            arguments.either("a string or a number", arguments.word, arguments.integer),
+            "strings and whole numbers by name",
+        )
+    ),
+    include_dirs=arguments.sequence(arguments.path, "a list of folders"),
+    record=arguments.optional(arguments.instance("a Record of asm.listing", "asm.listing:Record")),
+)
 def assemble(
     *sources: FilePath | Source,
     device: DeviceLike | None = None,
     defines: Mapping[str, str | int] | None = None,
-    include_dirs: Iterable[FilePath] = (),
+    include_dirs: Collection[FilePath] = (),
     record: Record | None = None,
 ) -> Program:
     """One executable from one or several sources: paths, or `Source(text, name)`.
@@ -60,11 +87,13 @@ def assemble(
     )
 
 
+@checked(path=arguments.path)
 def is_object(path: FilePath) -> bool:
     """Whether the file starts as an ELF file does. Raises `InputError`."""
     return read_bytes(path)[:4] == ELF_MAGIC
 
 
+@checked(path=arguments.path)
 def load_object(path: FilePath) -> Program:
     """The program of an ELF file. Raises `ElfError` and `InputError`."""
     from asm import elf
@@ -75,14 +104,39 @@ def load_object(path: FilePath) -> Program:
     return elf.read(data)
 
 
+@checked(path=arguments.path, device=arguments.optional(arguments.device))
 def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
     """The program of an ELF file, or of a source (`device` as in `assemble`).
 
     Raises what `assemble` and `load_object` raise.
     """
+    if reading.is_pipe(path):
+        return _from_pipe(path, device)
     return load_object(path) if is_object(path) else assemble(path, device=device)
 
 
+def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
+    """The program that comes out of a pipe, which can be read once."""
+    from asm import elf
+    from asm.source import Source
+
+    data = read_bytes(path, reading.MOST_SOURCE)
+    if data[:4] == ELF_MAGIC:
+        return elf.read(data)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    return assemble(Source(text, os.fspath(path), Path.cwd()), device=device)
+
+
+@checked(
+    program=arguments.program,
+    path=arguments.path,
+    format=arguments.word,
+    lines=arguments.flag,
+    memory=arguments.optional(arguments.word),
+)
 def save(
     program: Program,
     path: FilePath,
@@ -114,6 +168,9 @@ def save(
     write_bytes(path, data)
 
 
+@checked(
+    program=arguments.program_or_path, core=arguments.optional(arguments.word), raw=arguments.flag
+)
 def disassemble(program: Program | FilePath, *, core: str | None = None, raw: bool = False) -> str:
     """Source that assembles to the same bytes; with `core`, the text of its parts alone.
 

@@ -97,6 +97,8 @@ def _listing(tensors: tuple[Tensor, ...], what: str) -> str:
 def _typed(tensor: Tensor, value: object) -> NDArray[Any]:
     """The value as an array of the declared type, little-endian, in C order."""
     wanted = np.dtype(tensor.dtype)
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(f"input {tensor.name} is a masked array", "array.filled(...) has no mask")
     if isinstance(value, np.ndarray):
         array = value
         if array.dtype.newbyteorder("=") != wanted:

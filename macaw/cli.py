@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from macaw.errors import DONE, INTERRUPTED, WRONG, MacawError
+from isa.errors import MacawError
+from macaw.errors import DONE, INTERRUPTED, WRONG, status_of
 
 # Each is `command` in macaw/commands/<name>.py; these modules import nothing heavy themselves.
 COMMANDS = (
@@ -29,16 +30,6 @@ COMMANDS = (
     "concord",
     "protect",
     "lsp",
-)
-
-# Errors of the rooms below whose text is fit for a user.
-_CLEAR_ERRORS = (
-    ("asm.disassembler", "DisassemblyError"),
-    ("asm.elf", "ElfError"),
-    ("isa.config", "ConfigError"),
-    ("isa.registry", "UnknownCoreError"),
-    ("emu.faults", "DeviceError"),
-    ("emu.state", "StateError"),
 )
 
 EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2 wrong input."
@@ -186,43 +177,23 @@ def _report(error: Exception) -> int:
     """Say what is wrong; the exit status that it means."""
     from macaw import console
 
+    # Its module is looked up, not imported: if it was never loaded, it raised nothing.
+    diagnostics = sys.modules.get("asm.diagnostics")
+    if diagnostics is not None and isinstance(error, diagnostics.AssemblyError):
+        console.diagnostics(error.diagnostics)
+        return WRONG
     if isinstance(error, MacawError):
         console.error(error.message, error.hint)
-        return error.status
-    known = _known(error)
-    if known is None:
+        return status_of(error)
+    if isinstance(error, OSError) and error.errno is not None:
+        place = f"{error.filename}: " if error.filename else ""
+        console.error(f"{place}{error.strerror or error}")
+    elif isinstance(error, MemoryError):
+        console.error("out of memory")
+    else:
         console.error(
             f"internal error: {type(error).__name__}: {error}",
             "this is a mistake in Macaw, not in your program; `macaw --debug ...` shows where. "
             "Please report that text together with the source.",
         )
-        return WRONG
-    return known
-
-
-def _known(error: Exception) -> int | None:
-    """Report an error of the rooms below as what it is; None for one that they did not intend.
-
-    Their modules are looked up, not imported: an error of a module that was
-    never loaded cannot have been raised.
-    """
-    from macaw import console
-
-    loaded = sys.modules.get
-    diagnostics = loaded("asm.diagnostics")
-    if diagnostics is not None and isinstance(error, diagnostics.AssemblyError):
-        console.diagnostics(error.diagnostics)
-        return WRONG
-    for module, name in _CLEAR_ERRORS:
-        home = loaded(module)
-        if home is not None and isinstance(error, getattr(home, name)):
-            console.error(str(error.args[0] if error.args else error))
-            return WRONG
-    if isinstance(error, OSError) and error.errno is not None:
-        place = f"{error.filename}: " if error.filename else ""
-        console.error(f"{place}{error.strerror or error}")
-        return WRONG
-    if isinstance(error, MemoryError):
-        console.error("out of memory")
-        return WRONG
-    return None
+    return WRONG

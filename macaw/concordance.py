@@ -23,11 +23,12 @@ from lower.concord import picture
 from lower.concord.arithmetic import TARGETS
 from lower.concord.chains import Chain, Place, chains
 from lower.concord.graph import Graph, Output, Tensor
-from lower.concord.hints import HOST_TYPES, hints
+from lower.concord.hints import HOST_TYPES, check_places, check_types, hints
 from lower.concord.software import Software, software
 from lower.concord.trace import trace
 from lower.errors import LowerError
-from macaw import api, differences, files, running
+from macaw import api, arguments, differences, files, running
+from macaw.arguments import checked
 from macaw.binding import shape_text
 from macaw.differences import Deviation
 from macaw.errors import InputError
@@ -88,14 +89,19 @@ class Concordance:
         """The element type of all tensors: the host format."""
         return np.dtype(HOST_TYPES[str(self.config["nnp.host_format"])])
 
+    @checked(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the generated file. Raises `InputError`."""
         files.write_bytes(path, self.text.encode())
 
+    @checked(kind=arguments.word)
     def picture(self, kind: str) -> str:
-        """The graph of what depends on what: "dot" (Graphviz) or "svg"."""
+        """The graph of what depends on what: "dot" (Graphviz) or "svg". Raises `InputError`."""
+        if kind not in picture.PICTURES:
+            raise InputError(f"no picture '{kind}'", "there are " + ", ".join(picture.PICTURES))
         return picture.PICTURES[kind](self.graph)
 
+    @checked(seed=arguments.seed)
     def random(self, seed: int = 0) -> dict[str, NDArray[Any]]:
         """Tensors of small normal numbers, to try the layer."""
         rng = np.random.default_rng(seed)
@@ -104,10 +110,12 @@ class Concordance:
             for name, tensor in self.inputs.items()
         }
 
+    @checked(data=arguments.arrays)
     def run(self, data: Arrays) -> dict[str, NDArray[Any]]:
         """What the generated software gives. Raises `InputError`."""
         return differences.run_software(self.text, self.target, self.checked(data))
 
+    @checked(data=arguments.arrays, listener=arguments.anything)
     def emulate(self, data: Arrays, listener: Listener | None = None) -> dict[str, NDArray[Any]]:
         """What the emulator gives; the core tells `listener`. Raises `InputError`, `RunError`."""
         tensors = self.checked(data)
@@ -148,6 +156,7 @@ class Concordance:
             found[name] = plain.reshape(tensor.shape)
         return found
 
+    @checked(data=arguments.arrays, text=arguments.optional(arguments.word))
     def check(self, data: Arrays, text: str | None = None) -> Difference | None:
         """Run emulator and software (`text`: the generated file, or another one) on `data`.
 
@@ -201,8 +210,7 @@ class Concordance:
 
     def _address(self, tensor: Tensor) -> int:
         """Where a tensor lies in external memory; Dram begins where it does after reset."""
-        unit = self.native * (self.native if tensor.kind == "matrix" else 1) * self.dtype.itemsize
-        return EXTERNAL + tensor.address * unit
+        return EXTERNAL + tensor.bytes(self.native, self.dtype.itemsize)[0]
 
     def _native(self, name: str, data: Arrays) -> NDArray[Any]:
         """A tensor's elements as the processor has them: native vectors, or tiles."""
@@ -293,6 +301,11 @@ class Concordance:
             )
         return array.reshape(tensor.shape)
 
+    def check_filling(self) -> None:
+        """Refuse tensors that the program's own data do not fill up with zeros: `InputError`."""
+        for tensor in self.inputs.values():
+            self._stored(tensor)
+
     def _stored(self, tensor: Tensor) -> NDArray[Any] | None:
         """A tensor that the program has in its own data; None: it has not."""
         if tensor.memory != "Dram":
@@ -308,10 +321,30 @@ class Concordance:
         values = np.frombuffer(section.data[offset : offset + size], self.dtype)
         if tensor.kind == "matrix":
             values = values.reshape(rows // n, wide // n, n, n).transpose(0, 2, 1, 3)
-        plain = values.reshape(rows, wide)[: tensor.rows, : tensor.columns]
-        return plain.reshape(tensor.shape)
+        whole = values.reshape(rows, wide)
+        if whole[tensor.rows :].any() or whole[:, tensor.columns :].any():
+            what = "tiles" if tensor.kind == "matrix" else "vectors"
+            raise InputError(
+                f"{tensor.name} is {tensor.rows} × {tensor.columns}, and the program's data that"
+                f" fill it up to whole {what} at {address:#010x} are not zeros",
+                "`.hint tensor` counts tiles of Dram where m_rd reads them, else vectors",
+            )
+        return whole[: tensor.rows, : tensor.columns].reshape(tensor.shape)
 
 
+def _entry(value: Any) -> str | None:
+    """A label and how often it runs."""
+    good = isinstance(value, tuple | list) and len(value) == 2 and not arguments.word(value[0])
+    return None if good and not arguments.whole(1)(value[1]) else "a label and a number"
+
+
+@checked(
+    program=arguments.program_or_path,
+    target=arguments.word,
+    device=arguments.optional(arguments.device),
+    entries=arguments.sequence(_entry, "a list of pairs, a label and how often it runs"),
+    name=arguments.word,
+)
 def concord(
     program: Program | api.FilePath,
     target: str = TARGETS[0],
@@ -336,9 +369,14 @@ def concord(
         found = list(chains(program, config, entries))
         graph = trace(found, hints(program, config), config)
         written = software(graph, config, target, name)
+        results = [output.tensor for output in written.outputs.values()]
+        check_places(program, [*written.inputs.values(), *results], config)
+        check_types(program, written.inputs.values(), config)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
-    return Concordance(program, config, target, graph, found, written)
+    concordance = Concordance(program, config, target, graph, found, written)
+    concordance.check_filling()
+    return concordance
 
 
 def read_data(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:

@@ -60,10 +60,17 @@ def warning(message: str, hint: str = "") -> None:
 def _say(severity: str, message: str, hint: str) -> None:
     from rich.text import Text
 
-    text = Text("macaw: ").append(f"{severity}: ", STYLES[severity]).append(message)
+    text = Text("macaw: ").append(f"{severity}: ", STYLES[severity]).append(shown(message))
     if hint:
-        text.append("\n").append("hint: ", STYLES["hint"]).append(hint)
+        text.append("\n").append("hint: ", STYLES["hint"]).append(shown(hint))
     _show(text)
+
+
+def shown(text: str) -> str:
+    """A message, which may quote any file's name, without what would steer the terminal."""
+    from asm.diagnostics import printable
+
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _show(text: Text, end: str = "\n") -> None:
@@ -88,13 +95,19 @@ def _message() -> Iterator[None]:
         yield
 
 
-def diagnostics(found: Sequence[Diagnostic], style: str = "text") -> None:
-    """Each diagnostic with its line and carets, or (style "json") all as one list."""
-    from asm.diagnostics import pieces, to_json
+def diagnostics(found: Sequence[Diagnostic], style: str = "text", most: int | None = None) -> None:
+    """Each diagnostic with its line and carets, or (style "json") all as one list.
 
+    At most `most` errors and as many warnings, 0: all; what is left out is said.
+    """
+    from asm.diagnostics import MOST_ERRORS, first, pieces, to_json
+
+    found, left_out = first(found, MOST_ERRORS if most is None else most)
+    if left_out:
+        left_out += " not shown"
     if style == "json":
         with _message():
-            print(to_json(found), file=sys.stderr)
+            print(to_json(found, left_out), file=sys.stderr)
         return
     if not found:
         return  # and nothing is loaded to print it
@@ -111,6 +124,8 @@ def diagnostics(found: Sequence[Diagnostic], style: str = "text") -> None:
             else:
                 text.append(piece, STYLES.get(name, ""))
         _show(text, end="")
+    if left_out:
+        _show(Text(f"macaw: {left_out}"))
 
 
 def warnings_of(program: Program) -> list[Diagnostic]:

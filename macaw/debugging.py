@@ -15,6 +15,7 @@ from debugger.commands.interpreter import Interpreter
 from debugger.commands.table import CommandError
 from debugger.session import Session
 from emu.engines import ENGINES
+from isa import reading
 from macaw import api, console, files
 from macaw.binding import bind
 from macaw.errors import InputError
@@ -32,11 +33,20 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 MOST_TEXT = 1 << 20  # bytes of a script
 PROMPT = "(macaw) "
+ANOTHER = "another name"
 LAYOUT, HISTORY = "debugger.json", "debugger-history"
 
 
 class DebuggerFiles:
-    """Files as commands want them (`debugger.commands.files.Files`)."""
+    """Files as commands want them (`debugger.commands.files.Files`).
+
+    What the session was given is never overwritten: the program and all that was read for it,
+    inputs, the device. Nor is a script, by an array; commands that are saved may replace one.
+    """
+
+    def __init__(self, given: Iterable[str] = ()) -> None:
+        self.given = tuple(map(os.path.abspath, given))
+        self.scripts: list[str] = []  # that were read
 
     def read_array(self, path: str) -> NDArray[Any]:
         """The array of a .npy file. Raises `CommandError`."""
@@ -44,6 +54,7 @@ class DebuggerFiles:
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
         """Write an array as .npy, whole or not at all. Raises `CommandError`."""
+        _told(lambda: files.keep_inputs([path], [*self.given, *self.scripts], ANOTHER))
         _told(lambda: files.write_array(path, array))
 
     def read_text(self, path: str) -> str:
@@ -52,6 +63,7 @@ class DebuggerFiles:
         if len(data) > MOST_TEXT:
             size = plural(MOST_TEXT >> 20, "MiB")
             raise CommandError(f"{path} is larger than {size}")
+        self.scripts.append(str(Path(path).absolute()))
         try:
             return data.decode()
         except UnicodeDecodeError as error:
@@ -63,6 +75,7 @@ class DebuggerFiles:
 
     def write_text(self, path: str, text: str) -> None:
         """Write a text, whole or not at all. Raises `CommandError`."""
+        _told(lambda: files.keep_inputs([path], self.given, ANOTHER))
         _told(lambda: files.write_bytes(path, text.encode()))
 
 
@@ -82,9 +95,11 @@ def interpreter(
     engine: str = ENGINES[0],
     allow_shell: bool = False,
     streams: Streams | None = None,
+    given: Iterable[str] = (),
 ) -> Interpreter:
     """The command language over a program with its inputs.
 
+    `given` are the files that these come from, beside those that the program names.
     `item` chooses from a batch axis (0 if it is not given). Raises `InputError`.
     """
     binding = bind(program, inputs)
@@ -105,7 +120,7 @@ def interpreter(
         engine,
         on_output=wrote,
     )
-    return Interpreter(session, DebuggerFiles(), allow_shell)
+    return Interpreter(session, DebuggerFiles([*given, *program.read_files]), allow_shell)
 
 
 @contextlib.contextmanager
@@ -225,8 +240,7 @@ def state_folder() -> Path:
 def _kept(path: Path) -> Mapping[str, Any]:
     """What a session before has written; nothing if that cannot be read."""
     try:
-        with path.open("rb") as file:
-            found = json.loads(file.read(MOST_TEXT))
-    except (OSError, ValueError):
+        found = json.loads(reading.read(path, MOST_TEXT))
+    except (reading.UnreadableError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

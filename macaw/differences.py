@@ -201,7 +201,7 @@ class _Watcher:
         for access in writes(chain):
             memory, count = access.memory, size // native
             if memory.queue:
-                pushed = [data for _, data in core.state.net_out[-count:]]
+                pushed = [data for _, data in [*core.state.net_out, *core.state.unsent][-count:]]
                 return np.frombuffer(b"".join(pushed), dtype)
             begin = access.begin(iteration, None)
             if not memory.setting:

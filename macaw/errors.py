@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from isa.errors import MacawError
+
 if TYPE_CHECKING:
     from emu.device import Device
     from emu.faults import Stop
@@ -15,14 +17,10 @@ WRONG = 2  # the input or the command line is wrong
 INTERRUPTED = 130  # by Ctrl-C, as shells count it
 
 
-class MacawError(Exception):
-    """An error that is the user's to mend; `hint` says how, if that is known."""
-
-    status = WRONG
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message, self.hint = message, hint
+def status_of(error: MacawError) -> int:
+    """The exit status that an error means: that of its class, or `WRONG`."""
+    status: int = getattr(error, "status", WRONG)
+    return status
 
 
 class InputError(MacawError, ValueError):

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from isa import reading
 from macaw.errors import InputError
 from macaw.words import plural
 
@@ -25,13 +26,12 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
+def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) -> bytes:
     """The whole file. Raises `InputError` that names it and says why not."""
     try:
-        return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = _reason(error) if isinstance(error, OSError) else str(error)
-        raise InputError(f"cannot read {path}: {reason}") from None
+        return reading.read(path, limit)
+    except reading.UnreadableError as error:
+        raise InputError(f"cannot read {path}: {error}") from None
 
 
 @contextlib.contextmanager

@@ -21,7 +21,8 @@ from lower.fim.graph import Graph
 from lower.fim.plan import BRING, FETCH, Option, Plan, Refusal, Step
 from lower.fim.schedule import schedule
 from lower.product import Lowered
-from macaw import api, lowering, running
+from macaw import api, arguments, files, lowering, running
+from macaw.arguments import checked
 from macaw.errors import InputError
 from macaw.fim_watching import Watch, Watched
 
@@ -105,10 +106,12 @@ class GraphLowering:
         """Why each step is where it is, in lines."""
         return explain.reasons(self.plan)
 
+    @checked(width=arguments.whole(1))
     def timeline(self, width: int = 80) -> list[str]:
         """Who is predicted to work when, in lines of `width` columns."""
         return explain.timeline(self.plan, width)
 
+    @checked(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the source to `path` and its files beside it. Raises `InputError`."""
         lowering.write(self.program, Path(path))
@@ -117,6 +120,7 @@ class GraphLowering:
         """The program, by way of a folder that is removed again."""
         return lowering.assembled(self.program, self.name)
 
+    @checked(inputs=arguments.optional(arguments.arrays), seed=arguments.seed)
     def measure(
         self, inputs: Mapping[str, ArrayLike] | None = None, *, seed: int = 0
     ) -> MeasuredGraph:
@@ -163,6 +167,20 @@ class GraphLowering:
             )
 
 
+@checked(
+    graph=arguments.either(
+        "the path of an ONNX file, an ONNX model or a Graph",
+        arguments.path,
+        arguments.instance("a Graph", "lower.fim.graph:Graph"),
+        arguments.instance("a model", "onnx:ModelProto"),
+    ),
+    device=arguments.device,
+    number_format=arguments.word,
+    dims=arguments.optional(arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")),
+    together=arguments.flag,
+    dynamic=arguments.flag,
+    name=arguments.optional(arguments.word),
+)
 def lower_graph(
     graph: str | os.PathLike[str] | onnx.ModelProto | Graph,
     *,
@@ -187,7 +205,8 @@ def lower_graph(
     config = api.configuration(device)
     name = name or (Path(graph).stem if isinstance(graph, str | os.PathLike) else "graph")
     try:
-        tasks = graph if isinstance(graph, Graph) else _read(graph, number_format, dims)
+        room = int(config[EXTERNAL])
+        tasks = graph if isinstance(graph, Graph) else _read(graph, number_format, dims, room)
         if not tasks.tasks:
             raise LowerError("the graph has no tasks")
         _fits(tasks, config)
@@ -201,21 +220,20 @@ def _read(
     graph: str | os.PathLike[str] | onnx.ModelProto,
     number_format: str,
     dims: Mapping[str, int] | None,
+    room: int,
 ) -> Graph:
     try:
-        from lower.fim import onnx_graph
+        from lower.fim import onnx_file, onnx_graph
     except ImportError as error:
         raise InputError(
             f"an ONNX graph needs the package {error.name}", "pip install 'macaw[onnx]'"
         ) from None
     form = onnx_graph.form_of(number_format)
     if isinstance(graph, str | os.PathLike):
-        try:
-            graph = onnx_graph.load(Path(graph))
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise InputError(f"cannot read {os.fspath(graph)}: {reason}") from None
-    return onnx_graph.read(graph, form, dims).graph
+        graph = onnx_file.parsed(files.read_bytes(graph), Path(graph))
+    else:
+        onnx_file.check(graph)
+    return onnx_graph.read(graph, form, dims, room).graph
 
 
 def _fits(graph: Graph, config: Configuration) -> None:

@@ -7,10 +7,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from asm.forms.fim import tiles
 from isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, FORMATS, SIDES
+from macaw import arguments
+from macaw.arguments import checked
 from macaw.errors import InputError
 from macaw.words import did_you_mean
 
 
+@checked(matrix=arguments.array, layout=arguments.word, side=arguments.word)
 def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
     """A matrix of float16 or float32 as `.tiles` lays it out: (columns of memory, lanes).
 
@@ -26,6 +29,9 @@ def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
     return np.frombuffer(found, array.dtype).reshape(-1, lanes).copy()
 
 
+@checked(
+    columns=arguments.array, shape=arguments.pair(1), layout=arguments.word, side=arguments.word
+)
 def untiled(
     columns: ArrayLike, shape: tuple[int, int], *, layout: str, side: str = "c"
 ) -> NDArray[np.generic]:

@@ -17,10 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asm.diagnostics import AssemblyError
-from asm.elf import ElfError
-from emu.faults import DeviceError
-from isa.config import ConfigError
 from macaw import api, report, running
 from macaw.binding import shape_text
 from macaw.errors import InputError, RunError
@@ -32,7 +28,6 @@ EXPECTED = "expected"
 RECORD = "run.json"
 PARTS = ("outputs", "registers", "cycles", "counters", "stdout")
 DEFAULT_PARTS = ("outputs", "cycles")
-PROGRAM_ERRORS = (AssemblyError, ElfError, ConfigError, DeviceError)
 SHOWN = 8  # differing elements or values listed of one kind
 
 
@@ -86,8 +81,8 @@ def find(paths: Iterable[Path]) -> Iterator[Path]:
 def check(folder: Path, *, update: bool = False) -> list[str]:
     """Run a golden folder; what differs from its recording, a line each.
 
-    With `update` the result is recorded where it differs. Raises `InputError`
-    and `PROGRAM_ERRORS` where the folder cannot be run.
+    With `update` the result is recorded where it differs. Raises `MacawError`
+    where the folder cannot be run.
     """
     golden = read(folder)
     result = execute(golden)
@@ -135,13 +130,28 @@ def read(folder: Path) -> Golden:
         raise InputError(f"{place}: record must be a list of {', '.join(PARTS)}")
     return Golden(
         folder,
-        tuple(folder / name for name in sources),
-        {name: folder / path for name, path in inputs.items()},
-        str(folder / device) if device and device.endswith(".toml") else device,
+        tuple(_inside(folder, name, place) for name in sources),
+        {name: _inside(folder, path, place) for name, path in inputs.items()},
+        str(_inside(folder, device, place)) if device and device.endswith(".toml") else device,
         cycles,
         jitter,
         tuple(part for part in PARTS if part in parts),
     )
+
+
+def _inside(folder: Path, name: str, place: Path) -> Path:
+    """A file of a golden folder by its name there. Raises `InputError` if it lies outside.
+
+    As for files that a source names, all links are followed.
+    """
+    path = folder / name
+    try:
+        is_inside = path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):
+        is_inside = True  # no such file: reading it will say so
+    if not is_inside:
+        raise InputError(f"{place}: '{name}' leads out of the folder of the golden test")
+    return path
 
 
 def _is_words(value: object) -> bool:
@@ -247,8 +257,9 @@ def compare(golden: Golden, result: Result) -> list[str]:
     folder = golden.folder / EXPECTED
     if not (folder / RECORD).is_file():
         return [f"nothing is recorded, {folder / RECORD} is missing: `macaw test --update` records"]
+    record = _inside(golden.folder, f"{EXPECTED}/{RECORD}", folder)
     try:
-        expected = json.loads(read_bytes(folder / RECORD).decode("utf-8"))
+        expected = json.loads(read_bytes(record).decode("utf-8"))
     except ValueError as error:
         return [f"{folder / RECORD} cannot be read: {error}"]
     if not isinstance(expected, dict):
@@ -261,7 +272,8 @@ def compare(golden: Golden, result: Result) -> list[str]:
         if name not in recorded:
             found.append(f"output {name}: not recorded, {folder / name}.npy is missing")
         else:
-            found += array_differences(f"output {name}", read_array(folder / f"{name}.npy"), array)
+            path = _inside(golden.folder, f"{EXPECTED}/{name}.npy", folder)
+            found += array_differences(f"output {name}", read_array(path), array)
     return found
 
 

@@ -1,28 +1,37 @@
-"""The language server: `asm.editing` spoken over the Language Server Protocol, by pygls.
+"""The language server: `asm.editing` spoken over the Language Server Protocol.
 
-Positions of the protocol count from 0, in units that client and server agree on;
-ours count characters from 1. A diagnostic in an included file is shown where the
-open file leads to it, and names the place itself as related information.
+Files are assembled by one thread, while another one takes messages: a change of a file ends the
+assembling of its older text, and a request about one file puts off the diagnostics of another.
+A diagnostic in an included file is shown where the open file leads to it, and names the place
+itself as related information.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
-from pygls.uris import from_fs_path, to_fs_path
-from pygls.workspace import ServerTextPosition, ServerTextRange, TextDocument
 
-from asm.diagnostics import ERROR, Diagnostic, Span
+from asm.diagnostics import ERROR, Diagnostic, Span, first, printable_name
 from asm.editing import Document, Entry, Suggestion
 from macaw import __version__
+from macaw.language_protocol import Answering, Hearing, Peer, Stream, internal_error
+from macaw.language_text import Places, chosen_encoding
+
+T = TypeVar("T")
 
 _PATIENCE = 0.2  # seconds; a source that takes longer is assembled when typing pauses
 _PAUSE = 0.4  # seconds, the longest pause that is waited for
+_LONGEST = 1 << 22  # characters of a file that is looked at
+_MOST_SHOWN = 500  # errors, and warnings, of a file
+_MOST_ASSEMBLED = 4  # files whose runs of the assembler are kept
 _SUGGESTED = {
     "instruction": types.CompletionItemKind.Function,
     "directive": types.CompletionItemKind.Keyword,
@@ -45,78 +54,56 @@ _OUTLINED = {
 }
 
 
-class MacawServer(LanguageServer):
-    """Keeps a `Document` for each open file, and the options that the client gave."""
+class Cancelled(Exception):
+    """The file has another text by now, or another one comes first."""
 
-    def __init__(self) -> None:
-        super().__init__("macaw", __version__)
-        self.include_dirs: list[str] = []
-        self.defines: dict[str, str | int] = {}
-        self._documents: dict[str, tuple[int | None, Document]] = {}
-        self._waiting: dict[str, asyncio.TimerHandle] = {}
-        self._seconds: dict[str, float] = {}  # that the last run of a document took
 
-    def document(self, uri: str) -> Document:
-        """The open file as it stands now."""
-        open_file = self.workspace.get_text_document(uri)
-        version, known = self._documents.get(uri, (None, None))
-        if known is None or version is None or version != open_file.version:
-            path = to_fs_path(uri)
-            folder = Path(path).parent if path and uri.startswith("file:") else None
-            known = Document(
-                open_file.source, path or uri, folder, tuple(self.include_dirs), self.defines
-            )
-            self._documents[uri] = open_file.version, known
-        return known
+class OpenFile:
+    """A file as it is in the editor, at one version."""
 
-    def forget(self, uri: str) -> None:
-        """A file was closed: its diagnostics go."""
-        self._documents.pop(uri, None)
-        handle = self._waiting.pop(uri, None)
-        if handle is not None:
-            handle.cancel()
-        self._publish(uri, [])
-
-    def changed(self, uri: str) -> None:
-        """Diagnose a file soon: at once if that is quick, else when typing pauses."""
-        handle = self._waiting.pop(uri, None)
-        if handle is not None:
-            handle.cancel()
-        seconds = self._seconds.get(uri, 0.0)
-        delay = 0.0 if seconds < _PATIENCE else min(seconds, _PAUSE)
-        loop = asyncio.get_running_loop()
-        self._waiting[uri] = loop.call_later(delay, self.diagnose, uri)
-
-    def saved(self, uri: str) -> None:
-        """Diagnose a saved file and all open ones that read it, from the disk anew."""
-        path = to_fs_path(uri)
-        for other, (_version, document) in list(self._documents.items()):
-            read = document.assembly.folders.read
-            if other == uri or (path and str(Path(path).resolve()) in map(_resolved, read)):
-                del self._documents[other]
-                self.changed(other)
-
-    def diagnose(self, uri: str) -> None:
-        """Assemble a file and publish what is wrong with it."""
-        self._waiting.pop(uri, None)
-        begin = time.perf_counter()
-        document = self.document(uri)
-        found = [self._diagnostic(uri, document, item) for item in document.diagnostics]
-        self._publish(uri, found)
-        self._seconds[uri] = time.perf_counter() - begin
-
-    def _publish(self, uri: str, found: list[types.Diagnostic]) -> None:
-        version = self._documents[uri][0] if uri in self._documents else None
-        self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=version)
+    def __init__(self, server: LanguageServer, uri: str, version: int, text: str) -> None:
+        self.uri, self.version, self.text = uri, version, text
+        self.is_too_long = len(text) > _LONGEST
+        self.places = Places(text, server.encoding)
+        self._cancelled = threading.Event()
+        path = path_of(uri)
+        self.document = Document(
+            "" if self.is_too_long else text,
+            printable_name(path or uri),
+            Path(path).parent if path else None,
+            tuple(server.include_dirs),
+            server.defines,
+            self._watch,
         )
 
-    def _diagnostic(self, uri: str, document: Document, item: Diagnostic) -> types.Diagnostic:
+    def cancel(self) -> None:
+        """End the run of the assembler over it, now or when it begins."""
+        self._cancelled.set()
+
+    def _watch(self) -> None:
+        if self._cancelled.is_set():
+            raise Cancelled
+
+    def diagnostics(self) -> list[types.Diagnostic]:
+        """What is wrong with the file, for the protocol."""
+        if self.is_too_long:
+            start = types.Position(0, 0)
+            text = f"the file has more than {_LONGEST:,} characters; it is not looked at here"
+            return [types.Diagnostic(types.Range(start, start), text, source="macaw")]
+        shown, left_out = first(self.document.diagnostics, _MOST_SHOWN)
+        found = [self._diagnostic(item) for item in shown]
+        if left_out:
+            place = found[-1].range
+            found.append(types.Diagnostic(place, f"{left_out} not shown", source="macaw"))
+        return found
+
+    def _diagnostic(self, item: Diagnostic) -> types.Diagnostic:
         places = [item.span, *(link.span for link in item.chain)]
-        here = next((span for span in places if span.file == document.name), Span("", 1, 1, 1))
+        name = self.document.name
+        here = next((span for span in places if span.file == name), Span("", 1, 1, 1))
         said = [item.message, *([f"hint: {item.hint}"] if item.hint else [])]
         related = [
-            types.DiagnosticRelatedInformation(self._location(uri, document, span), what)
+            types.DiagnosticRelatedInformation(self.location(span), what)
             for span, what in [
                 *([(item.span, item.message)] if item.chain else []),
                 *((link.span, link.what) for link in item.chain),
@@ -124,112 +111,290 @@ class MacawServer(LanguageServer):
         ]
         severity = types.DiagnosticSeverity
         return types.Diagnostic(
-            range=self.range(uri, here),
+            range=self.places.range(here),
             message="\n".join(said),
             severity=severity.Error if item.severity == ERROR else severity.Warning,
             source="macaw",
             related_information=related or None,
         )
 
-    def _location(self, uri: str, document: Document, span: Span) -> types.Location:
-        if span.file == document.name:
-            return types.Location(uri, self.range(uri, span))
-        other = from_fs_path(str(Path(span.file).resolve())) or uri
-        return types.Location(other, _plain_range(span))
+    def location(self, span: Span) -> types.Location:
+        """Where a span is, in this file or another one."""
+        if span.file == self.document.name:
+            return types.Location(self.uri, self.places.range(span))
+        return types.Location(Path(span.file).resolve().as_uri(), _plain_range(span))
 
-    def range(self, uri: str, span: Span) -> types.Range:
-        """A span of an open file in the protocol's units."""
-        open_file: TextDocument = self.workspace.get_text_document(uri)
-        line = span.line - 1
-        start = ServerTextPosition(line, span.column - 1)
-        end = ServerTextPosition(line, span.end_column - 1)
-        return open_file.range_to_client_units(ServerTextRange(start, end))
+    # --- requests ---
 
-    def place(self, params: Any) -> tuple[Document, int, int]:
-        """The document, line and column that a request is about."""
+    def hover(self, position: types.Position) -> types.Hover | None:
+        """What the word at a place means."""
+        found = self.document.hover(*self.places.own(position))
+        if found is None:
+            return None
+        text = types.MarkupContent(types.MarkupKind.Markdown, found.text)
+        return types.Hover(text, self.places.range(found.span))
+
+    def complete(self, position: types.Position) -> list[types.CompletionItem]:
+        """The words that may stand at a place."""
+        found = self.document.suggestions(*self.places.own(position))
+        return [_item(rank, x) for rank, x in enumerate(found)]
+
+    def definition(self, position: types.Position) -> types.Location | None:
+        """Where the word at a place is defined."""
+        found = self.document.definition(*self.places.own(position))
+        return None if found is None else self.location(found)
+
+    def outline(self) -> list[types.DocumentSymbol]:
+        """The symbols and macros of the file."""
+        return [_symbol(self.places, entry) for entry in self.document.outline()]
+
+    def formatting(self) -> list[types.TextEdit]:
+        """The edit that gives the file the one layout."""
+        if self.is_too_long:
+            return []
+        text = self.document.formatted()
+        if text == self.text:
+            return []
+        end = types.Position(self.text.count("\n") + 1, 0)
+        return [types.TextEdit(types.Range(types.Position(0, 0), end), text)]
+
+
+class LanguageServer:
+    """The open files, and the options that the client gave."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self.include_dirs: list[str] = []
+        self.defines: dict[str, str | int] = {}
+        self.encoding: types.PositionEncodingKind = types.PositionEncodingKind.Utf16
+        self._files: dict[str, OpenFile] = {}  # that was asked of last at the end
+        self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._seconds: dict[str, float] = {}  # that the last run of a file took
+        self._diagnosed = ""  # the file whose diagnostics are being made
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_over = False  # the session: nothing is begun any more
+        self._worker = ThreadPoolExecutor(1)
+        self._peer = Peer(self._initialize, self._requests(), self._notifications(), write)
+
+    def _requests(self) -> dict[str, Answering]:
+        def of_place(question: Callable[[OpenFile, types.Position], T]) -> Any:
+            async def answer(params: Any) -> T | None:
+                position = params.position
+                return await self._ask(params, lambda file: question(file, position))
+
+            return answer
+
+        def of_file(question: Callable[[OpenFile], T]) -> Callable[[Any], Awaitable[T | None]]:
+            return lambda params: self._ask(params, question)
+
+        return {
+            types.TEXT_DOCUMENT_HOVER: (types.HoverParams, of_place(OpenFile.hover)),
+            types.TEXT_DOCUMENT_COMPLETION: (types.CompletionParams, of_place(OpenFile.complete)),
+            types.TEXT_DOCUMENT_DEFINITION: (types.DefinitionParams, of_place(OpenFile.definition)),
+            types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (
+                types.DocumentSymbolParams,
+                of_file(OpenFile.outline),
+            ),
+            types.TEXT_DOCUMENT_FORMATTING: (
+                types.DocumentFormattingParams,
+                of_file(OpenFile.formatting),
+            ),
+        }
+
+    def _notifications(self) -> dict[str, Hearing]:
+        return {
+            types.TEXT_DOCUMENT_DID_OPEN: (types.DidOpenTextDocumentParams, self._opened),
+            types.TEXT_DOCUMENT_DID_CHANGE: (types.DidChangeTextDocumentParams, self._changed),
+            types.TEXT_DOCUMENT_DID_SAVE: (types.DidSaveTextDocumentParams, self._saved),
+            types.TEXT_DOCUMENT_DID_CLOSE: (types.DidCloseTextDocumentParams, self._closed),
+        }
+
+    def serve(self, stream: Stream) -> bool:
+        """Answer until the client leaves; whether it said so beforehand, by `shutdown`."""
+        return asyncio.run(self._session(stream))
+
+    async def _session(self, stream: Stream) -> bool:
+        try:
+            return await self._peer.serve(stream)
+        finally:
+            self._is_over = True
+            for handle in self._waiting.values():
+                handle.cancel()
+            for task in self._tasks:
+                task.cancel()
+            for file in self._files.values():
+                file.cancel()
+            self._worker.shutdown(cancel_futures=True)  # what it has done is told to this loop
+
+    def _initialize(self, params: types.InitializeParams) -> types.InitializeResult:
+        options = params.initialization_options
+        options = options if isinstance(options, dict) else {}
+        folders, defines = options.get("includeDirs"), options.get("defines")
+        if isinstance(folders, list):
+            self.include_dirs = [x for x in folders if isinstance(x, str) and "\0" not in x]
+        if isinstance(defines, dict):
+            self.defines = {k: v for k, v in defines.items() if isinstance(v, str | int)}
+        self.encoding = chosen_encoding(params)
+        sync = types.TextDocumentSyncOptions(
+            open_close=True, change=types.TextDocumentSyncKind.Incremental, save=True
+        )
+        abilities = types.ServerCapabilities(
+            position_encoding=self.encoding,
+            text_document_sync=sync,
+            hover_provider=True,
+            completion_provider=types.CompletionOptions(trigger_characters=[".", "%", "\\"]),
+            definition_provider=True,
+            document_symbol_provider=True,
+            document_formatting_provider=True,
+        )
+        return types.InitializeResult(abilities, types.ServerInfo("macaw", __version__))
+
+    # --- what the client says of files ---
+
+    def _opened(self, params: types.DidOpenTextDocumentParams) -> None:
+        item = params.text_document
+        self._put(OpenFile(self, item.uri, item.version, item.text))
+
+    def _changed(self, params: types.DidChangeTextDocumentParams) -> None:
+        uri, version = params.text_document.uri, params.text_document.version
+        file = self._files.get(uri)
+        if file is None:
+            return
+        places = file.places
+        for change in params.content_changes:
+            places = Places(places.changed(change), self.encoding)
+        self._put(OpenFile(self, uri, version, places.text))
+
+    def _saved(self, params: types.DidSaveTextDocumentParams) -> None:
+        """Diagnose a saved file and all open ones that read it, from the disk anew."""
         uri = params.text_document.uri
-        open_file = self.workspace.get_text_document(uri)
-        position = open_file.position_from_client_units(params.position)
-        return self.document(uri), position.line + 1, position.character + 1
+        path = path_of(uri)
+        saved = _resolved(path) if path else None
+        for file in list(self._files.values()):
+            document = file.document
+            read = document.assembly.folders.read if document.is_assembled else []
+            if file.uri == uri or (saved and saved in map(_resolved, read)):
+                self._put_again(file)
+
+    def _closed(self, params: types.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        file = self._files.pop(uri, None)
+        if file is None:
+            return
+        file.cancel()
+        handle = self._waiting.pop(uri, None)
+        if handle is not None:
+            handle.cancel()
+        self._seconds.pop(uri, None)
+        self._publish(uri, None, [])
+
+    def _put(self, file: OpenFile) -> None:
+        """Let a file have this text, and diagnose it soon: at once, or when typing pauses."""
+        before = self._files.pop(file.uri, None)
+        if before is not None:
+            before.cancel()
+        self._files[file.uri] = file
+        self._plan(file)
+
+    def _put_again(self, file: OpenFile) -> None:
+        self._put(OpenFile(self, file.uri, file.version, file.text))
+
+    def _plan(self, file: OpenFile) -> None:
+        handle = self._waiting.pop(file.uri, None)
+        if handle is not None:
+            handle.cancel()
+        if self._is_over:
+            return
+        seconds = self._seconds.get(file.uri, 0.0)
+        delay = 0.0 if seconds < _PATIENCE else min(seconds, _PAUSE)
+        loop = asyncio.get_running_loop()
+        self._waiting[file.uri] = loop.call_later(delay, self._start, file.uri)
+
+    # --- what the server does ---
+
+    def _start(self, uri: str) -> None:
+        self._waiting.pop(uri, None)
+        file = self._files.get(uri)
+        if file is not None:
+            task = asyncio.ensure_future(self._diagnose(file))
+            self._tasks.add(task)  # asyncio itself keeps none
+            task.add_done_callback(self._tasks.discard)
+
+    async def _diagnose(self, file: OpenFile) -> None:
+        """Assemble a file and publish what is wrong with it."""
+
+        def diagnostics() -> list[types.Diagnostic]:
+            self._diagnosed = file.uri
+            begin = time.perf_counter()
+            try:
+                return file.diagnostics()
+            finally:
+                self._seconds[file.uri] = time.perf_counter() - begin
+                self._diagnosed = ""
+
+        try:
+            found = await self._run(diagnostics)
+        except Cancelled:
+            return
+        except Exception as error:
+            internal_error(error)
+            return
+        if self._files.get(file.uri) is file:
+            self._publish(file.uri, file.version, found)
+
+    async def _ask(self, params: Any, question: Callable[[OpenFile], T]) -> T | None:
+        """What a file answers; None if it is not open, or has another text meanwhile."""
+        uri = params.text_document.uri
+        other = self._files.get(self._diagnosed)
+        if other is not None and other.uri != uri:
+            self._put_again(other)  # its diagnostics come later
+        file = self._files.pop(uri, None)
+        if file is None:
+            return None
+        self._files[uri] = file
+        for older in list(self._files.values())[:-_MOST_ASSEMBLED]:
+            older.document.forget()
+        try:
+            return await self._run(lambda: question(file))
+        except Cancelled:
+            return None
+        except asyncio.CancelledError:
+            if self._files.get(uri) is file:
+                self._put_again(file)
+            raise
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+
+    def _publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
+        self._peer.notify(
+            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=version),
+        )
+
+
+def path_of(uri: str) -> str | None:
+    """The path of a file by its address; None if it has none."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    path = unquote(parts.path)
+    if parts.scheme != "file" or "\0" in path or not path.startswith("/"):
+        return None
+    return path
 
 
 def _resolved(name: str) -> str:
-    return str(Path(name).resolve())
+    try:
+        return str(Path(name).resolve())
+    except (OSError, RuntimeError, ValueError):
+        return name
 
 
 def _plain_range(span: Span) -> types.Range:
     line = span.line - 1
     start, end = types.Position(line, span.column - 1), types.Position(line, span.end_column - 1)
     return types.Range(start, end)
-
-
-def make_server() -> MacawServer:
-    """A server with all its features, not yet started."""
-    server = MacawServer()
-
-    @server.feature(types.INITIALIZE)
-    def _initialize(params: types.InitializeParams) -> None:
-        options = params.initialization_options
-        if isinstance(options, dict):
-            server.include_dirs = [str(x) for x in options.get("includeDirs", [])]
-            server.defines = {str(k): v for k, v in dict(options.get("defines", {})).items()}
-
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def _opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.changed(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def _changed(params: types.DidChangeTextDocumentParams) -> None:
-        server.changed(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def _saved(params: types.DidSaveTextDocumentParams) -> None:
-        server.saved(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def _closed(params: types.DidCloseTextDocumentParams) -> None:
-        server.forget(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def _hover(params: types.HoverParams) -> types.Hover | None:
-        document, line, column = server.place(params)
-        found = document.hover(line, column)
-        if found is None:
-            return None
-        text = types.MarkupContent(types.MarkupKind.Markdown, found.text)
-        return types.Hover(text, server.range(params.text_document.uri, found.span))
-
-    @server.feature(
-        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "%", "\\"])
-    )
-    def _complete(params: types.CompletionParams) -> list[types.CompletionItem]:
-        document, line, column = server.place(params)
-        return [_item(rank, x) for rank, x in enumerate(document.suggestions(line, column))]
-
-    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
-    def _definition(params: types.DefinitionParams) -> types.Location | None:
-        document, line, column = server.place(params)
-        found = document.definition(line, column)
-        if found is None:
-            return None
-        return server._location(params.text_document.uri, document, found)
-
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def _outline(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        uri = params.text_document.uri
-        return [_symbol(server, uri, entry) for entry in server.document(uri).outline()]
-
-    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
-    def _format(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
-        uri = params.text_document.uri
-        document = server.document(uri)
-        text = document.formatted()
-        if text == document.text:
-            return []
-        end = types.Position(document.text.count("\n") + 1, 0)
-        return [types.TextEdit(types.Range(types.Position(0, 0), end), text)]
-
-    return server
 
 
 def _item(rank: int, found: Suggestion) -> types.CompletionItem:
@@ -244,10 +409,10 @@ def _item(rank: int, found: Suggestion) -> types.CompletionItem:
     )
 
 
-def _symbol(server: MacawServer, uri: str, entry: Entry) -> types.DocumentSymbol:
-    place = server.range(uri, entry.span)
+def _symbol(places: Places, entry: Entry) -> types.DocumentSymbol:
+    place = places.range(entry.span)
     whole = types.Range(place.start, place.end)
-    children = [_symbol(server, uri, child) for child in entry.children]
+    children = [_symbol(places, child) for child in entry.children]
     if children:
         whole.end = children[-1].range.end
     return types.DocumentSymbol(

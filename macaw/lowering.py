@@ -23,7 +23,8 @@ from lower.mapping import MAPPINGS
 from lower.operation import Product
 from lower.partition import SPLITS
 from lower.product import Lowered, lowered
-from macaw import api, files, running
+from macaw import api, arguments, files, running
+from macaw.arguments import checked
 from macaw.errors import InputError
 from macaw.words import did_you_mean
 
@@ -75,6 +76,7 @@ class Lowering:
         """Why this mapping and split were taken."""
         return self.choice.reasons()
 
+    @checked(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the source to `path` and its files beside it. Raises `InputError`."""
         write(self.program, Path(path))
@@ -83,6 +85,7 @@ class Lowering:
         """The program, by way of a folder that is removed again."""
         return assembled(self.program, self.name)
 
+    @checked(x=arguments.optional(arguments.array), seed=arguments.seed)
     def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measured:
         """Run it, with random activations unless `x` is given. Raises `RunError`."""
         program = self.assemble()
@@ -119,6 +122,24 @@ def assembled(program: Lowered, name: str) -> Program:
         return api.assemble(path)
 
 
+@checked(
+    operation=arguments.word,
+    weights=arguments.array,
+    rows=arguments.optional(arguments.whole(1)),
+    image=arguments.optional(arguments.pair(1)),
+    stride=arguments.one_or_pair(1),
+    padding=arguments.one_or_pair(0),
+    layout=arguments.word,
+    out_layout=arguments.word,
+    bias=arguments.optional(arguments.array),
+    activation=arguments.word,
+    shift=arguments.optional(arguments.whole(0)),
+    device=arguments.device,
+    mapping=arguments.optional(arguments.word),
+    split=arguments.optional(arguments.word),
+    density=arguments.number,
+    name=arguments.optional(arguments.word),
+)
 def lower(
     operation: str,
     weights: ArrayLike,
@@ -167,12 +188,12 @@ def lower(
         product: Product
         if operation in PRODUCTS:
             vector = operation == "spmv"
-            product = Product(rows or 1, matrix, vectors, activation, shift, vector)
+            product = Product(int(rows or 1), matrix, vectors, activation, shift, vector)
         else:
             assert image is not None
             product = convolution(
                 matrix,
-                image,
+                _pair(image),
                 stride=_pair(stride),
                 padding=_pair(padding),
                 depthwise=operation == "depthwise",
@@ -198,7 +219,8 @@ def lower(
 
 
 def _pair(value: Pair) -> tuple[int, int]:
-    return (value, value) if isinstance(value, int) else value
+    vertical, horizontal = value if isinstance(value, tuple | list) else (value, value)
+    return int(vertical), int(horizontal)
 
 
 def _fits_operation(

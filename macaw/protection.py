@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from lower import protect as lowering
 from lower.errors import LowerError
 from lower.protect import Layout, Orders, Weights
-from macaw import files
+from macaw import arguments, files
+from macaw.arguments import checked
 from macaw.errors import InputError
 from macaw.words import plural
 
@@ -61,6 +62,7 @@ class Protection:
         """The weights as they were."""
         return tuple(lowering.restore(self.weights, self.order, self.layout))
 
+    @checked(paths=arguments.sequence(arguments.path, "a list of paths"), order=arguments.path)
     def write(self, paths: Sequence[FilePath], order: FilePath) -> None:
         """Write each layer's weights to its path, orders and note to others; all files or none.
 
@@ -81,6 +83,12 @@ class Protection:
         )
 
 
+@checked(
+    weights=arguments.array,
+    scope=arguments.word,
+    lanes=arguments.optional(arguments.whole(1)),
+    seed=arguments.optional(arguments.seed),
+)
 def protect(
     *weights: ArrayLike,
     scope: str = DEFAULT_SCOPE,
@@ -101,6 +109,14 @@ def protect(
         return Protection(stored, orders, plan, lowering.log2_distinct(arrays, plan))
 
 
+@checked(
+    weights=arguments.array,
+    order=arguments.array,
+    scope=arguments.word,
+    shapes=arguments.optional(
+        arguments.sequence(arguments.sequence(arguments.whole(0), "a shape"), "a list of shapes")
+    ),
+)
 def unprotect(
     *weights: ArrayLike,
     order: ArrayLike,

@@ -39,8 +39,7 @@ class GoldenItem(pytest.Item):
         self, excinfo: pytest.ExceptionInfo[BaseException], style: str | None = None
     ) -> str:
         """The differences, or what is wrong with the folder; a traceback only for our own bugs."""
-        from macaw import golden
-        from macaw.errors import MacawError
+        from isa.errors import MacawError
 
         error = excinfo.value
         if isinstance(error, GoldenDiffersError):
@@ -48,8 +47,6 @@ class GoldenItem(pytest.Item):
         if isinstance(error, MacawError):
             hint = f"\nhint: {error.hint}" if error.hint else ""
             return f"{error.message}{hint}"
-        if isinstance(error, golden.PROGRAM_ERRORS):
-            return str(error)
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

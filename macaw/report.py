@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from asm.diagnostics import Diagnostic, Span
 from asm.program import Program
 from emu.copies import original
+from isa import reading
 from isa.common import TRAFFIC
 from macaw import console
 from macaw.binding import shape_text
@@ -148,8 +148,8 @@ def _near_symbol(program: Program, address: int | None, at: int | None) -> str:
 def _source_line(file: str, line: int) -> str:
     """The line of the file as it is now; empty if it cannot be had."""
     try:
-        lines = Path(file).read_text("utf-8", errors="replace").splitlines()
-    except (OSError, ValueError):
+        lines = reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
+    except reading.UnreadableError:
         return ""
     return lines[line - 1] if 0 < line <= len(lines) else ""
 
@@ -171,6 +171,7 @@ def run_json(run: Run, files: Mapping[str, str]) -> str:
             "items": run.items,
             "cycles": run.cycles,
             "outputs": outputs,
+            "unwritten": list(run.unwritten),
             "counters": run.counters,
             "stdout": run.stdout,
             "stderr": run.stderr,

@@ -14,9 +14,11 @@ from asm.program import Program
 from emu.core import NEVER
 from emu.device import Device
 from emu.engines import ENGINES
-from macaw import api
+from macaw import api, arguments
+from macaw.arguments import checked
 from macaw.binding import bind
-from macaw.errors import RunError
+from macaw.errors import InputError, RunError
+from macaw.unwritten import Unwritten
 
 if TYPE_CHECKING:
     from emu.core import Core
@@ -42,6 +44,7 @@ class Run:
     exit_code: int
     stdout: str
     stderr: str
+    unwritten: tuple[str, ...] = ()  # outputs to which certainly nothing was written, in no item
     items: int | None = None  # length of the batch axis; None without one
     device: Device = field(repr=False, compare=False, kw_only=True)
 
@@ -54,6 +57,19 @@ class Streams:
     stderr: Callable[[bytes], object] | None = None
 
 
+@checked(
+    program=arguments.program_or_path,
+    inputs=arguments.optional(arguments.mapping(arguments.anything, "arrays by name")),
+    device=arguments.optional(arguments.device),
+    max_cycles=arguments.optional(arguments.whole(0)),
+    engine=arguments.word,
+    jitter=arguments.optional(arguments.seed),
+    streams=arguments.optional(
+        arguments.instance("a Streams of macaw.running", "macaw.running:Streams")
+    ),
+    on_start=arguments.optional(arguments.function),
+    named=arguments.anything,
+)
 def run(
     program: Program | api.FilePath,
     inputs: Mapping[str, object] | None = None,
@@ -79,10 +95,14 @@ def run(
     """
     if not isinstance(program, Program):
         program = api.load(os.fspath(program), device=device)
+    for name in named:
+        if name in (inputs or {}):
+            raise InputError(f"input {name} is given twice, in the mapping and by its name")
     binding = bind(program, {**(inputs or {}), **named})
     config = configuration_of(program, device)
     gathered: dict[str, list[NDArray[Any]]] = {tensor.name: [] for tensor in program.outputs}
     counters: Counters = {}
+    unwritten = {tensor.name for tensor in program.outputs}
     cycles = exit_code = 0
     streams = streams or Streams()
     output, errors = _Collector(streams.stdout), _Collector(streams.stderr)
@@ -95,6 +115,7 @@ def run(
             machine.write_tensor(name, array)
         if on_start is not None:
             on_start(index, machine)
+        outputs_left = Unwritten(program, machine)
         item = None if binding.items is None else index
         try:
             stop = machine.run(max_cycles=max_cycles)
@@ -104,6 +125,7 @@ def run(
             raise RunError(stop_text(stop, item), stop, machine, item)
         for name, arrays in gathered.items():
             arrays.append(machine.read_tensor(name))
+        unwritten &= outputs_left.names()
         cycles += machine.cycle
         exit_code = exit_code or stop.exit_code or 0
         _add(counters, machine)
@@ -118,6 +140,7 @@ def run(
         exit_code,
         output.text,
         errors.text,
+        tuple(name for name in gathered if name in unwritten),
         binding.items,
         device=machine,
     )

@@ -21,6 +21,7 @@ SHAPES = {
     "fim_elementwise": {"a": (4, 64), "b": (4, 64)},
     "fim_chain": {"a": (16, 16), "b": (16, 16), "c": (16, 16)},
     "fim_activation": {"x": (4, 64), "w": (64, 4)},
+    "fim_host": {"a": (64, 16), "x": (1, 16)},
 }
 # Of fractions: gates of the GRU cell are r, z and n.
 FRACTIONS: dict[str, dict[str, tuple[int, ...]]] = {

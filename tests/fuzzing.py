@@ -17,3 +17,6 @@ fuzz = settings(
 
 # For properties whose examples are whole programs, files or tables: each takes milliseconds.
 properties = settings(fuzz, max_examples=max(100, EXAMPLES // 4))
+
+# For what takes a device of its own: tens of milliseconds.
+sessions = settings(fuzz, max_examples=max(20, EXAMPLES // 20))

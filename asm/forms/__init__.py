@@ -150,6 +150,10 @@ class Form:
                 site.assembly.report.warning(site.line, group, message)
             self.groups.add(group.value)
 
+    def may_write(self, _tensor: Definition) -> bool:
+        """Whether what the part says can write to a tensor, everything being laid out."""
+        return True
+
     def finish(self) -> None:
         """All sources are read, nothing is laid out."""
 

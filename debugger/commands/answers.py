@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from debugger.frame import visible
 from debugger.stops import Stopped, plain
 
 VALUE = ("", "value")  # the columns of a value by its name
 DISPLAY = ("", "display", "value")  # and of displays, by their numbers
 Cell = Any  # a plain value: text, a number, a truth value, None
+LONGEST = 400  # characters of an error
 
 
 @dataclass(frozen=True)
@@ -87,5 +89,10 @@ def stop(stopped: Stopped) -> Answer:
 
 
 def error(message: str, mark: Mark | None = None, hint: str = "") -> Answer:
-    """The command could not do it."""
-    return Answer("error", message=message, mark=mark, hint=hint)
+    """The command could not do it. What it quotes is made visible, and cut where it is long."""
+    return Answer("error", message=_sentence(message), mark=mark, hint=_sentence(hint))
+
+
+def _sentence(text: str) -> str:
+    text = visible(text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 100]} ... {text[-90:]}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from asm.disassembly import code
@@ -15,7 +14,7 @@ from debugger.locations import records_of, targets
 from debugger.places import Place
 from emu.copies import original
 from emu.faults import Fault
-from isa import registry
+from isa import reading, registry
 
 if TYPE_CHECKING:
     from asm.program import Section
@@ -135,8 +134,7 @@ def _records(
 def source_lines(path: str) -> tuple[str, ...]:
     """The lines of a source file. Raises `CommandError`."""
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(MOST_SOURCE)
-    except OSError as error:
-        raise CommandError(f"the source {path} cannot be read: {error.strerror or error}") from None
+        data = reading.read(path, MOST_SOURCE)
+    except reading.UnreadableError as error:
+        raise CommandError(f"the source {path} cannot be read: {error}") from None
     return tuple(data.decode("utf-8", "replace").splitlines())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from debugger.commands.answers import Answer
 from debugger.commands.code import around, source_lines
 from debugger.commands.stopping import listing
 from debugger.commands.table import CommandError, Line, command, number
+from debugger.commands.text import brief
 from debugger.commands.values import address
 from debugger.counting import counted, units_of
-from debugger.places import Place, places
+from debugger.places import Place, counts, places
 from debugger.values import AccessError
 
 if TYPE_CHECKING:
@@ -117,6 +119,35 @@ def _queues(interpreter: Interpreter, text: str | None) -> Answer:
     return answers.table(("core", "queue", "level", "capacity", "high"), rows[:MOST])
 
 
+def _boxes(interpreter: Interpreter, text: str | None) -> Answer:
+    """The boxes of a seed's figures of each unit, and what they hold."""
+    session = interpreter.session
+    chosen = [unit for place in _focused(interpreter, text) for unit in _deepest(session, place)]
+    rows: list[tuple[Any, ...]] = []
+    for place in chosen:
+        session.runner.check()
+        core = session.device.cores[place.core]
+        core.sync()
+        for box in core.boxes:
+            held = box.look(place.units).items()
+            what = ", ".join(f"{name} {brief(value)}" for name, value in held)
+            rows.append((str(place), box.number, box.name, what))
+        if len(rows) > MOST:
+            raise CommandError(f"more than {MOST:,} boxes are too many", "name less of them")
+    if not rows:
+        known = [core for core in session.device.order if core.boxes]
+        hint = ", ".join(str(_deepest(session, Place(core.name))[0]) for core in known)
+        names = ", ".join(dict.fromkeys(place.core for place in chosen))
+        raise CommandError(f"no figure shows boxes of {names}", hint and f"there are of {hint}")
+    return answers.table(("unit", "box", "name", "holds"), rows)
+
+
+def _deepest(session: Session, place: Place) -> list[Place]:
+    """The units of the deepest level in a place."""
+    limits = counts(session.device.cores[place.core])[len(place.units) :]
+    return [Place(place.core, (*place.units, *more)) for more in product(*map(range, limits))]
+
+
 def _number(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
@@ -206,6 +237,10 @@ _INFO: Mapping[str, tuple[Callable[[Interpreter, str | None], Answer], str]] = {
     "cores": (_cores, "where cores are, what they wait for"),
     "registers": (_registers, "registers of the focus or of places; or one by its name"),
     "queues": (_queues, "queues of the focus or of places"),
+    "boxes": (
+        _boxes,
+        "boxes of seed 000's figures of PEs, of the focus or of places: what they hold",
+    ),
     "perf": (_perf, "counters, and groups of the trace; their change since the last time"),
     "breakpoints": (_breakpoints, "breakpoints, watches and events"),
     "groups": (groups.shown, "units of the focus or of places by what they are at: 14@mac 2@idle"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from debugger.accessors import Members
 from debugger.commands import answers
 from debugger.commands.answers import Answer, Mark
 from debugger.commands.keeping import Displays, Looked
@@ -15,7 +16,7 @@ from debugger.commands.table import COMMANDS, Command, CommandError, Line, find
 from debugger.commands.usage import UsageError, expected, match
 from debugger.expressions import ExpressionError
 from debugger.layout import NAMES, PANELS, Arrangement
-from debugger.places import PlaceError
+from debugger.places import PlaceError, places
 from debugger.points import events
 from debugger.session import Session
 from debugger.stops import SessionError
@@ -195,12 +196,21 @@ class Interpreter:
         if operand == "LOC":
             return [symbol.name for symbol in self.session.program.symbols]
         if operand in ("E", "V"):
-            return self.names()
+            return [*self.names(), *self._members(begun)]
         if operand == "NAME" and row.name == "help":
             return list(COMMANDS)
         if operand == "NAME":
             return {"layout": NAMES, "panel": list(PANELS), "zoom": list(PANELS)}.get(row.name, [])
         return [operand] if not operand.isupper() else []
+
+    def _members(self, begun: str) -> list[str]:
+        """Names of the focus, or what may follow the place that a word begins with."""
+        place, dot, _ = begun.rpartition(".")
+        try:
+            found = places(self.session.device, place) if dot else self.session.focus
+        except PlaceError:
+            return []
+        return [f"{place}{dot}{name}" for name in Members(self.session.device, found[0]).names()]
 
     def names(self) -> list[str]:
         """Names that an expression may begin with."""

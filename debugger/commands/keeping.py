@@ -10,7 +10,7 @@ from debugger.commands import answers
 from debugger.commands.answers import Answer
 from debugger.commands.formats import Format, shown
 from debugger.commands.table import CommandError
-from debugger.commands.values import symbol_at
+from debugger.commands.values import printed, symbol_at
 from debugger.expressions import ExpressionError
 from debugger.places import PlaceError
 from debugger.stops import SessionError
@@ -55,7 +55,9 @@ class Displays:
     def _row(self, interpreter: Interpreter, number: int) -> tuple[str, Any]:
         text, form = self.rows[number]
         try:
-            return text, shown(interpreter.session.evaluate(text), form, naming(interpreter))
+            session = interpreter.session
+            value = printed(session, session.expression(text))
+            return text, shown(value, form, naming(interpreter))
         except (ExpressionError, PlaceError, CommandError, SessionError) as error:
             return text, f"({error})"
 

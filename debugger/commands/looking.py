@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from debugger.values import VIEWS
 from emu.faults import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from debugger.commands.interpreter import Interpreter
     from emu.formats import MemoryFormat
 
@@ -39,9 +38,12 @@ MOST_BYTES = 1 << 20  # in a format of a core
     f"or a type: {', '.join(VIEWS)}",
 )
 def _print(interpreter: Interpreter, line: Line) -> Answer:
-    form = read(line.suffix)
-    value = shown(evaluated(interpreter, line), form, naming(interpreter))
-    return answers.table(answers.VALUE, [(line.get("E"), value)])
+    form, text = read(line.suffix), line.get("E") or ""
+    value = shown(evaluated(interpreter, line, plainly=False), form, naming(interpreter))
+    if isinstance(value, Mapping):
+        rows = [(f"{text}.{name}", item) for name, item in value.items()]
+        return answers.table(answers.VALUE, rows)
+    return answers.table(answers.VALUE, [(text, value)])
 
 
 @command(
@@ -168,7 +170,7 @@ def _display(interpreter: Interpreter, line: Line) -> Answer:
     if text is None:
         return Answer("done", answers=interpreter.displays.shown(interpreter))
     form = read(line.suffix)
-    value = shown(evaluated(interpreter, line), form, naming(interpreter))
+    value = shown(evaluated(interpreter, line, plainly=False), form, naming(interpreter))
     number = interpreter.displays.add(
         text, form, compact(interpreter.session.device, interpreter.session.focus)
     )

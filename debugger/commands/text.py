@@ -78,7 +78,7 @@ def hit_text(hit: Hit) -> str:
     found = f"{hit.kind} {hit.number}: {hit.text}" if hit.number else hit.text
     if hit.kind in ("watch", "rwatch", "awatch"):
         is_change = hit.old is not None or "access" not in hit.values
-        found += f": {_change_text(hit.old, hit.new) if is_change else _brief(hit.new)}"
+        found += f": {_change_text(hit.old, hit.new) if is_change else brief(hit.new)}"
     if "access" in hit.values:
         found += f", {hit.values['access']}"
     elif hit.kind == "catch":
@@ -112,10 +112,10 @@ def _change_text(old: Any, new: Any) -> str:
             at = tuple(differ[0].tolist())
             first = f"{value_text(old[at].item())} -> {value_text(new[at].item())}"
             return f"{len(differ):,} of {new.size:,} elements, first {list(at)}: {first}"
-    return f"{_brief(old)} -> {_brief(new)}"
+    return f"{brief(old)} -> {brief(new)}"
 
 
-def _brief(value: Any) -> str:
+def brief(value: Any) -> str:
     """A value in a few words."""
     if isinstance(value, np.ndarray):
         more = ", ..." if value.size > BRIEF else ""
@@ -143,6 +143,8 @@ def value_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.7g}"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name} {value_text(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(value_text, value)) + "]"
     return str(value)

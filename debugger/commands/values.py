@@ -20,13 +20,35 @@ def expression(interpreter: Interpreter, line: Line, operand: str = "E") -> Expr
         raise _placed(error, line, operand) from None
 
 
-def evaluated(interpreter: Interpreter, line: Line, operand: str = "E") -> Any:
-    """The value of an operand. Raises `CommandError` with its place."""
+def evaluated(
+    interpreter: Interpreter, line: Line, operand: str = "E", plainly: bool = True
+) -> Any:
+    """The value of an operand, `plainly` or as it is printed.
+
+    Raises `CommandError` with its place.
+    """
     found = expression(interpreter, line, operand)
     try:
-        return found.value()
+        return found.value() if plainly else printed(interpreter.session, found)
     except ExpressionError as error:
         raise _placed(error, line, operand) from None
+
+
+def printed(session: Session, found: Expression) -> Any:
+    """The value of an expression as it is printed: of a queue alone what it holds, head first.
+
+    Raises `ExpressionError`.
+    """
+    if found.target is not None and len(found.target[0].queues) == 1:
+        ((place, name),) = found.target[0].queues
+        core = session.device.cores[place.core]
+        queue = next(row for row in core.table.queues if row.name == name)
+        if found.text.strip().endswith(name) and len(place.units) == len(core.table.levels):
+            core.sync()
+            entries = core.entries(queue, place.units)
+            if entries is not None:
+                return list(entries)
+    return found.value()
 
 
 def address(interpreter: Interpreter, line: Line, operand: str = "E") -> int:

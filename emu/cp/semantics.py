@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from emu.windows import Later
+
 if TYPE_CHECKING:
     from emu.cp.processor import Processor
 
@@ -49,6 +51,16 @@ def core_start(cp: Processor, rs1: int, rs2: int) -> None:
     busy = cp.device.start(cp.x[rs1], cp.x[rs2], cp.time)
     if busy:
         cp.wait(f"core.start of core {cp.x[rs1]}", busy)
+
+
+def fim_send(cp: Processor, n: int, rs1: int, rs2: int) -> None:
+    cp.ask()
+    try:
+        came = cp.device.operate(n, cp.x[rs1], cp.x[rs2], cp.time)
+    except Later as later:
+        cp.put_off(later)
+        return
+    cp.time = cp.aligned(came)
 
 
 def core_wait(cp: Processor, rs1: int) -> None:

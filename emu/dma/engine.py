@@ -416,7 +416,7 @@ class Dma(Core):
 
     def units(self) -> Units:
         """None: it computes nothing."""
-        return Units(0, 0)
+        return Units(0, 0, store=self.width)
 
     # State
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from emu.jitter import Jitter
-from isa.fim_islands import CONSTRAINTS, TIMINGS, Geometry
+from isa.fim_islands import CONSTRAINTS, Geometry, timings
 
 PAST = -(1 << 40)  # long before reset: no constraint comes from there
 CLOSED = -1
@@ -34,8 +34,8 @@ class Dram:
     ) -> None:
         self.geometry = geometry
         self.jitter = jitter  # when others have it; its waits have no constraint's name
-        for row in TIMINGS:
-            setattr(self, row.name, int(config[f"fim.{row.name}"]))
+        for name, cycles in timings(config).items():
+            setattr(self, name, cycles)
         self.reset()
 
     # The settings, by their names.
@@ -63,6 +63,7 @@ class Dram:
         self.on_channel = [PAST] * count  # the last column command on the channel
         self.data_end = PAST  # the cycle behind the last data on the channel
         self.data_rank = 0  # whose they are
+        self.commands: list[int] = []  # of a DIMM: cycles in which its one command bus is taken
         self.waits = dict.fromkeys(CONSTRAINTS, 0)
         self.held = 0  # the same of each bank by itself, for differences while a word is done
 
@@ -72,7 +73,8 @@ class Dram:
         """The state as lists and numbers."""
         lists = (self.rows, self.activated, self.precharged, self.columns, self.written)
         waits = list(self.waits.values())
-        return [*map(list, lists), list(self.on_channel), self.data_end, self.data_rank, waits]
+        channel = [list(self.on_channel), self.data_end, self.data_rank, list(self.commands)]
+        return [*map(list, lists), *channel, waits]
 
     def take(self, plain: Sequence[Any]) -> None:
         """The state that `plain` gave."""
@@ -80,7 +82,8 @@ class Dram:
             list, plain[:5]
         )
         self.on_channel, self.data_end, self.data_rank = list(plain[5]), plain[6], plain[7]
-        self.waits = dict(zip(CONSTRAINTS, plain[8], strict=True))
+        self.commands = list(plain[8])
+        self.waits = dict(zip(CONSTRAINTS, plain[9], strict=True))
 
     # Commands
 
@@ -108,6 +111,8 @@ class Dram:
         geometry = self.geometry
         group, rank = geometry.group(bank), geometry.rank(bank)
         for other, time in enumerate(self.on_channel):
+            if geometry.one_bus and geometry.rank(other) != rank:
+                continue  # of other chips: they share the data bus alone
             gap = self.t_ccdl if geometry.group(other) == group else self.t_ccds
             yield Bound(time + gap, "t_ccd")
         switch = self.t_rtrs if rank != self.data_rank else 0
@@ -144,8 +149,12 @@ class Dram:
         row: int = CLOSED,
         channel: bool = False,
         step: int = 1,
+        bus: bool = False,
     ) -> int:
-        """Issue a command at banks in lock-step, at a multiple of `step` from `time` on; when."""
+        """Issue a command at banks in lock-step, at a multiple of `step` from `time` on; when.
+
+        `channel`: its data go over the channel. `bus`: the host, a push or a pull sends it.
+        """
         if channel:
             earliest, constraint = max(self.ready(command, bank, True) for bank in banks)
         else:
@@ -156,11 +165,25 @@ class Dram:
             self.held += (at - time) * len(banks)
         if self.jitter is not None:
             at = self.jitter.free(at, step)
+        if bus and self.geometry.one_bus:
+            at = self.command(at, step, len(banks))
         if channel or command in (ACTIVATE, PRECHARGE):
             for bank in banks:
                 self.issue(command, bank, at, row, channel)
         else:
             self.columns_at(command, banks, at)
+        return at
+
+    def command(self, time: int, step: int, banks: int = 1) -> int:
+        """Take the command bus of a DIMM, from `time` on; when."""
+        at = time
+        while at in self.commands:
+            at += step
+            if self.jitter is not None:
+                at = self.jitter.free(at, step)
+        self.waits["channel"] += at - time
+        self.held += (at - time) * banks
+        self.commands.append(at)
         return at
 
     def columns_at(self, command: str, banks: Sequence[int], time: int) -> None:
@@ -185,22 +208,29 @@ class Dram:
             Bound(max([times[bank] for bank in banks]) + gap, name) for times, gap, name in pairs
         )
 
-    def open(self, banks: Sequence[int], row: int, time: int, step: int = 1) -> int:
+    def open(
+        self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
+    ) -> int:
         """Open a row in banks in lock-step; another one is closed first. When it was activated."""
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
-            time = self.do(PRECHARGE, others, time, step=step)
-        return self.do(ACTIVATE, banks, time, row, step=step)
+            time = self.do(PRECHARGE, others, time, step=step, bus=bus)
+        return self.do(ACTIVATE, banks, time, row, step=step, bus=bus)
 
     def close(self, banks: Sequence[int], time: int, step: int = 1) -> int:
         """Close what is open in banks; when, `time` if nothing is."""
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         return self.do(PRECHARGE, others, time, step=step) if others else time
 
+    def begin(self, time: int) -> None:
+        """Forget commands before `time`: who asks from then on does not ask for earlier ones."""
+        if self.commands:
+            self.commands = [other for other in self.commands if other >= time]
+
     def access(self, bank: int, row: int, time: int, write: bool, step: int = 1) -> tuple[int, int]:
         """A column over the channel: when its command came, and the cycle behind its data."""
         if self.rows[bank] != row:
-            time = self.open([bank], row, time, step)
+            time = self.open([bank], row, time, step, bus=True)
         command = WRITE if write else READ
-        at = self.do(command, [bank], time, channel=True, step=step)
+        at = self.do(command, [bank], time, channel=True, step=step, bus=True)
         return at, at + self._latency(command) + self.burst

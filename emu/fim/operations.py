@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from emu.faults import Fault
 from emu.fim.arithmetic import Mode, accumulated, results
 from emu.fim.dram import CLOSED, READ, WRITE
-from emu.fim.state import HIGH, LOW, Block
+from emu.fim.guards import check_column
+from emu.fim.state import HOST, Block
 from emu.floats import Host
 from isa.fim_circuit import (
     ARRANGEMENTS,
@@ -88,6 +89,9 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         _check_mode(island, mode)
     left = values["repeat"] - block.repeat
     slots = _slots(island, block, operation, mode, left)
+    shared = not island.buffer_banks.isdisjoint(block.banks)
+    if shared and operation.to == IOSA and block.row != CLOSED:
+        _check_columns(island, block, values["col"] + values["inc"] * block.repeat)
     there = island.aligned(max(block.time, block.pulled((*operation.reads, operation.to))))
     begin = there
     if operation.computes:
@@ -95,12 +99,17 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     if operation.left == RZ:
         begin = max(begin, block.rz_ready)
     begin = island.aligned(begin)
-    at = _column(island, block, operation, begin) if operation.has_column else begin
+    if operation.has_column:
+        at = _column(island, block, operation, begin)
+    elif block.index == HOST and island.geometry.one_bus:
+        at = island.dram.command(begin, step, len(block.banks))
+    else:
+        at = begin
     island.counts["cycles_pull"] += there - block.time
     island.counts["cycles_alu"] += begin - there
     latency = island.latencies.of(mode)
     count, period, waits = 1, 0, 0
-    if island.at_once > 1 and left > 1 and not island.listeners and not _shared(island, block):
+    if island.at_once > 1 and left > 1 and not island.listeners and not shared:
         most = min(len(slots), left)
         count, period, waits = _together(island, block, operation, latency.busy, at, most, limit)
     last = at + (count - 1) * period
@@ -196,7 +205,8 @@ def _column(island: Island, block: Block, operation: Operation, begin: int) -> i
         island.counts["activations"] += len(others)
         island.counts["reopened"] += len(others)
         load_rows(island, others, block.row)
-    return dram.do(WRITE if operation.to == IOSA else READ, block.banks, begin, step=step)
+    command, bus = WRITE if operation.to == IOSA else READ, block.index == HOST
+    return dram.do(command, block.banks, begin, step=step, bus=bus)
 
 
 def load_rows(island: Island, banks: list[int], row: int) -> None:
@@ -204,17 +214,11 @@ def load_rows(island: Island, banks: list[int], row: int) -> None:
     island.state.iosa[banks] = island.cells[banks, row]
 
 
-def _shared(island: Island, block: Block) -> bool:
-    """Whether a buffer lies in one of the block's banks: others may close its rows."""
-    for buffer in island.buffers:
-        if buffer[LOW] < buffer[HIGH]:
-            low, high = (
-                island.geometry.place((column - island.first_column) * COLUMN_BYTES).bank
-                for column in (buffer[LOW], buffer[HIGH] - 1)
-            )
-            if any(low <= bank <= high for bank in block.banks):
-                return True
-    return False
+def _check_columns(island: Island, block: Block, column: int) -> None:
+    """Raise `Fault` if a column of the block's rows is of a buffer that another block fills."""
+    for bank in block.banks:
+        offset = island.geometry.offset(Place(bank, block.row, column))
+        check_column(island, block, island.first_column + offset // COLUMN_BYTES)
 
 
 def _together(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from emu.fim.arithmetic import Mode
 from emu.fim.dram import CLOSED
-from emu.fim.state import Block
+from emu.fim.state import HOST, Block
 from emu.origins import Origin, Origins, Place, Source
 from isa.fim_circuit import (
     ARRANGEMENT_NAMES,
@@ -105,6 +105,11 @@ class IslandOrigins(Origins):
         """The word of a block sets a register of its circuits."""
         made = Origin(self.number(), block.time, "mmr", block.pc, "", value)
         self._setters[block.index] = {**self._setters.get(block.index, {}), name: made}
+
+    def host_sets(self, name: str, value: int, time: int, address: int | None) -> None:
+        """The host sets a register of the circuits that no block works with."""
+        made = Origin(self.number(), time, "store", address, "", value)
+        self._setters[HOST] = {**self._setters.get(HOST, {}), name: made}
 
     def _act(self, block: Block, what: str) -> Act:
         self._kept += 1

@@ -8,7 +8,7 @@ for, and the block goes on behind the last command. The reference engine takes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from emu import recordings
 from emu.core import NEVER, Core, Stall, Units, Waiting
 from emu.faults import Fault, Stop
-from emu.fim import operations, tracing, words
+from emu.fim import guards, operations, sending, tracing, words
 from emu.fim.arithmetic import Mode
+from emu.fim.buffers import end_at
 from emu.fim.dram import Dram
 from emu.fim.origins import IslandOrigins
 from emu.fim.stalls import stalls, unit
-from emu.fim.state import NOBODY, OWN_COUNTS, OWNER, PRODUCER, Block, fields
+from emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circuit, fields
 from emu.fim.tiles import TILES
 from emu.formats import MemoryFormat
 from emu.origins import Origins
@@ -33,7 +34,7 @@ from isa import memory_map
 from isa.codec import Decoded, DecodeError, decode
 from isa.fim import CORE
 from isa.fim_check import Check, CheckError
-from isa.fim_circuit import BUFFER_PARTS, BUFFERS, COLUMN_BYTES, COLUMNS, FORMATS, GIO, ROP, RZ
+from isa.fim_circuit import BUFFERS, CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, FORMATS, GIO, ROP, RZ
 from isa.fim_islands import WAITS, Geometry, abilities, island_address
 
 if TYPE_CHECKING:
@@ -59,7 +60,10 @@ class Island(Core):
         self.dram = Dram(geometry, device.config, device.jitter_of(self.number))
         self.latencies = operations.Latencies(device.config, self.able)
         self.blocks: list[Block] = []
-        self.buffers: list[list[int]] = []
+        self.buffers: list[Buffer] = []
+        self.circuits: list[Circuit] = []  # by bank: what they are between blocks
+        self.sent = NEVER  # when what the host has sent is done
+        self._buffer_banks: frozenset[int] | None = None
         self.counts = dict.fromkeys(OWN_COUNTS, 0)
         self._decoded: dict[int, Decoded] = {}
         self.able_modes: set[Mode] = set()  # that were asked for, and the circuits can do
@@ -69,6 +73,8 @@ class Island(Core):
         self.untold = tracing.UNKNOWN  # the number of the word behind those in the tally
         self.tallied: Block | None = None  # whose fim in the tally is not done
         self.alone = False  # one block runs
+        self.starts = 0  # since the device was made
+        self.asked: dict[int, object] = {}  # by block: the moment of the break it came to last
         self.remembered: IslandOrigins | None = None  # only while somebody asks
 
     # Memory
@@ -92,6 +98,13 @@ class Island(Core):
         """The bytes of the banks to read: bank, row, column, byte."""
         shape = (self.geometry.banks, self.geometry.rows, COLUMNS, COLUMN_BYTES)
         return np.frombuffer(self.banks.bytes, np.uint8).reshape(shape)
+
+    @property
+    def buffer_banks(self) -> frozenset[int]:
+        """The banks in which a buffer may lie as long as the present blocks run."""
+        if self._buffer_banks is None:
+            self._buffer_banks = guards.buffer_banks(self)
+        return self._buffer_banks
 
     def store(self, offset: int, data: bytes) -> None:
         """Write bytes of the banks."""
@@ -137,6 +150,7 @@ class Island(Core):
                 if block.running and place.bank in block.banks:
                     on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
                     raise Later(on, 1 << self.number, NEVER, ordered=True)
+        self.dram.begin(time)
         waits = dict(self.dram.waits)  # of circuits; the host's show in its own times
         for place in places:
             time, ready = self.dram.access(place.bank, place.row, time, writes)
@@ -145,8 +159,22 @@ class Island(Core):
         return ready
 
     def read_register(self, name: str, time: int) -> int:
+        if name in CIRCUIT_REGISTERS:
+            return sending.read(self, name)
         buffer, _, part = name.removeprefix("b").partition("_")
-        return self.address(self.buffers[int(buffer)][BUFFER_PARTS.index(part)])
+        found = self.buffers[int(buffer)]
+        column = end_at(found, time) if part == "end" else int(getattr(found, part))
+        return 0 if column == NOWHERE else self.address(column)
+
+    def write_register(self, name: str, value: int, time: int) -> None:
+        """Set a register of the circuits. Raises `Fault`."""
+        sending.write(self, name, value, time)
+
+    def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
+        """See `Core.operate`: one of the ten operations."""
+        if memory != CORE.memories[1].name:
+            return super().operate(memory, offset, number, mask, time)
+        return sending.send(self, number, self.geometry.place(offset), mask, time)
 
     # The contract
 
@@ -172,14 +200,16 @@ class Island(Core):
         except Fault as fault:
             fault.cycle = time
             raise
+        self.starts += 1
         self.blocks = [Block(index, *block, begin) for index, block in enumerate(found)]
+        self._buffer_banks = None
         if self.remembered is not None:
             self.remembered.started()
         for buffer in self.buffers:
-            buffer[OWNER] = buffer[PRODUCER] = NOBODY
+            buffer.owner = buffer.producer = NOBODY
         if self.blocks:
             self.running = True
-            self._settle()
+            self.settle()
 
     def _scan(self, entry: int) -> list[tuple[list[int], int]]:
         """The blocks of a program: their banks and first words. Raises `Fault`."""
@@ -208,30 +238,50 @@ class Island(Core):
         self.alone = sum(block.running for block in self.blocks) == 1
         while True:
             block = self._next()
+            if self.sent < limit and (block is None or self.sent <= block.time):
+                self._sent_is_done()
+                return None
             if block is None or block.time >= limit:
                 break
             self.time = block.time
-            stop = self._break() if self.breaks and self.passed != block.time else None
+            stop = self._break() if self.breaks else None
             if stop is not None:
                 return stop
             if self._step(block, limit):
-                self._settle()
+                self.settle()
                 return None
         tracing.catch_up(self, limit)
-        self._settle()
+        self.settle()
         return None
 
-    def pass_break(self) -> None:
-        self.passed = self.time  # all blocks of a cycle begin their words together
+    def _sent_is_done(self) -> None:
+        self.time, self.sent = self.sent, NEVER
+        over = self.time
+        self.settle()
+        self.device.changed(self, over)
 
-    def _break(self) -> Stop | None:
-        """The stop before the words that begin in this cycle."""
+    def moment(self, address: int) -> object:
+        return self.starts, *(block.moment for block in self.blocks if block.pc == address)
+
+    @property
+    def following(self) -> tuple[int, ...]:
+        return tuple(block.pc for block in self._beginning())
+
+    def _beginning(self) -> Iterator[Block]:
+        """The blocks whose next word begins in the island's next cycle."""
         for block in self.blocks:
             if block.running and block.time == self.time and not block.repeat and not block.waiting:
-                stop = self.halted(block.pc)
-                if stop is not None:
-                    return stop
-        return None
+                yield block
+
+    def _break(self) -> Stop | None:
+        """The stop before the words that begin in this cycle; each is asked about once."""
+        found = None
+        for block in self._beginning():
+            moment = self.starts, block.moment
+            if block.pc in self.breaks and self.asked.get(block.index) != moment:
+                self.asked[block.index] = moment
+                found = self.halted(block.pc) or found
+        return found
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
         """See `Core.not_numbers`: of the registers of banks whose blocks run, in their formats."""
@@ -270,11 +320,11 @@ class Island(Core):
             fault.address = block.pc if fault.address is None else fault.address
             raise
 
-    def _settle(self) -> None:
-        """The time of the next act, and what is waited for, from the blocks."""
+    def settle(self) -> None:
+        """The time of the next act, and what is waited for, from the blocks and what was sent."""
         running = [block for block in self.blocks if block.running]
-        self.time = min((block.time for block in running), default=NEVER)
-        self.running = bool(running)
+        self.time = min(self.sent, *(block.time for block in running), NEVER)
+        self.running = bool(running) or self.sent != NEVER
         self.waiting = None
         if running and self.time == NEVER:
             on = "; ".join(f"{block.waiting} (block {block.index})" for block in running)
@@ -308,7 +358,7 @@ class Island(Core):
         return Units(self.able.lanes, width, COLUMN_BYTES, spacing)
 
     def stalls(self) -> Sequence[Stall]:
-        found = tuple(stalls(self)) if self.running else ()
+        found = tuple(stalls(self)) if any(block.running for block in self.blocks) else ()
         return found or super().stalls()
 
     def unit(self, units: tuple[int, ...]) -> Stall:
@@ -321,7 +371,8 @@ class Island(Core):
     def reset(self) -> None:
         self.state.reset()
         self.state.blocks = []
-        self.state.buffers = [[0, 0, 0, 0, NOBODY, NOBODY] for _ in range(BUFFERS)]
+        self.state.circuits = [Circuit().plain() for _ in range(self.geometry.banks)]
+        self.state.buffers = [Buffer().plain() for _ in range(BUFFERS)]
         self.dram.reset()
         self.state.dram = self.dram.plain()
         self.state.counts = [0] * len(OWN_COUNTS)
@@ -332,16 +383,22 @@ class Island(Core):
         tracing.absorb(self)
         super().sync()
         self.state.blocks = [block.plain() for block in self.blocks]
-        self.state.buffers = [list(buffer) for buffer in self.buffers]
+        self.state.buffers = [buffer.plain() for buffer in self.buffers]
+        self.state.circuits = [circuit.plain() for circuit in self.circuits]
+        self.state.sent = self.sent
         self.state.dram = self.dram.plain()
         self.state.counts = list(self.counts.values())
 
     def reload(self) -> None:
         super().reload()
+        self.asked.clear()
         self.tally.clear()
         self.untold, self.tallied = tracing.UNKNOWN, None
         self.blocks = [Block.of(plain) for plain in self.state.blocks]
-        self.buffers = [list(buffer) for buffer in self.state.buffers]
+        self.buffers = [Buffer.of(plain) for plain in self.state.buffers]
+        self.circuits = [Circuit.of(plain) for plain in self.state.circuits]
+        self.sent = self.state.sent
+        self._buffer_banks = None
         self.dram.take(self.state.dram)
         self.counts = dict(zip(OWN_COUNTS, self.state.counts, strict=True))
 
@@ -384,7 +441,7 @@ class FastIsland(Island):
         return {
             "plain": (self.retired, dict(self.counts), self.dram.plain()),
             "blocks": [block.plain() for block in self.blocks],
-            "buffers": [list(buffer) for buffer in self.buffers],
+            "buffers": [buffer.plain() for buffer in self.buffers],
             "arrays": {row.name: getattr(self.state, row.name).copy() for row in arrays},
             "trace": {name: getattr(self.state, name) for name in self._of_trace},
         }
@@ -396,7 +453,7 @@ class FastIsland(Island):
         self.retired, self.counts, dram = saved["plain"]
         self.dram.take(dram)
         self.blocks = [Block.of(plain) for plain in saved["blocks"]]
-        self.buffers = saved["buffers"]
+        self.buffers = [Buffer.of(plain) for plain in saved["buffers"]]
         for name, data in saved["arrays"].items():
             getattr(self.state, name)[...] = data
         for name, value in saved["trace"].items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER, Stall
-from emu.fim.state import END, NOBODY, OWNER, START, Block
+from emu.core import Stall
+from emu.fim.state import NOBODY, Block
 from isa.codec import Decoded
 
 if TYPE_CHECKING:
@@ -44,23 +44,24 @@ def _waiting(island: Island, block: Block) -> Stall:
     buffer = island.buffers[int(number)]
     wanted = "unlock" if kind == "lock" else "push"
     others = [other for other in island.blocks if other is not block]
-    if kind == "lock" and buffer[OWNER] != NOBODY:
-        others = [other for other in others if other.index == buffer[OWNER]]
+    if kind == "lock" and buffer.owner != NOBODY:
+        others = [other for other in others if other.index == buffer.owner]
     parts: list[tuple[str, int | None]] = []
     for other in others:
         found = [
             address
-            for address, item in _words(island, other)
+            for address, item in words_of(island, other)
             if item.row.mnemonic == wanted and item.values["buffer"] == int(number)
         ]
         if found or kind == "lock":
             parts.append((_name(other), found[-1] if found else None))
-    note = f"{buffer[END] - buffer[START]} are there" if kind == "buffer" else ""
+    there = buffer.end - sum(x > island.device.cycle for x in buffer.arrivals) - buffer.start
+    note = f"{there} are there" if kind == "buffer" else ""
     on, since = block.waiting, block.since
-    return Stall(_name(block), on, since, block.pc, 0, tuple(parts), NEVER, False, note)
+    return Stall(_name(block), on, since, block.pc, 0, tuple(parts), block.time, False, note)
 
 
-def _words(island: Island, block: Block) -> Iterator[tuple[int, Decoded]]:
+def words_of(island: Island, block: Block) -> Iterator[tuple[int, Decoded]]:
     """The words of a block, from the first one to its end."""
     at = block.pc
     while island.word(at - _WORD).row.mnemonic != "block":

@@ -17,7 +17,8 @@ from emu.state import StateField
 from isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
 
 NOBODY = -1
-LOW, HIGH, START, END, OWNER, PRODUCER = range(6)  # of a buffer
+NOWHERE = -1  # a pointer that no word has set
+HOST = -2  # the number of a block of what the host sends
 _MODE = tuple(map(CIRCUIT_REGISTERS.index, ("op", "arrange", "transpose", "accumulate", "format")))
 OWN_COUNTS = (
     "operations", "activations", "reopened", "column_reads", "column_writes", "pushed", "pulled",
@@ -33,10 +34,62 @@ def fields(banks: int) -> tuple[StateField, ...]:
         StateField(RZ, "uint8", (banks, SLOTS * COLUMN_BYTES), "the register Rz of each bank"),
         StateField("iosa", "uint8", (banks, COLUMNS, COLUMN_BYTES), "the open row of each bank"),
         StateField("blocks", "object", meaning="of the program: banks, pc, time, loops, registers"),
-        StateField("buffers", "object", meaning="of each: low, high, start, end, owner, producer"),
+        StateField(
+            "buffers", "object", meaning="of each: pointers, owner, producer, columns on their way"
+        ),
+        StateField("circuits", "object", meaning="of each bank between blocks: registers, times"),
+        StateField("sent", "int", meaning="when what the host has sent is done", initial=NEVER),
         StateField("dram", "object", meaning="rows, last commands, waits"),
         StateField("counts", "object", meaning="counters"),
     )
+
+
+@dataclass
+class Buffer:
+    """A range of columns, as pointers count them; `owner` and `producer` are blocks' numbers.
+
+    The last columns before `end` are on their way: `arrivals` has the cycle from which on each is
+    stored, the earliest first. The end pointer that others see is before these (seed 004 ¶50).
+    """
+
+    low: int = NOWHERE
+    high: int = NOWHERE
+    start: int = NOWHERE
+    end: int = NOWHERE  # behind the last column that a push has taken
+    owner: int = NOBODY
+    producer: int = NOBODY
+    arrivals: list[int] = field(default_factory=list)
+
+    def plain(self) -> list[Any]:
+        """The buffer as lists and numbers."""
+        pointers = (self.low, self.high, self.start, self.end)
+        return [*pointers, self.owner, self.producer, list(self.arrivals)]
+
+    @classmethod
+    def of(cls, plain: Sequence[Any]) -> Buffer:
+        """The buffer that `plain` gave."""
+        low, high, start, end, owner, producer, arrivals = plain
+        return cls(low, high, start, end, owner, producer, list(arrivals))
+
+
+@dataclass
+class Circuit:
+    """The circuit of a bank while no block works with it: registers as `mmr` writes them, times."""
+
+    time: int = 0  # of the next operation at the earliest
+    rz_ready: int = 0
+    alu_free: int = 0
+    registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
+
+    def plain(self) -> list[Any]:
+        """The circuit as lists and numbers."""
+        return [self.time, self.rz_ready, self.alu_free, list(self.registers)]
+
+    @classmethod
+    def of(cls, plain: Sequence[Any]) -> Circuit:
+        """The circuit that `plain` gave."""
+        time, rz_ready, alu_free, registers = plain
+        return cls(time, rz_ready, alu_free, list(registers))
 
 
 @dataclass
@@ -55,6 +108,7 @@ class Block:
     alu_free: int = 0
     rop_ready: int = 0  # the first cycle in which what was pulled is there
     gio_ready: int = 0
+    stored: int = 0  # the first cycle in which all that it has pushed is stored
     repeat: int = 0  # times that the present fim has been done
     waiting: str = ""  # what would end its wait, in words
     key: str = ""  # the same, as what changes it says it
@@ -71,6 +125,11 @@ class Block:
         """Take what the circuits' registers say of an operation."""
         self.mode = Mode(*(self.registers[place] for place in _MODE))
 
+    @property
+    def moment(self) -> object:
+        """What tells this coming to a word from all others: the word, and passes of loops left."""
+        return (self.index, self.pc, *(left for _, left in self.loops))
+
     def pulled(self, registers: Iterable[str]) -> int:
         """The first cycle in which nothing is on its way to any of these registers."""
         ready = {ROP: self.rop_ready, GIO: self.gio_ready}
@@ -82,7 +141,7 @@ class Block:
         return [
             self.index, list(self.banks), self.pc, self.time, self.running, self.row,
             [list(loop) for loop in self.loops], list(self.registers), self.rz_ready,
-            self.alu_free, self.rop_ready, self.gio_ready, self.repeat, self.waiting, self.key, self.since,
+            self.alu_free, self.rop_ready, self.gio_ready, self.stored, self.repeat, self.waiting, self.key, self.since,
             self.number if known else UNKNOWN, None if self.ahead is None else self.ahead.plain(),
         ]  # fmt: skip
 

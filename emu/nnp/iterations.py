@@ -5,7 +5,8 @@ is popped from NetInQ. An iteration has its effects there; when its results can 
 (`ready_*`, `free`), and so are the vectors that leave later (`net_out`). The next instruction
 follows nnp.issue_cycles after the begin of the last iteration. When an iteration has had its
 effects, listeners hear "used" (of, begin, until, times) of each thing that it has used
-(`emu.nnp.tracing`), then "chain" (address of the chain's first instruction, iteration).
+(`emu.nnp.tracing`), then "chain" (address of the chain's first instruction, iteration). If it
+pushes more than NetOutQ holds, they hear before the next "chain" or "end" how long it waited.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from emu.nnp.memories import Memories
 from emu.nnp.numbers import NotANumber
 from emu.nnp.queues import Queues
 from emu.nnp.semantics import Execution, Failed, Host, nan_fault
-from emu.nnp.state import READ, TILES, NnpState
+from emu.nnp.state import READ, TILES, WRITE, NnpState
 from emu.nnp.timing import Times
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Iterations(Queues):
     def units(self) -> Units:
         """Lanes of all tile engines; one takes a column of a tile in a cycle."""
         timing = self.timing
-        return Units(timing.engines * timing.lanes, timing.vector_bytes)
+        return Units(timing.engines * timing.lanes, timing.vector_bytes, store=timing.vector_bytes)
 
     def arithmetic_of(self, config: Mapping[str, Any], state: NnpState) -> Arithmetic:
         """The arithmetic of this engine."""
@@ -84,6 +85,9 @@ class Iterations(Queues):
         """Do the next iterations; whether the clock has to look at others first."""
         chain = self._chain
         assert chain is not None
+        if self.state.unsent:
+            self._send_rest(chain)
+            return True
         if not self._has_room(chain):
             return True
         if chain.source.memory.queue:
@@ -93,7 +97,10 @@ class Iterations(Queues):
         return self._iterate(chain, limit)
 
     def _has_room(self, chain: Chain) -> bool:
-        """Whether NetOutQ has room for what an iteration pushes, or is empty; else wait."""
+        """Whether NetOutQ has room for what an iteration pushes, or is empty; else wait.
+
+        Of an iteration that pushes more than NetOutQ holds, `_send_rest` pushes the rest.
+        """
         state = self.state
         there = len(state.net_out)
         if not chain.pushed or state.popped:
@@ -178,13 +185,41 @@ class Iterations(Queues):
         return self._finish(chain, way, count)
 
     def _send(self, values: Host, written: Times) -> None:
-        """Push vectors into NetOutQ, behind those that are there."""
-        queue = self.state.net_out
+        """Push vectors into NetOutQ after those that are there; those that it cannot hold wait."""
+        queue, unsent = self.state.net_out, self.state.unsent
         last = queue[-1][0] if queue else 0
         data = values.reshape(-1, values.shape[-1])
         for time, row in zip(written.ravel().tolist(), data, strict=True):
             last = max(last, time)
-            queue.append((last, row.tobytes()))
+            full = len(queue) >= self.net_out
+            (unsent if full else queue).append((last, row.tobytes()))
+
+    def _send_rest(self, chain: Chain) -> None:
+        """Push what NetOutQ has room for of an iteration's other vectors; with the last one go on.
+
+        The unit that writes holds them: after there is room, one takes it as long as any vector.
+        """
+        state, queue = self.state, self.state.net_out
+        room = self.net_out - len(queue)
+        if not room:
+            self.wait(f"{_ROOM} for {len(state.unsent)} of the iteration's {chain.pushed} vectors")
+            return
+        self.proceed()
+        now = last = self.time
+        if queue:
+            last = max(last, queue[-1][0])
+        for time, data in state.unsent[:room]:
+            last = max(last + self.timing.rate, time)
+            queue.append((last, data))
+        planned = state.unsent[-1][0]
+        del state.unsent[:room]
+        self.device.changed(self, now)
+        if not state.unsent:
+            state.free[WRITE] = max(int(state.free[WRITE]), last)
+            state.done = max(state.done, last)
+            if self.counting:
+                tracing.tell_rest(self, chain, planned, last)
+            self._go_on(chain, now)
 
     def _check_writes(self, chain: Chain, first: int, count: int) -> None:
         for access in chain.writes:
@@ -215,22 +250,26 @@ class Iterations(Queues):
         state.iteration += count
         state.popped = []
         state.starved = state.full = 0
-        if state.iteration < chain.iterations:
-            self.time = max(int(way.starts[-1]) + self.divider, int(state.free[READ]))
-            if chain.is_tiles:
-                self.time = max(int(way.starts[-1]) + self.divider, int(state.free[TILES]))
-            state.asked = self.time
-        else:
-            if self.listeners:
-                self.announce("end", address=state.chain[0][0])
-            state.chain, state.launched, state.iteration = [], False, 0
-            state.asked = 0
-            self._chain = None
-            last = begun if chain.source.memory.queue else int(way.starts[-1])
-            self._retire(last + self.timing.issue)
+        if not state.unsent:
+            self._go_on(chain, begun if chain.source.memory.queue else int(way.starts[-1]))
         if chain.pushed:
             self.device.changed(self, begun)
         return bool(chain.pushed) or chain.source.memory.queue
+
+    def _go_on(self, chain: Chain, last: int) -> None:
+        """Go on to the next iteration, or past the chain; the last one began in cycle `last`."""
+        state = self.state
+        if state.iteration < chain.iterations:
+            unit = TILES if chain.is_tiles else READ
+            self.time = max(last + self.divider, int(state.free[unit]))
+            state.asked = self.time
+            return
+        if self.listeners:
+            self.announce("end", address=state.chain[0][0])
+        state.chain, state.launched, state.iteration = [], False, 0
+        state.asked = 0
+        self._chain = None
+        self._retire(last + self.timing.issue)
 
     def _count_beats(self, chain: Chain, first: int, count: int) -> None:
         """Add to the traffic counters what goes to and comes from external memory."""

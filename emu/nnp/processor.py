@@ -75,6 +75,11 @@ class Processor(Iterations):
     def next_address(self) -> int | None:
         return self.state.pc if self.running else None
 
+    @property
+    def following(self) -> tuple[int, ...]:
+        """See `Core.following`: while a chain is at work its last instruction has begun."""
+        return () if self.state.launched or self.state.ending else super().following
+
     def current(self) -> tuple[str, int | None]:
         """The open chain, or the instruction with which one may begin."""
         chain = self.state.chain

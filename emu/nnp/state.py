@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emu.core import CONTRACT
-from emu.faults import DeviceError
 from emu.nnp.numbers import HOST
 from emu.state import State, StateField
 from isa.memory_map import EXTERNAL
 from isa.nnp import FILE, SCALARS
 from isa.nnp_layouts import BY_NAME, Memory
 
-_MOST_BYTES = 4 << 30  # of MatrixRf
 READ, MULTIPLY, FIRST, SECOND, WRITE, TILES = range(6)
 """Units in the order in which a chain goes through them; tiles have a manager of their own."""
 UNITS = ("reading", "the multiplier", "MFU0", "MFU1", "writing", "the matrix memory manager")
@@ -46,11 +44,6 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
     native = int(config["nnp.native"])
     host = np.dtype(HOST[config["nnp.host_format"]]).name
     tiles, vectors = size(config, "MatrixRf"), size(config, "InitialVrf")
-    if 2 * tiles * native * native > _MOST_BYTES:
-        raise DeviceError(
-            f"{tiles} tiles (nnp.matrix_rf) of {native} x {native} (nnp.native) are more than the"
-            f" {_MOST_BYTES >> 30} GiB that can be simulated"
-        )
     scalars = [scalar.reset for scalar in SCALARS]
     row = StateField
     # fmt: off
@@ -76,6 +69,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         row("payload",     "int",    meaning="bytes of the message's vectors that are to come"),
         row("parcel",      "object", meaning="bytes of its vector that is not whole", initial=b""),
         row("net_out",     "object", meaning="vectors in NetOutQ: the cycle from which they are there, bytes", initial=[]),
+        row("unsent",      "object", meaning="vectors of the last iteration for which NetOutQ has had no room: the cycle from which they could be there, bytes", initial=[]),
         row("leaving",     "int",    meaning="bytes of the first one that were read"),
         row("begun",       "int",    meaning="chains that have begun"),
         row("chains",      "int",    meaning="chains done, each iteration for itself"),
@@ -121,6 +115,7 @@ class NnpState(State):
     payload: int
     parcel: bytes
     net_out: list[tuple[int, bytes]]
+    unsent: list[tuple[int, bytes]]
     leaving: int
     begun: int
     chains: int

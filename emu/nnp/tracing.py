@@ -42,11 +42,24 @@ def tell(core: Iterations, chain: Chain, way: Flow, count: int) -> None:
             block.begin(popped[0][0] if popped else int(way.reads[0, 0]), number)
         for use in uses:
             block.occurred(*use, number)
-        if first + count == chain.iterations:
+        if first + count == chain.iterations and not core.state.unsent:
             block.end(max(int(way.written[-1].max()), way.stored), number)
     if core.listeners:
         for use in uses:
             core.announce("used", **use._asdict())
+
+
+def tell_rest(core: Iterations, chain: Chain, planned: int, last: int) -> None:
+    """Tell how much later than `planned` the last vector of an iteration was pushed: at `last`."""
+    use = Use("writes_blocked", planned, last, last - planned)
+    if core.tracing:
+        number = core.state.begun - 1
+        core.trace.occurred(*use, number)
+        if core.state.iteration == chain.iterations:
+            stores = any(not access.memory.setting for access in chain.writes)
+            core.trace.end(max(last, core.state.stored if stores else 0), number)
+    if core.listeners and use.times:
+        core.announce("used", **use._asdict())
 
 
 def _uses(core: Iterations, chain: Chain, way: Flow, first: int, count: int) -> Iterator[Use]:

@@ -6,10 +6,12 @@ they pass follows from the state, as it does in the hardware.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import emu.boxes
 from emu.pe.balancing import GIVEN
 from emu.pe.stages import INDEX_MASK, PLACE_SHIFT
 from emu.pe.state import BUSY, COMPUTING
@@ -64,7 +66,8 @@ def _weights(row: Row, c: int, p: int) -> Values:
     head, count = int(state.weight_head[c, p]), int(state.weight_count[c, p])
     places = [(head + i) % size for i in range(count)]
     indices, values = state.weight_index[c, p], state.weight_value[c, p]
-    return {"entries": [(int(indices[x]), values[x].item()) for x in places], "head": head}
+    entries = [{"index": int(indices[x]), "value": values[x].item()} for x in places]
+    return {"entries": entries, "head": head}
 
 
 def _input(row: Row, c: int, p: int) -> Values:
@@ -72,7 +75,7 @@ def _input(row: Row, c: int, p: int) -> Values:
     return {
         "activations": state.activations[c, p],
         "bitmask": state.bitmask[c, p],
-        "loaded": state.block_loaded[c],
+        "loaded": state.block_loaded[c, p],
     }
 
 
@@ -190,3 +193,24 @@ BOXES = (
     Box("520", "selector of the neighbour's sum", _neighbour),
 )
 BY_NUMBER = {box.number: box for box in BOXES}
+# What a queue of the table holds is in one of them: from its head on.
+ENTRIES = {"weights": ("503", "entries"), "q1": ("518", "loads"), "q2": ("519", "loads")}
+
+
+def boxes_of(row: Row) -> Sequence[emu.boxes.Box]:
+    """The boxes of a row's PEs."""
+
+    def looked(box: Box, units: tuple[int, ...]) -> Values:
+        cluster, pe = units
+        return box.look(row, cluster, pe)
+
+    return [emu.boxes.Box(box.number, box.name, partial(looked, box)) for box in BOXES]
+
+
+def entries_of(row: Row, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:
+    """What a queue of a PE holds, from its head on; None: its places have no order."""
+    if queue not in ENTRIES:
+        return None
+    number, name = ENTRIES[queue]
+    found: Sequence[Any] = BY_NUMBER[number].look(row, cluster, pe)[name]
+    return found

@@ -35,6 +35,7 @@ class Buffer:
     header: dict[str, int]
     words: list[int]
     steps: list[list[list[int]]]  # by instruction and operand: inner, outer
+    strides: list[list[int]]  # by instruction and operand: from a PE to the next
 
     @property
     def rows(self) -> list[Decoded]:
@@ -52,7 +53,7 @@ class Buffer:
         return self.header["then"] - THEN if self.header["then"] else None
 
     def operands(self, initial: Pairs, iteration: int) -> Pairs:
-        """The operands of an iteration: `n` inner steps and an outer one for each inner loop."""
+        """PE 0's operands of an iteration: `n` inner steps and an outer one for each inner loop."""
         outer = iteration // self.header["inner"]
         return [
             [
@@ -62,21 +63,30 @@ class Buffer:
             for pair, steps in zip(initial, self.steps, strict=True)
         ]
 
-    def ranges(self, initial: Pairs) -> list[list[tuple[int, int]]]:
-        """The least and the greatest value of each operand over all iterations."""
+    def ranges(self, initial: Pairs, pes: int) -> list[list[tuple[int, int]]]:
+        """The least and the greatest value of each operand over all iterations and `pes` PEs."""
         inner = self.header["inner"]
         corners = [
             self.operands(initial, n)
             for n in (0, inner - 1, self.iterations - inner, self.iterations - 1)
         ]
         return [
-            [(min(values), max(values)) for values in zip(*pairs, strict=True)]
-            for pairs in zip(*corners, strict=True)
+            [
+                widened((min(values), max(values)), stride, pes)
+                for values, stride in zip(zip(*pairs, strict=True), strides, strict=True)
+            ]
+            for pairs, strides in zip(zip(*corners, strict=True), self.strides, strict=True)
         ]
 
 
+def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
+    """The least and the greatest value over `pes` PEs of what PE 0 has between two values."""
+    reach = stride * (pes - 1)
+    return span[0] + min(reach, 0), span[1] + max(reach, 0)
+
+
 @lru_cache(maxsize=256)
-def _buffer(header: bytes, words: bytes, steps: bytes) -> Buffer:
+def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> Buffer:
     """What rows of the state, as they lie there, say: most clusters have the same."""
     members = np.frombuffer(header, np.int32).tolist()
     found = dict(zip(MEMBERS, members, strict=True))
@@ -85,6 +95,7 @@ def _buffer(header: bytes, words: bytes, steps: bytes) -> Buffer:
         found,
         np.frombuffer(words, np.uint16)[:count].tolist(),
         np.frombuffer(steps, np.int32).reshape(-1, 2, 2)[:count].tolist(),
+        np.frombuffer(strides, np.int32).reshape(-1, 2)[:count].tolist(),
     )
 
 
@@ -94,11 +105,12 @@ def buffer_of(state: State, cluster: int, number: int) -> Buffer:
         state.headers[cluster, number].tobytes(),
         state.words[cluster, number].tobytes(),
         state.steps[cluster, number].tobytes(),
+        state.strides[cluster, number].tobytes(),
     )
 
 
 def entries_of(state: State, cluster: int, number: int) -> Pairs:
-    """The operands of a buffer as they stand in the register file, of PE 0 (all have the same)."""
+    """The operands of a buffer as they stand in the register file, of PE 0."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs
@@ -109,7 +121,9 @@ def uses(shape: Shape, buffer: Buffer, initial: Pairs, results: int) -> Ahead:
     found = Ahead(sums=0, blocks=0, low=shape.input_buffer, high=-1, stores=False)
     rows = buffer.rows
     units = [UNIT_OF[row.row.mnemonic] for row in rows]
-    for row, unit, (first, second) in zip(rows, units, buffer.ranges(initial), strict=True):
+    for row, unit, (first, second) in zip(
+        rows, units, buffer.ranges(initial, shape.pes), strict=True
+    ):
         if unit == MAC:
             found["low"], found["high"] = min(found["low"], first[0]), max(found["high"], first[1])
             found["sums"] |= _mask(second, 1, ACCUMULATORS)

@@ -211,8 +211,9 @@ class Control:
         for op in run["ops"]:
             if op["unit"] == MAC and op["state"] == WAITING and run["reach"] >= 0:
                 base = op["base"]
-                end = min(base + run["reach"] + 1, self.shape.input_buffer)
-                op["reads"] = block_mask(base, end, self.shape.input_block)
+                low, high = buffers.widened((base, base), op["stride"], self.shape.pes)
+                end = min(high + run["reach"] + 1, self.shape.input_buffer)
+                op["reads"] = block_mask(low, end, self.shape.input_block)
 
     # Operation unit 607
 

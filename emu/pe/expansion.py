@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from emu.faults import Fault
-from emu.pe.buffers import Buffer
+from emu.pe.buffers import Buffer, widened
 from emu.pe.sequence import (
     ACTIVATION,
     ACTIVATIONS_SEGMENT,
@@ -48,7 +48,7 @@ INDEX_END = 1 << 16  # indices of a slice
 class Expansion:
     """The steps of an iteration: what its instructions are for these flags, payloads and results.
 
-    `operands` are the entries of its instructions in the register file (place, 2).
+    `operands` are PE 0's entries of its instructions in the register file (place, 2).
     `clusters` is how many clusters share the packet, `taken` how many of its segments earlier
     iterations took; in the `last` one none may be left over. Raises `Fault`, its address the
     instruction's (`address` is that of the first one).
@@ -71,6 +71,7 @@ class Expansion:
     ) -> None:
         self.shape = shape
         self.rows, self.header = buffer.rows, buffer.header
+        self.strides = buffer.strides
         self.operands = operands
         self.segments, self.clusters = segments, clusters
         self.address = address
@@ -112,8 +113,8 @@ class Expansion:
         self.ops.append(self._load(place, row))
 
     def mac(self, place: int, row: Decoded) -> None:
-        base, number = self.operands[place]
-        self.ops.append(make_op(place, "mac", MAC, base=base, sums=1 << number))
+        (base, number), stride = self.operands[place], self.strides[place][0]
+        self.ops.append(make_op(place, "mac", MAC, base=base, stride=stride, sums=1 << number))
         if row.values["sfu"] and number not in self.line:
             self.line.append(number)
         if place == self.last_mac and not self.moved and not self.kept:
@@ -134,12 +135,19 @@ class Expansion:
 
     def _check_range(self, place: int, row: Decoded) -> None:
         """Operands that a step has moved out of their buffer. Raises `Fault`."""
-        for operand, (low, end) in zip(self.operands[place], self._ranges(row), strict=True):
-            if end and not low <= operand < end:
-                message = (
-                    f"{row.row.mnemonic}: its operand has become {operand}, not {low} to {end - 1}"
-                )
-                raise self._fault(place, "index out of range", message)
+        for entry, (low, end) in enumerate(self._ranges(row)):
+            for operand in self._span(place, entry):
+                if end and not low <= operand < end:
+                    message = (
+                        f"{row.row.mnemonic}: its operand has become {operand},"
+                        f" not {low} to {end - 1}"
+                    )
+                    raise self._fault(place, "index out of range", message)
+
+    def _span(self, place: int, entry: int) -> tuple[int, int]:
+        """The least and the greatest operand of the PEs."""
+        value = self.operands[place][entry]
+        return widened((value, value), self.strides[place][entry], self.shape.pes)
 
     def _ranges(self, row: Decoded) -> tuple[tuple[int, int], tuple[int, int]]:
         """What the two operands of an instruction may be, ends excluded; (0, 0): it has none."""
@@ -166,9 +174,9 @@ class Expansion:
     def _load(self, place: int, row: Decoded) -> Op:
         """An ld and the segments that it takes: in the order of the ld instructions (pe.md)."""
         destination = row.values["destination"]
-        start = self.operands[place][0]
         if destination == LD_PSUMS:
-            end = min(start + ACCUMULATORS, self.shape.output_queue)
+            start, high = self._span(place, 0)
+            end = min(high + ACCUMULATORS, self.shape.output_queue)
             block = block_mask(start, end, self.shape.output_block)
             if self._next_type() != PSUMS:
                 every = (1 << ACCUMULATORS) - 1
@@ -180,7 +188,7 @@ class Expansion:
                 message = f"{elements} partial sums a PE, a block takes {ACCUMULATORS}"
                 raise self._fault(place, "queue overflow", message)
             segments = [self._take(place, PSUMS)]
-            self._output_blocks(place, start, elements)
+            self._output_blocks(place, 0, elements)
             sums = (1 << elements) - 1
             return make_op(
                 place,
@@ -198,7 +206,7 @@ class Expansion:
             segments.append(self._take(place, WEIGHTS))
         if destination in (LD_ACTIVATIONS, LD_BOTH) and self._wants(ACTIVATIONS_SEGMENT):
             if self._next_type() == ACTIVATIONS_SEGMENT:
-                writes = self._input_blocks(place, start)
+                writes = self._input_blocks(place)
             segments.append(self._take(place, ACTIVATIONS_SEGMENT))
         if not segments:
             return make_op(place, "skip", NO_UNIT)
@@ -249,13 +257,14 @@ class Expansion:
             raise self._fault(place, "slice mismatch", message)
         return elements
 
-    def _input_blocks(self, place: int, start: int) -> int:
-        """The mask of the blocks that the next activations fill, from element `start` on."""
+    def _input_blocks(self, place: int) -> int:
+        """The mask of the blocks that the next activations fill."""
         elements = self._elements(place, self.shape.value_type)
-        end = start + elements
+        start, high = self._span(place, 0)
+        end = high + elements
         if end > self.shape.input_buffer:
             message = (
-                f"{elements} activations from element {start} on,"
+                f"{elements} activations from element {high} on,"
                 f" the input buffer holds {self.shape.input_buffer}"
             )
             raise self._fault(place, "queue overflow", message)
@@ -289,11 +298,11 @@ class Expansion:
         raw = self.raw and place > self.last_mac
         if function == NONSF:
             if row.values["src"] >= SCALAR_SOURCE:
-                block = self._output_blocks(place, target, 1)
+                block = self._output_blocks(place, 1, 1)
                 return [make_op(place, "scalar", SFU, function=function, blocks=block)]
             if source in self.line:
                 self.line.remove(source)
-            return [self._move(place, source, target)]
+            return [self._move(place, source)]
         scalar = self._to_scalar(row)
         chained = self.line.pop(0) if self.line else -1
         results = 1 if chained >= 0 else self.results
@@ -303,8 +312,8 @@ class Expansion:
             message = f"{results} results from scalar accumulator {target} on, there are {SCALARS}"
             raise self._fault(place, "queue overflow", message)
         if chained >= 0 and raw:
-            return [self._move(place, chained, target, chained)]
-        blocks = 0 if scalar else self._output_blocks(place, target, results)
+            return [self._move(place, chained, chained)]
+        blocks = 0 if scalar else self._output_blocks(place, 1, results)
         if chained >= 0:
             sums = 1 << chained
             return [
@@ -318,11 +327,11 @@ class Expansion:
                     blocks=blocks,
                 )
             ]
-        blocks |= self._output_blocks(place, source)
+        blocks |= self._output_blocks(place, 0)
         name = "bypass" if raw else "special"
         return [make_op(place, name, SFU, function=function, blocks=blocks)]
 
-    def _move(self, place: int, source: int, target: int, chained: int = -1) -> Op:
+    def _move(self, place: int, source: int, chained: int = -1) -> Op:
         return make_op(
             place,
             "move",
@@ -330,20 +339,22 @@ class Expansion:
             function=NONSF,
             chained=chained,
             sums=1 << source,
-            blocks=1 << target // self.shape.output_block,
+            blocks=self._output_blocks(place, 1, 1),
         )
 
     def _store(self, place: int) -> Op:
-        return make_op(
-            place, "store", STORE, blocks=self._output_blocks(place, self.operands[place][0])
-        )
+        return make_op(place, "store", STORE, blocks=self._output_blocks(place, 0))
 
-    def _output_blocks(self, place: int, start: int, results: int = 0) -> int:
-        results = results or self.results
-        end = start + results
+    def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
+        """The mask of the blocks in which `results` places lie from an operand of the PEs on."""
+        return self._blocks_of(place, self._span(place, entry), results)
+
+    def _blocks_of(self, place: int, span: tuple[int, int], results: int = 0) -> int:
+        results, (start, high) = results or self.results, span
+        end = high + results
         if end > self.shape.output_queue:
             message = (
-                f"{results} results from place {start} on,"
+                f"{results} results from place {high} on,"
                 f" the output queue holds {self.shape.output_queue}"
             )
             raise self._fault(place, "queue overflow", message)
@@ -360,17 +371,24 @@ class Expansion:
                 continue
             target = self._target(op)
             later = [
-                self.operands[other["place"]][0]
+                (self.operands[other["place"]][0], self.strides[other["place"]][0])
                 for other in self.ops[at + 1 :]
                 if other["name"] == "special" and other["chained"] < 0
             ]
             if target in later:
                 continue
-            blocks = self._output_blocks(op["place"], target)
+            place, (first, stride) = op["place"], target
+            blocks = self._blocks_of(place, widened((first, first), stride, self.shape.pes))
+            implied = (first, 0)
             ops.append(
-                make_op(op["place"], "store", STORE, lane=1, implied=(target, 0), blocks=blocks)
+                make_op(
+                    place, "store", STORE, lane=1, stride=stride, implied=implied, blocks=blocks
+                )
             )
         self.ops = ops
 
-    def _target(self, op: Op) -> int:
-        return op["implied"][1] if op["implied"] else self.operands[op["place"]][1]
+    def _target(self, op: Op) -> tuple[int, int]:
+        """The place in PE 0's output queue that a step writes, and its stride."""
+        if op["implied"]:
+            return op["implied"][1], 0
+        return self.operands[op["place"]][1], self.strides[op["place"]][1]

@@ -258,7 +258,7 @@ class Gang:
         if base not in self._limits:
             loaded = self.state.block_loaded[self.clusters]
             few = self.controls[:1] if (loaded == loaded[0]).all() else self.controls
-            found = [control.steps.limit(base) for control in few]
+            found = [control.steps.limits(np.array([base] * self.shape.pes))[0] for control in few]
             self._limits[base] = np.full(len(self.clusters), found)
         return self._limits[base]
 

@@ -28,7 +28,7 @@ from emu.pe.sequence import (
 )
 from emu.pe.state import Op, Packet, Run
 from isa.codec import codes
-from isa.pe import ACCUMULATORS, ENTRY, WEIGHTS_RECORD
+from isa.pe import ACCUMULATORS, BLOCKS, ENTRY, WEIGHTS_RECORD
 
 if TYPE_CHECKING:
     from emu.pe.row import Row
@@ -277,24 +277,25 @@ class Loading:
         A load fills whole blocks: what is behind its end in the last one counts as not loaded.
         """
         state, size = self.state, self.shape.input_block
-        elements = values.shape[1]
-        self._check_joins(cluster, int(start[0]))
-        for first in np.unique(start).tolist():  # all PEs have one base unless 604 changed it
-            pes = np.flatnonzero(start == first)
-            end = first + elements
-            whole = -(-end // size) * size
-            state.activations[cluster, pes, first:end] = values[pes]
-            state.bitmask[cluster, pes, first:end] = values[pes] != 0
-            state.bitmask[cluster, pes, end:whole] = False
-            state.block_loaded[cluster, first // size : whole // size] = size
-            state.block_loaded[cluster, whole // size - 1] -= whole - end
+        elements, pes = values.shape[1], np.arange(self.shape.pes)[:, None]
+        self._check_joins(cluster, start)
+        places = start[:, None] + np.arange(elements)
+        state.activations[cluster, pes, places] = values
+        end = start[:, None] + elements
+        element, whole = np.arange(self.shape.input_buffer), -(-end // size) * size
+        state.bitmask[cluster][(element >= end) & (element < whole)] = False
+        state.bitmask[cluster, pes, places] = values != 0
+        block = np.arange(BLOCKS)
+        filled = (block >= start[:, None] // size) & (block < whole // size)
+        loaded = state.block_loaded[cluster]
+        loaded[filled] = np.minimum(end - block * size, size)[filled]
 
     def _fill_all(self, packet: Packet, segment: int, first: int, values: NDArray[Any]) -> None:
         """The same for all clusters of the packet at once, if all PEs begin at `first`."""
         state, size, clusters = self.state, self.shape.input_block, packet["clusters"]
         if first % size:
             for cluster in clusters:
-                self._check_joins(cluster, first)
+                self._check_joins(cluster, np.full(self.shape.pes, first))
         end = first + values.shape[1]
         whole = -(-end // size) * size
         some = slice(None) if len(clusters) == self.shape.clusters else clusters
@@ -302,8 +303,8 @@ class Loading:
         state.activations[some, :, first:end] = mine
         state.bitmask[some, :, first:end] = mine != 0
         state.bitmask[some, :, end:whole] = False
-        state.block_loaded[some, first // size : whole // size] = size
-        state.block_loaded[some, whole // size - 1] -= whole - end
+        state.block_loaded[some, :, first // size : whole // size] = size
+        state.block_loaded[some, :, whole // size - 1] -= whole - end
 
     def _by_owner(self, values: NDArray[Any], packet: Packet, segment: int) -> NDArray[Any]:
         """Slices of a segment as all clusters get them: they spread to (clusters, PEs, ...)."""
@@ -312,15 +313,18 @@ class Loading:
             return values[:, None]
         return values.reshape(-1, self.shape.pes, values.shape[1]) if mode == SLICED else values
 
-    def _check_joins(self, cluster: int, start: int) -> None:
+    def _check_joins(self, cluster: int, starts: NDArray[Any]) -> None:
         """What begins inside of a block goes on behind what is loaded there. Raises `Fault`."""
-        block, inside = divmod(start, self.shape.input_block)
-        if inside > self.state.block_loaded[cluster, block]:
+        block, inside = np.divmod(starts, self.shape.input_block)
+        torn = inside > self.state.block_loaded[cluster, np.arange(self.shape.pes), block]
+        if torn.any():
+            pe = int(np.flatnonzero(torn)[0])
+            base = int(starts[pe])
             raise Fault(
                 "queue underflow",
-                f"ld activations, base={start}: the {inside} elements of its block"
+                f"ld activations, base={base}: the {int(inside[pe])} elements of its block"
                 f" before it are not all loaded in cluster {cluster}",
-                {"cluster": cluster, "base": start},
+                {"cluster": cluster, "base": base},
             )
 
     # Partial sums
@@ -332,17 +336,19 @@ class Loading:
         state = self.state
         state.output[cluster, np.arange(self.shape.pes)[:, None], places] = values
         state.output_writes[cluster] += elements
-        self.row.results.mark_written(cluster, int(start[0]), elements)
+        self.row.results.mark_written(cluster, start, elements)
         for number in range(elements):
             self._add(cluster, number, values[:, number])
 
     def psums_from_queue(self, cluster: int, start: NDArray[Any]) -> None:
         """Add what was written of the four elements of a block to accumulators 0 to 3."""
         state, pes = self.state, np.arange(self.shape.pes)
-        first = int(start[0])
-        written = state.output_written[cluster, :, first : first + ACCUMULATORS]
+        places = start[:, None] + np.arange(ACCUMULATORS)
+        inside = places < self.shape.output_queue
+        places = np.where(inside, places, 0)
+        written = state.output_written[cluster, pes[:, None], places] & inside
         if not written.any():
-            block = first // self.shape.output_block
+            block = int(start[0]) // self.shape.output_block
             raise Fault(
                 "queue underflow",
                 f"ld psums: nothing was written to block {block} of the output queue"
@@ -351,7 +357,7 @@ class Loading:
             )
         state.output_reads[cluster] += written.sum(axis=1)
         for number in np.flatnonzero(written.any(axis=0)).tolist():
-            values = state.output[cluster, pes, start + number]
+            values = state.output[cluster, pes, places[:, number]]
             self._add(cluster, number, np.where(written[:, number], values, values.dtype.type(0)))
 
     def _add(self, cluster: int, number: int, values: NDArray[Any]) -> None:

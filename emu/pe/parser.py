@@ -1,11 +1,13 @@
 """The parser 606 of a cluster: a configuration into an instruction buffer and the register file.
 
 Seed 000 ¶106: the sequence goes to the buffer that the command names, and the operands of each
-instruction, as they are for each PE, to entries of the register file.
+instruction, as they are for each PE, to entries of the register file: the written operand, and
+its strides over the PEs and the clusters.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +22,17 @@ from isa.pe import (
     BUFFERS,
     ENTRY_OF,
     INSTRUCTION_BYTES,
+    RECORD_SIZE,
     SEQUENCE,
     SEQUENCE_LENGTH,
     SHORT_PIPELINE,
     STATES,
     STEP,
+    STRIDE,
+    STRIDE_KIND,
     THEN,
+    record_kind,
+    strided,
 )
 
 if TYPE_CHECKING:
@@ -77,7 +84,7 @@ class SequenceParser:
         if sequence_length(header) != parser["length"]:
             raise Fault(
                 "malformed packet",
-                f"a sequence of {header['count']} instructions and {header['steps']} steps has"
+                f"a sequence of {header['count']} instructions and {header['records']} records has"
                 f" {sequence_length(header)} bytes, the segment {parser['length']}",
                 {"length": parser["length"]},
                 address=base,
@@ -88,13 +95,18 @@ class SequenceParser:
         word = int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little")
         source, target = parse_instruction(self.shape, header, word, base + at)
         self.state.words[c, buffer, parsed] = word
-        self.state.registers[c, buffer, parsed, 0] = source
-        self.state.registers[c, buffer, parsed, 1] = target
+        strides = raw_strides(data, header)[parsed]
+        for entry, value in enumerate((source, target)):
+            pe, cluster = strides[entry]
+            apart = cluster * np.array(c)[:, None] + pe * np.arange(self.shape.pes)
+            self.state.registers[c, buffer, parsed, entry] = value + apart
         for cluster in clusters:
             self.state.parsers[cluster]["parsed"] = parsed + 1
         if parser["parsed"] < header["count"]:
             return False
-        self.state.steps[c, buffer] = parse_steps(data, header, base)
+        self.state.steps[c, buffer], self.state.strides[c, buffer] = parse_records(
+            data, header, base
+        )
         self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
         self.state.origins[c, buffer] = parser["address"] + start
         if self.row.remembered is not None:
@@ -106,7 +118,7 @@ class SequenceParser:
 
 def instructions_offset(header: dict[str, int]) -> int:
     """Bytes from a sequence's start to its first instruction."""
-    return SEQUENCE.size + STEP.size * header["steps"]
+    return SEQUENCE.size + RECORD_SIZE * header["records"]
 
 
 def sequence_length(header: dict[str, int]) -> int:
@@ -126,9 +138,6 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
         f"then is {then}, neither 0 nor {THEN} to {THEN + BUFFERS - 1}": (
             then != 0 and not THEN <= then < THEN + BUFFERS
         ),
-        f"{header['steps']} steps need the stages SU and WB, pipeline=4": (
-            header["steps"] != 0 and header["pipeline"] == SHORT_PIPELINE
-        ),
         "a sliding window of no entries": sliding and not header["window"],
     }
     for what, found in wrong.items():
@@ -137,35 +146,68 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
     return header
 
 
-def parse_steps(data: bytes, header: dict[str, int], address: int) -> NDArray[np.int32]:
-    """By instruction and operand the inner and outer step of a sequence. Raises `Fault`."""
-    found = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
-    given = set()
-    start = instructions_offset(header)
-    for number in range(header["steps"]):
-        at = SEQUENCE.size + STEP.size * number
-        try:
-            step = unpack(STEP, data, at)
-        except StructureError as error:
-            values: dict[str, int | str] = {"step": number}
-            raise Fault("malformed packet", str(error), values, address=address + at) from None
-        place, operand = step["instruction"], step["operand"]
-        names: list[str] = []
-        if place < header["count"]:
-            where = start + INSTRUCTION_BYTES * place
-            row = decoded(int.from_bytes(data[where : where + INSTRUCTION_BYTES], "little")).row
-            names = [name for name in (x.name for x in row.operands) if name in ENTRY_OF]
-        why = ""
-        if operand not in {ENTRY_OF[name] for name in names}:
-            why = "there is no such operand"
-        elif (place, operand) in given:
-            why = "it has a step already"
-        if why:
-            message = f"step {number}, of operand {operand} of instruction {place}: {why}"
-            raise Fault("malformed packet", message, {"step": number}, address=address + at)
-        given.add((place, operand))
-        found[place, operand] = step["inner"], step["outer"]
+def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
+    """By instruction and operand the strides of PE and cluster, not checked yet."""
+    found = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int64)
+    for at in _records(header):
+        if record_kind(data, at) is STRIDE:
+            try:
+                stride = unpack(STRIDE, data, at)
+            except StructureError:
+                continue  # `parse_records` says so
+            entry = stride["operand"] - STRIDE_KIND
+            found[stride["instruction"], entry] = stride["pe"], stride["cluster"]
     return found
+
+
+def _records(header: dict[str, int]) -> range:
+    """Where the records of a sequence begin."""
+    return range(SEQUENCE.size, instructions_offset(header), RECORD_SIZE)
+
+
+def parse_records(
+    data: bytes, header: dict[str, int], address: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """By instruction and operand the steps (inner, outer) and the stride of PEs. Raises `Fault`."""
+    steps = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
+    strides = np.zeros((SEQUENCE_LENGTH, 2), np.int32)
+    given = set()
+    for number, at in enumerate(_records(header)):
+        kind = record_kind(data, at)
+        try:
+            record = unpack(kind, data, at)
+        except StructureError as error:
+            values: dict[str, int | str] = {kind.name: number}
+            raise Fault("malformed packet", str(error), values, address=address + at) from None
+        place, operand, stepped = record["instruction"], record["operand"], kind is STEP
+        why = ""
+        if operand - (0 if stepped else STRIDE_KIND) not in _entries(data, header, place, stepped):
+            why = "there is no such operand" if stepped else "it is the same in all PEs"
+        elif (place, operand) in given:
+            why = f"it has a {kind.name} already"
+        elif stepped and header["pipeline"] == SHORT_PIPELINE:
+            why = "a step needs the stages SU and WB, pipeline=4"
+        if why:
+            operand -= 0 if stepped else STRIDE_KIND
+            message = f"{kind.name} {number}, of operand {operand} of instruction {place}: {why}"
+            raise Fault("malformed packet", message, {kind.name: number}, address=address + at)
+        given.add((place, operand))
+        if stepped:
+            steps[place, operand] = record["inner"], record["outer"]
+        else:
+            strides[place, operand - STRIDE_KIND] = record["pe"]
+    return steps, strides
+
+
+def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:
+    """The entries of an instruction that a record of one kind may name."""
+    if place >= header["count"]:
+        return ()
+    at = instructions_offset(header) + INSTRUCTION_BYTES * place
+    found = decoded(int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little"))
+    if not stepped:
+        return strided(found.row, found.values)
+    return [ENTRY_OF[x.name] for x in found.row.operands if x.name in ENTRY_OF]
 
 
 def parse_instruction(

@@ -94,26 +94,40 @@ class Results:
 
     # Output queue
 
-    def mark_written(self, cluster: int, start: int, count: int, pes: Pes = EVERY_PE) -> None:
-        """Places of `pes` from `start` on were written; the rest of the last block was not."""
+    def mark_written(
+        self, cluster: int, starts: NDArray[Any], count: int, pes: Pes = EVERY_PE
+    ) -> None:
+        """Places of `pes` from `starts` on, one for each, were written; the rest of the last
+        block was not.
+        """
         size = self.shape.output_block
         written = self.state.output_written[cluster]
-        written[pes, start : start + count] = True
-        written[pes, start + count : -(-(start + count) // size) * size] = False
+        start = int(starts[0])
+        if (starts == start).all():
+            written[pes, start : start + count] = True
+            written[pes, start + count : -(-(start + count) // size) * size] = False
+            return
+        place, ends = np.arange(self.shape.output_queue), starts[:, None] + count
+        inside = (place >= starts[:, None]) & (place < ends)
+        rest = (place >= ends) & (place < -(-ends // size) * size)
+        written[pes] = (written[pes] | inside) & ~rest
 
-    def holders(self, cluster: int, start: int, count: int, what: str) -> NDArray[np.intp]:
-        """The PEs that hold `count` results from `start` on; the others hold none of them.
+    def holders(
+        self, cluster: int, starts: NDArray[Any], count: int, what: str
+    ) -> NDArray[np.intp]:
+        """The PEs that hold `count` results from their `starts` on; the others hold none of them.
 
         Raises `Fault` if nobody does, or if one holds a part of them.
         """
-        written = self.state.output_written[cluster, :, start : start + count]
+        places = starts[:, None] + np.arange(count)
+        written = self.state.output_written[cluster, self.pes[:, None], places]
         if written.all():
             return self.pes
         whole = written.all(axis=1)
         torn = written.any(axis=1) & ~whole
         if torn.any() or not whole.any():
             pe = int(np.flatnonzero(torn)[0]) if torn.any() else 0
-            place = start + int(np.flatnonzero(~written[pe])[0])
+            place = int(places[pe, np.flatnonzero(~written[pe])[0]])
             raise Fault(
                 "queue underflow",
                 f"{what}: nothing was written to place {place}"
@@ -133,17 +147,17 @@ class Results:
         state.output[cluster, self.pes, target] = value
         state.accumulators[cluster, self.pes, source] = 0
         state.output_writes[cluster] += 1
-        self.mark_written(cluster, int(target[0]), 1)
+        self.mark_written(cluster, target, 1)
 
     def bypass(self, cluster: int, source: NDArray[Any], target: NDArray[Any], count: int) -> None:
         """Raw partial sums go past the SFU, by selectors 514 and 515."""
-        pes = self.holders(cluster, int(source[0]), count, "spu")
+        pes = self.holders(cluster, source, count, "spu")
         output, places = self.state.output[cluster], np.arange(count)
         to, of = target[pes][:, None] + places, source[pes][:, None] + places
         output[pes[:, None], to] = output[pes[:, None], of]
         self.state.output_reads[cluster, pes] += count
         self.state.output_writes[cluster, pes] += count
-        self.mark_written(cluster, int(target[0]), count, pes)
+        self.mark_written(cluster, target[pes], count, pes)
 
     # Stores
 
@@ -185,7 +199,7 @@ class Results:
         count = out["count"]
         if not count or not writers.size:
             return []
-        holders = self.holders(cluster, int(source[0]), count, "st")
+        holders = self.holders(cluster, source, count, "st")
         held = np.zeros(self.shape.pes, np.bool_)
         held[holders] = True
         writers = writers[held[writers - cluster * self.shape.pes]]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emu.boxes import Box
 from emu.core import NEVER, Core, Stall, Units
 from emu.faults import Fault, Stop
 from emu.origins import Origins
 from emu.pe import timing
 from emu.pe.arithmetic import Adder
+from emu.pe.boxes import boxes_of, entries_of
 from emu.pe.control import Control
 from emu.pe.distribution import Distribution
 from emu.pe.loading import Loading
@@ -29,6 +31,7 @@ from isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
 if TYPE_CHECKING:
     from emu.device import Device
     from emu.ports import Port
+    from isa.model import Queue
 
 
 class Row(Core):
@@ -98,6 +101,15 @@ class Row(Core):
         """The bus and the runs of the clusters, as far as there are some."""
         found = tuple(stalls(self)) if self.running else ()
         return found or super().stalls()
+
+    @property
+    def boxes(self) -> Sequence[Box]:
+        """See `Core.boxes`: those of seed 000, Fig. 5a and 5b."""
+        return boxes_of(self)
+
+    def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
+        """See `Core.entries`: decoded, as the boxes have them."""
+        return entries_of(self, queue.name, *units)
 
     def unit(self, units: tuple[int, ...]) -> Stall:
         """What a cluster or a PE is at."""

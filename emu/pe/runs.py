@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from emu.pe.control import Control
 
 LANES = (0, 1)
-BUFFER_FIELDS = ("headers", "words", "steps", "origins", "registers")  # what a buffer holds
+BUFFER_FIELDS = (
+    "headers",
+    "words",
+    "steps",
+    "strides",
+    "origins",
+    "registers",
+)  # what a buffer holds
 FIFO, ROTATION, WINDOW = range(len(STATES))
 
 

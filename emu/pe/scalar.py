@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from emu.core import NEVER
 from emu.pe import timing
 from emu.pe.buffers import buffer_of
@@ -22,6 +24,7 @@ class ScalarUnit:
 
     def __init__(self, control: Control) -> None:
         self.state, self.cluster = control.state, control.cluster
+        self.pes = np.arange(control.shape.pes)
 
     def ended(self, run: Run, op: Op) -> None:
         """An instruction of a run with four stages has ended: SU and WB come next."""
@@ -41,8 +44,10 @@ class ScalarUnit:
                 continue
             again = iteration + 1 < run["iterations"]
             operands = buffer.operands(run["initial"], iteration + 1 if again else 0)[place]
-            for operand, value in enumerate(operands):
-                self.state.registers[c, number, place, operand] = value
+            for operand, (value, stride) in enumerate(
+                zip(operands, buffer.strides[place], strict=True)
+            ):
+                self.state.registers[c, number, place, operand] = value + stride * self.pes
         run["unwritten"] = left
 
     def next_start(self, run: Run, op: Op) -> int:

@@ -40,7 +40,7 @@ class Special:
             state.sfu_fifo[cluster] = accumulator
             accumulator[...] = 0
         else:
-            holders = self.row.results.holders(cluster, source[0], job["count"], "spu")
+            holders = self.row.results.holders(cluster, np.array(source), job["count"], "spu")
             job["pes"] = holders.tolist()
         state.sfu_jobs[cluster] = job
 
@@ -135,7 +135,8 @@ class Special:
         state.sfu_jobs[cluster] = None
         target, count = job["target"][0], job["count"]
         if job["function"] != REDUCE:
-            results.mark_written(cluster, target, count, np.array(job["pes"]))
+            pes = np.array(job["pes"])
+            results.mark_written(cluster, np.array(job["target"])[pes], count, pes)
         elif job["reduction"] in SCALAR_REDUCTIONS:
             self._to_scalar_unit(cluster, job)
         else:
@@ -146,7 +147,7 @@ class Special:
         state, count = self.state, len(values)
         state.output[cluster, 0, target : target + count] = values
         state.output_writes[cluster, 0] += count
-        self.row.results.mark_written(cluster, target, count)
+        self.row.results.mark_written(cluster, np.full(self.shape.pes, target), count)
         state.output_written[cluster, 1:, target : target + count] = False
 
     def _to_scalar_unit(self, cluster: int, job: SfuJob) -> None:

@@ -194,7 +194,8 @@ class Op(TypedDict):
     name: str  # what it does: one of the names in emu/pe/steps.py
     function: int  # of spu: place in isa.pe.FUNCTIONS; of ld: in DESTINATIONS
     iteration: int  # of the run
-    base: int  # of a mac: the element address that is added to indices
+    base: int  # of a mac: the element address that is added to indices, of PE 0
+    stride: int  # what that, or the source of `implied`, changes by from a PE to the next
     unit: int  # that does it, or NO_UNIT
     lane: int  # 0: in the order of the sequence; 1: streams, in their own order
     state: int
@@ -268,7 +269,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("weight_count", "int64", pe, f"503: {held}"),
         StateField("activations", shape.value_type, (*pe, shape.input_buffer), "504: activations"),
         StateField("bitmask", "bool_", (*pe, shape.input_buffer), "504: which activations are not zero"),
-        StateField("block_loaded", "int64", (c, BLOCKS), "504: how many elements of each block are loaded, from its first on", levels=1),
+        StateField("block_loaded", "int64", (*pe, BLOCKS), "504: how many elements of each block are loaded, from its first on"),
         # PE: index comparator and load queues. A load is weight place << 16 | input index.
         StateField("mac_left", "int64", pe, "505: weight entries of this mac that are still to be examined"),
         StateField("mac_next", "int64", pe, "505: place in 503 of the entry to be examined next"),
@@ -302,6 +303,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("origins", "int64", (c, BUFFERS), "instruction buffers: offset of the first instruction in the half", -1, levels=1),
         StateField("registers", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, k), "605: operands of each instruction by PE, full element addresses or accumulators", levels=1),
         StateField("steps", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, 2), "604: what each operand changes by at an inner and, besides, at an outer loopback", levels=1),
+        StateField("strides", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2), "606: what each operand changes by from a PE to the next", levels=1),
         StateField("scalar_sums", shape.sum_type, (c, BUFFERS, SCALARS), "604: accumulators of values that PEs sent, entries of 605", levels=1),
         StateField("scalar_held", "bool_", (c, BUFFERS, SCALARS), "604: which of them hold something", levels=1),
         StateField("segment_entries", "int64", (c, BUFFERS, k), "503: entries that the buffer's run has loaded", levels=1),

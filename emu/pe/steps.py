@@ -55,7 +55,7 @@ class Steps:
         pes = self.shape.pes
         if op["implied"] is not None:
             first, second = op["implied"]
-            return np.full(pes, first), np.full(pes, second)
+            return first + op["stride"] * np.arange(pes), np.full(pes, second)
         entries = self.state.registers[self.cluster, run["buffer"], op["place"]]
         first_entry = np.full(pes, op["chained"]) if op["chained"] >= 0 else entries[0]
         return first_entry, entries[1]
@@ -82,8 +82,7 @@ class Steps:
         base, total = self.operands(run, op)
         word = int(self.state.words[c, run["buffer"], op["place"]])
         balance = bool(decoded(word).values["balance"])
-        limits = {int(value): self.limit(int(value)) for value in np.unique(base)}
-        limit = np.array([limits[int(value)] for value in base])
+        limit = self.limits(base)
         self.control.do(COMPUTING, now)
         if self.control.row.tracing:
             self.control.row.tracer.mac_begins(c)
@@ -108,14 +107,15 @@ class Steps:
         state.weight_index[c, np.arange(self.shape.pes)[:, None], places] = np.arange(window)
         return np.full_like(entries, window)
 
-    def limit(self, base: int) -> int:
-        """The end of the activations that are loaded from `base` on without a gap."""
-        size, loaded = self.shape.input_block, self.state.block_loaded[self.cluster].tolist()
-        block = base // size
-        while block < BLOCKS and loaded[block] == size:
-            block += 1
-        end = block * size + (loaded[block] if block < BLOCKS else 0)
-        return max(end, base)
+    def limits(self, base: NDArray[Any]) -> NDArray[Any]:
+        """The end of the activations that each PE has loaded without a gap from its base on."""
+        size, pes = self.shape.input_block, np.arange(self.shape.pes)
+        loaded = self.state.block_loaded[self.cluster]
+        torn = (loaded < size) & (np.arange(BLOCKS) >= (base // size)[:, None])
+        block = torn.argmax(axis=1)
+        end = np.where(torn.any(axis=1), block * size + loaded[pes, block], BLOCKS * size)
+        limits: NDArray[Any] = np.maximum(end, base)
+        return limits
 
     def _start_move(self, run: Run, op: Op, now: int) -> None:
         source, target = self.operands(run, op)

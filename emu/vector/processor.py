@@ -315,7 +315,7 @@ class Processor(Hart):
 
     def units(self) -> Units:
         """The lanes of a byte of the vector unit."""
-        return Units(VECTOR_BYTES, 1)
+        return Units(VECTOR_BYTES, 1, store=VECTOR_BYTES)
 
     def uses(self, row: Instruction) -> int:
         return units_used(row)

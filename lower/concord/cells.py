@@ -1,7 +1,9 @@
 """Memories as cells, each with the node that was written there; and what a read of cells is.
 
-A cell is a native vector, or a native tile. Reads are found again as whole values, rows and
-columns of them, several beside or below each other; what is none of that is taken cell by cell.
+A cell is a native vector; of MatrixRf a native tile. In Dram a tile is N cells, its rows: of a
+matrix that lies there a cell is the row of a tile, counted tile by tile. Reads are found again as
+whole values, rows and columns of them, several beside or below each other; what is none of that is
+taken cell by cell.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lower.concord.chains import Place
 from lower.concord.graph import Graph, Node
 
 Ints = NDArray[np.int64]
@@ -51,6 +54,40 @@ def indices(node: Node, rows: int) -> Ints:
     """The cells of a node for each of `rows` iterations."""
     cells = np.arange(node.rows * node.blocks, dtype=np.int64).reshape(node.rows, node.blocks)
     return cells if node.rows == rows else np.repeat(cells[:1], rows, axis=0)
+
+
+def as_vectors(graph: Graph, owner: Ints) -> Ints:
+    """The owners of cells that are read as vectors: of a matrix the rows of its tiles."""
+    for number in np.unique(owner[owner != NOTHING]).tolist():
+        node = graph.nodes[number]
+        if node.is_matrix:
+            if number not in graph.as_vectors:
+                count = node.rows * node.blocks * graph.native
+                graph.as_vectors[number] = graph.add("rows_of_tiles", (node,), count, 1)
+            owner = np.where(owner == number, graph.as_vectors[number].number, owner)
+    return owner
+
+
+def as_tiles(graph: Graph, owner: Ints, index: Ints, rows: int, place: Place) -> tuple[Ints, Ints]:
+    """Of tiles, each a row of N cells: the matrix of each, and which tile of it that is.
+
+    Tiles that are not whole tiles of a matrix are put together of their rows, all in one matrix;
+    `rows` is how many rows of tiles there are.
+    """
+    count, native = owner.shape
+    first = index[:, 0]
+    matrices = [number for number in np.unique(owner).tolist() if graph.nodes[number].is_matrix]
+    whole = (owner == owner[:, :1]).all(axis=1) & np.isin(owner[:, 0], matrices)
+    whole &= (first % native == 0) & (index == first[:, None] + np.arange(native)).all(axis=1)
+    owners, indices = owner[:, 0].copy(), first // native
+    rest = np.flatnonzero(~whole)
+    if len(rest):
+        cells = [part[rest].reshape(-1, 1) for part in (as_vectors(graph, owner), index)]
+        lines = _repeated(graph, vectors(graph, *cells), len(rest) * native)
+        down = rows if len(rest) == count else 1
+        made = graph.add("matrix_of_rows", (lines,), down, len(rest) // down, place)
+        owners[rest], indices[rest] = made.number, np.arange(len(rest))
+    return owners, indices
 
 
 def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:

@@ -14,12 +14,20 @@ from lower.concord.chains import Place
 
 # Nodes that stand for data, not for an operation.
 SOURCES = ("input", "zeros", "zero_tiles")
-# Matrices come from sources alone: what is made of them stands before everything else.
-EARLY = (*SOURCES, "part", "join_tiles", "stack_tiles", "quantise_matrix")
+# Of matrices that the layer takes, what is made of them comes before all other operations.
+EARLY = (
+    *SOURCES, "part", "join_tiles", "stack_tiles", "matrix_of_rows", "rows_of_tiles",
+    "requantise_matrix", "quantise_matrix",
+)  # fmt: skip
+# Nodes whose value is a matrix in the host format: rows and columns of native tiles.
+MATRICES = (
+    "zero_tiles", "part", "join_tiles", "stack_tiles", "matrix_of_rows", "requantise_matrix",
+)  # fmt: skip
 # Nodes that only choose and move, and quantisers: the same one is made once.
 SHARED = (
     "zeros", "zero_tiles", "rows", "take", "columns", "regroup", "join", "stack", "windows",
-    "part", "join_tiles", "stack_tiles", "quantise", "quantise_matrix", "requantise",
+    "part", "join_tiles", "stack_tiles", "matrix_of_rows", "rows_of_tiles", "requantise_matrix",
+    "quantise", "quantise_matrix", "requantise",
 )  # fmt: skip
 
 
@@ -36,6 +44,12 @@ class Node:
     place: Place | None = None
     chain: int = -1  # which chain of the run made it
     name: str = ""  # of a tensor that a hint names
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether its value is a matrix in the host format."""
+        kind = self.value["kind"] if self.operation == "input" else ""
+        return self.operation in MATRICES or kind == "matrix"
 
     @property
     def value(self) -> dict[str, Any]:
@@ -63,6 +77,13 @@ class Tensor:
         one = self.kind == "vectors" and self.rows == 1
         return (self.columns,) if one else (self.rows, self.columns)
 
+    def bytes(self, native: int, item: int) -> tuple[int, int]:
+        """Where it begins and ends in its memory, its elements having `item` bytes."""
+        across = -(-self.columns // native)
+        down = -(-self.rows // native) if self.kind == "matrix" else self.rows
+        unit = native * item * (native if self.kind == "matrix" else 1)
+        return self.address * unit, (self.address + down * across) * unit
+
 
 @dataclass
 class Output:
@@ -77,11 +98,14 @@ class Output:
 class Graph:
     """The nodes of a program."""
 
+    native: int  # elements of a native vector
     nodes: list[Node] = field(default_factory=list)
     inputs: list[tuple[Tensor, Node]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     chain: int = -1
     regrouped: dict[tuple[int, int, int], Node] = field(default_factory=dict)
+    early: set[int] = field(default_factory=set)  # nodes of EARLY that need no other operation
+    as_vectors: dict[int, Node] = field(default_factory=dict)  # matrices as rows of their tiles
 
     def add(
         self,
@@ -96,6 +120,8 @@ class Graph:
         number, numbers = len(self.nodes), tuple(values.items())
         node = Node(number, operation, tuple(inputs), rows, blocks, numbers, place, self.chain)
         self.nodes.append(node)
+        if operation in EARLY and all(item.number in self.early for item in node.inputs):
+            self.early.add(number)
         return node
 
     def live(self, roots: Iterable[Node]) -> list[Node]:

@@ -10,6 +10,7 @@ from asm.program import DTYPE_SIZES, Program
 from isa import memory_map
 from isa.config import Configuration
 from isa.nnp import CORE
+from lower.concord.graph import Tensor
 from lower.errors import LowerError
 
 HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
@@ -54,6 +55,49 @@ def hints(program: Program, config: Configuration) -> list[Hint]:
         if min(hint.rows, hint.columns) < 1:
             raise LowerError(f"{hint.name} has no elements")
     return [*said, *(hint for hint in _declared(program, config) if hint.name not in found)]
+
+
+def check_places(program: Program, tensors: Iterable[Tensor], config: Configuration) -> None:
+    """Refuse tensors of Dram that lie where the dma moves tensors of queues: `LowerError`."""
+    native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
+    for tensor in tensors:
+        if tensor.memory != "Dram":
+            continue
+        start, end = (memory_map.EXTERNAL + at for at in tensor.bytes(native, DTYPE_SIZES[host]))
+        for other in program.tensors:
+            if other.at and other.address < end and start < other.address + other.size:
+                raise LowerError(
+                    f"{tensor.name} lies in Dram where '{other.name}' is in external memory, which"
+                    f" the dma moves through {other.at}: that is not followed",
+                    "data that Dram counts from its begin come first: `.data` and `.array`",
+                )
+
+
+def check_types(program: Program, inputs: Iterable[Tensor], config: Configuration) -> None:
+    """Refuse tensors whose data the program holds in another element type. Raises `LowerError`.
+
+    What is all zeros is the same in each type; unsigned integers of its size are its bits.
+    """
+    native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
+    bits = host.replace("float", "uint")
+    for tensor in inputs:
+        if tensor.memory != "Dram":
+            continue
+        start, end = tensor.bytes(native, DTYPE_SIZES[host])
+        for data in program.typed:
+            low = max(start, data.address - memory_map.EXTERNAL)
+            high = min(end, data.address - memory_map.EXTERNAL + data.size)
+            if data.dtype in (host, bits) or low >= high:
+                continue
+            section = program.section_at(data.address)
+            offset = 0 if section is None else memory_map.EXTERNAL - section.address
+            if section is None or not any(section.data[low + offset : high + offset]):
+                continue
+            raise LowerError(
+                f"{data.file}:{data.line}: these data are {data.dtype}, and {tensor.name} is read"
+                f" from them as {host} (nnp.host_format)",
+                f"numpy.save(FILE, array.astype(numpy.{host}))",
+            )
 
 
 def _declared(program: Program, config: Configuration) -> Iterable[Hint]:

@@ -26,21 +26,34 @@ class Inputs:
     def fill(
         self, name: str, memory: Cells, addresses: Ints, pieces: Pieces, *, tiles: bool
     ) -> None:
-        """Have an input for each cell that nobody wrote."""
+        """Have an input for each cell that nobody wrote; addresses are of vectors or of tiles."""
         self._pieces(name, memory, addresses.ravel(), pieces, tiles=tiles)
         flat = np.unique(addresses)
-        memory.reserve(int(flat[-1]) + 1)
         while True:
-            missing = flat[memory.owner[flat] == NOTHING]
+            free = self._free(memory, self._cells(flat, tiles=tiles))
+            missing = flat[free.any(axis=1)]
             if not len(missing):
                 return
             first = int(missing[0])
-            hint = (
-                self.hint_at(name, first, tiles=tiles)
-                or self._declared_at(name, memory, first, tiles=tiles)
-                or self._unnamed(name, addresses, missing, tiles=tiles)
-            )
-            self.make(hint, memory, tiles=tiles)
+            lines = self._cells(missing[:1], tiles=tiles).ravel()
+            lines = lines[self._free(memory, lines)]
+            hint = self.hint_at(name, first, tiles=tiles)
+            if hint is not None:
+                self.make(hint, memory, tiles=tiles)
+                continue
+            hint = self._declared_at(name, memory, int(lines[0]))
+            if hint is None and not free[flat == first].all():
+                hint = self._unnamed_rows(name, lines)
+            if hint is not None:  # also of tiles: their rows are vectors
+                self.make(hint, memory, tiles=False)
+                continue
+            whole = flat[free.all(axis=1)]
+            self.make(self._unnamed(name, addresses, whole, tiles=tiles), memory, tiles=tiles)
+
+    def _cells(self, addresses: Ints, *, tiles: bool) -> Ints:
+        """The cells of vectors, or of tiles of Dram: a row an address."""
+        size = self.native if tiles else 1
+        return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
         """What is read and written to hinted places: the tensors of these hints, where it is read.
@@ -53,7 +66,7 @@ class Inputs:
             if hint.name in self.used or self.hint_at(name, first, tiles=tiles):
                 continue
             run = np.array_equal(place, first + np.arange(self._size(hint, tiles=tiles)))
-            if run and self._free(memory, place).all():
+            if run and self._free(memory, self._cells(place, tiles=tiles)).all():
                 self.make(replace(hint, memory=name, address=first), memory, tiles=tiles)
 
     def of_queue(self, name: str, begin: int, rows: int, columns: int, pieces: Pieces) -> Cells:
@@ -96,25 +109,30 @@ class Inputs:
                 return hint
         return None
 
-    def _declared_at(self, name: str, memory: Cells, address: int, *, tiles: bool) -> Hint | None:
-        """The declared tensor that a cell lies in, if hints name no part of it."""
-        hint = self.hint_at(name, address, tiles=tiles, said=False)
+    def _declared_at(self, name: str, memory: Cells, address: int) -> Hint | None:
+        """The declared tensor, of vectors, that a cell lies in, if hints name no part of it."""
+        hint = self.hint_at(name, address, tiles=False, said=False)
         if hint is None:
             return None
-        end = hint.address + self._size(hint, tiles=tiles)
+        end = hint.address + self._size(hint, tiles=False)
         if any(
-            tensor.memory == name and hint.address <= tensor.address < end
+            tensor.memory == name and hint.address <= self._begin(tensor) < end
             for tensor, _ in self.graph.inputs
         ):  # the rest of it
             native = self.native
             return replace(hint, address=address, rows=end - address, columns=native)
         for other in self.hints:
             if other.said and other.memory == name:
-                last = other.address + self._size(other, tiles=tiles)
+                last = other.address + self._size(other, tiles=False)
                 if other.address < end and hint.address < last:
                     return None
         cells_of = hint.address + np.arange(end - hint.address)
         return hint if self._free(memory, cells_of).all() else None
+
+    def _begin(self, tensor: Tensor) -> int:
+        """The first cell of a tensor: of Dram a tile is so many."""
+        tiles = tensor.memory == "Dram" and tensor.kind == "matrix"
+        return tensor.address * (self.native if tiles else 1)
 
     def _unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
         """A tensor of what is read, called after where it lies."""
@@ -130,8 +148,15 @@ class Inputs:
             return Hint(f"matrix_{label}", name, first, rows * native, columns * native)
         return Hint(label, name, first, rows, columns * native)
 
+    def _unnamed_rows(self, name: str, lines: Ints) -> Hint:
+        """The first rows of a tile that nobody wrote, called after where they lie."""
+        first, run = int(lines[0]), 1
+        while run < len(lines) and lines[run] == first + run:
+            run += 1
+        return Hint(f"{name.lower()}_{first}", name, first, run, self.native)
+
     def make(self, hint: Hint, memory: Cells, *, tiles: bool, at: int | None = None) -> Node:
-        """An input tensor, in its cells: from its address on, or from `at`."""
+        """An input tensor, in its cells: from its address on, or, tiles as cells, from `at`."""
         kind = "matrix" if tiles else "vectors"
         tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)
         rows = -(-hint.rows // self.native) if tiles else hint.rows
@@ -141,13 +166,12 @@ class Inputs:
         self.graph.inputs.append((tensor, node))
         self.used.add(hint.name)
         begin = hint.address if at is None else at
-        addresses = begin + np.arange(rows * blocks, dtype=np.int64).reshape(rows, blocks)
-        free = self._free(memory, addresses)
-        where = np.flatnonzero(free.ravel())
-        flat = addresses.ravel()[where]
-        memory.reserve(int(addresses.max()) + 1)
-        memory.owner[flat] = node.number
-        memory.index[flat] = where
+        addresses = begin + np.arange(rows * blocks, dtype=np.int64)
+        if tiles and at is None:
+            addresses = self._cells(addresses, tiles=True).ravel()
+        where = np.flatnonzero(self._free(memory, addresses))
+        memory.owner[addresses[where]] = node.number
+        memory.index[addresses[where]] = where
         return node
 
     @staticmethod

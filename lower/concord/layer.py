@@ -89,6 +89,10 @@ def once(layer: Layer) -> Layer:
                 if item.inputs == (node,) and item.operation == "collected":
                     found = current(loop.results[item.value["result"]])
                     if found.number not in varies:
+                        if found.is_matrix:
+                            item.operation, item.inputs = "stack_tiles", (found,) * loop.count
+                            item.values = ()
+                            continue
                         lines = tuple(range(found.rows)) * loop.count
                         item.operation, item.inputs = "take", (found,)
                         item.values = (("lines", lines),)

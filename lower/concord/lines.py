@@ -84,5 +84,8 @@ def numbers(rows: Sequence[int]) -> str | Group:
         break
     for period in range(2, count // 2 + 1):
         if count % period == 0 and list(rows) == list(rows[:period]) * (count // period):
-            return f"{list(rows[:period])} * {count // period}"
+            text = f"{list(rows[:period])} * {count // period}"
+            if len(text) <= WIDTH // 2:
+                return text
+            break
     return Group(tuple(map(str, rows)), "[]")

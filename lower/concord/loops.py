@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lower.concord.graph import EARLY, SHARED, SOURCES, Node
+from lower.concord.graph import SHARED, SOURCES, Graph, Node
 from lower.concord.layer import Layer, Loop, once
 
 _MOST_TRIES = 64
@@ -29,10 +29,12 @@ class _Round:
     count: int
 
 
-def rolled(nodes: Sequence[Node], outputs: Sequence[Node]) -> Layer:
-    """The nodes with their repetitions as loops, and what is the same computed once."""
-    maker = _Maker(nodes)
-    work = [node for node in nodes if node.operation not in EARLY]
+def rolled(graph: Graph) -> Layer:
+    """A graph's live nodes with their repetitions as loops, and what is the same computed once."""
+    outputs = [output.node for output in graph.outputs]
+    nodes = graph.live(outputs)
+    maker = _Maker(nodes, graph)
+    work = [node for node in nodes if node.number not in graph.early]
     for kind, part in _parts(work):
         maker.loop(work, part) if kind else maker.plain(work[part.start : part.start + part.size])
     return once(Layer(maker.found, maker.loops, [maker.of(node) for node in outputs]))
@@ -155,19 +157,18 @@ def _fits(first: tuple[str, object], later: tuple[str, object]) -> bool:
 
 
 class _Maker:
-    """Writes the new nodes."""
+    """Writes the new nodes. Their numbers begin after those of all nodes, dead ones too."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[Node], graph: Graph) -> None:
         self.found: list[Node] = []
         self.loops: dict[int, Loop] = {}
         self.new: dict[int, Node] = {}  # by the number of the old node
         self.inside: dict[int, tuple[Loop, Node, int, int]] = {}  # loop, its node, round, place
         self.collected: dict[tuple[int, int], Node] = {}
         self.bodies: dict[int, list[Node]] = {}
-        self.count = 0
-        self.count = max((node.number for node in nodes), default=-1) + 1
+        self.count = len(graph.nodes)
         for node in nodes:
-            if node.operation in EARLY:
+            if node.number in graph.early:
                 new = node
                 if node.operation not in SOURCES:
                     inputs = [self.new[item.number] for item in node.inputs]
@@ -211,7 +212,12 @@ class _Maker:
                 return found
         all_rounds = self.every(node)
         start = turn * node.rows
-        found = self.make(node, "rows", [all_rounds], start=start, stop=start + node.rows)
+        stop = start + node.rows
+        if node.is_matrix:
+            ends = {"top": start, "bottom": stop, "left": 0, "right": node.blocks}
+            found = self.make(node, "part", [all_rounds], **ends)
+        else:
+            found = self.make(node, "rows", [all_rounds], start=start, stop=stop)
         self.found.append(found)
         self.new[node.number] = found
         return found
@@ -223,7 +229,10 @@ class _Maker:
         if key not in self.collected:
             loop.results.append(self.bodies[head.number][at])
             place = len(loop.results) - 1
-            found = self.make(node, "collected", [head], rows=node.rows * loop.count, result=place)
+            matrix = node.is_matrix
+            found = self.make(
+                node, "collected", [head], rows=node.rows * loop.count, result=place, matrix=matrix
+            )
             self.collected[key] = found
             self.found.append(found)
         return self.collected[key]

@@ -25,8 +25,7 @@ class Drawing:
     """Boxes and arrows of a layer; boxes of a loop are in a frame."""
 
     def __init__(self, graph: Graph) -> None:
-        roots = [output.node for output in graph.outputs]
-        self.layer: Layer = rolled(graph.live(roots), roots)
+        self.layer: Layer = rolled(graph)
         self.boxes: dict[str, tuple[str, str]] = {}  # text and kind
         self.arrows: list[tuple[str, str, bool]] = []  # from, to, whether to the next round
         self.frames: dict[str, list[str]] = {}

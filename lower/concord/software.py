@@ -33,9 +33,8 @@ class Software:
 
 def software(graph: Graph, config: Configuration, target: str, title: str = "") -> Software:
     """The layer of a graph for `target`. Raises `LowerError`."""
-    roots = [output.node for output in graph.outputs]
-    live = graph.live(roots)
-    layer = rolled(live, roots)
+    live = graph.live(output.node for output in graph.outputs)
+    layer = rolled(graph)
     writer = Writer(graph, layer, config, target)
     body = writer.layer()
     columns = max((node.inputs[1].blocks for node in live if node.operation == "mv_mul"), default=1)

@@ -39,12 +39,12 @@ class Tracer:
     """The state of a run."""
 
     def __init__(self, hints: Sequence[Hint], config: Configuration) -> None:
-        self.graph = Graph()
         self.native = int(config["nnp.native"])
+        self.graph = Graph(self.native)
         self.mvm_out = bool(config["nnp.quantise_mvm_out"])
         self.mfu_in = bool(config["nnp.quantise_mfu_in"])
         self.hints = hints
-        self.memories: dict[tuple[str, bool], Cells] = {}  # by name and whether of tiles
+        self.memories: dict[str, Cells] = {}  # by name
         self.popped = 0  # native vectors of NetInQ
         self.pushed: list[tuple[int, int, Place]] = []  # of NetOutQ: node, cell, who
         self.stored: dict[int, Place] = {}  # of Dram: address, who
@@ -129,10 +129,11 @@ class Tracer:
         return cells.vectors(self.graph, *self._cells(name, addresses))
 
     def _cells(self, name: str, addresses: Ints, pieces: Pieces = ()) -> tuple[Ints, Ints]:
-        memory = self._memory(name, tiles=False)
+        memory = self._memory(name)
         if name in (_IN, _EXTERNAL):
             self.inputs.fill(name, memory, addresses, pieces, tiles=False)
-        return memory.read(addresses)
+        owner, index = memory.read(addresses)
+        return cells.as_vectors(self.graph, owner), index
 
     def _windows(self, chain: Chain, access: Access, window: Volume) -> Node:
         """The windows of a volume, one an iteration."""
@@ -156,8 +157,8 @@ class Tracer:
             "rows", (found,), last - first, window.vectors, start=first, stop=last
         )
 
-    def _memory(self, name: str, *, tiles: bool) -> Cells:
-        return self.memories.setdefault((name, tiles), Cells())
+    def _memory(self, name: str) -> Cells:
+        return self.memories.setdefault(name, Cells())
 
     # --- what it does ---
 
@@ -181,14 +182,20 @@ class Tracer:
         return self._requantised(result, place) if self.mvm_out else result
 
     def _stored(self, begin: int, rows: int, columns: int, place: Place) -> Node:
-        """A matrix of MatrixRf, quantised; the same node until tiles are written."""
+        """A matrix of MatrixRf, quantised; of what the layer takes one node until it changes."""
         key = begin, rows, columns
-        if key not in self.matrices:
-            addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
-            memory = self._memory(_MATRICES, tiles=True)
-            matrix = cells.tiles(self.graph, *memory.read(addresses))
-            self.matrices[key] = self.graph.add("quantise_matrix", (matrix,), rows, columns, place)
-        return self.matrices[key]
+        if key in self.matrices:
+            return self.matrices[key]
+        matrix = self._held(begin, rows, columns)
+        found = self.graph.add("quantise_matrix", (matrix,), rows, columns, place)
+        if found.number in self.graph.early:
+            self.matrices[key] = found
+        return found
+
+    def _held(self, begin: int, rows: int, columns: int) -> Node:
+        """A matrix of MatrixRf as it was before it was quantised."""
+        addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
+        return cells.tiles(self.graph, *self._memory(_MATRICES).read(addresses))
 
     def _requantised(self, value: Node, place: Place) -> Node:
         return self.graph.add("requantise", (value,), value.rows, value.blocks, place)
@@ -266,46 +273,71 @@ class Tracer:
         window: Volume | None,
     ) -> None:
         """Write cells, a row an iteration."""
-        queued = []
+        into: dict[str, list[Access]] = {}
         for access in writes:
-            name, place = access.memory.name, chain.places[access.at]
-            if access.memory.queue:
-                queued.append(place)
+            into.setdefault(access.memory.name, []).append(access)
+        for name, group in into.items():
+            places = [chain.places[access.at] for access in group]
+            if group[0].memory.queue:
+                self._push(owner, index, places)
                 continue
-            begins = np.array([access.begin(turn, window) for turn in self.turns], np.int64)
-            addresses = np.add.outer(begins, np.arange(access.count))
-            self._memory(name, tiles=False).copy(addresses, owner, index)
+            # All that an iteration writes, then the next one: the last write to a cell stays.
+            starts = [[access.begin(turn, window) for access in group] for turn in self.turns]
+            addresses = np.add.outer(np.array(starts, np.int64), np.arange(group[0].count))
+            shape = addresses.shape
+            owners, indices = (np.broadcast_to(x[:, None], shape) for x in (owner, index))
+            self._memory(name).copy(addresses, owners, indices)
             if name == _EXTERNAL:
-                for address in addresses.ravel():
-                    self.stored[int(address)] = place
-        for line in zip(owner.tolist(), index.tolist(), strict=True) if queued else ():
-            for place in queued:
+                writers = np.broadcast_to(np.arange(len(places))[:, None], shape)
+                for address, writer in zip(addresses.flat, writers.flat, strict=True):
+                    self.stored[int(address)] = places[writer]
+
+    def _push(self, owner: Ints, index: Ints, places: Sequence[Place]) -> None:
+        """Push cells, a row an iteration: all of a row by the first instruction, then the next."""
+        for line in zip(owner.tolist(), index.tolist(), strict=True):
+            for place in places:
                 self.pushed += [(*cell, place) for cell in zip(*line, strict=True)]
 
     # --- tiles ---
 
     def _tiles(self, chain: Chain, read: Access, write: Access) -> None:
-        """m_rd and m_wr: a matrix into MatrixRf."""
+        """m_rd and m_wr: a matrix into MatrixRf, or from there to Dram."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
-        if write.memory.name != _MATRICES:
-            raise LowerError(
-                f"{chain.places[1]}: matrices that leave the processor are not followed"
-            )
         self.turns = range(1)
+        if write.memory.name != _MATRICES:
+            self._leave(chain, read, write)
+            return
         pieces = self._pieces([write], rows * columns, tiles=True)
         every = np.arange(rows * columns, dtype=np.int64)
         for _ in range(chain.scalars["iterations"]):
             if read.memory.name == _EXTERNAL:
-                source = self._memory(_EXTERNAL, tiles=True)
+                source = self._memory(_EXTERNAL)
                 places = read.base + every.reshape(rows, columns)
                 self.inputs.fill(_EXTERNAL, source, places, pieces, tiles=True)
-                owner, index = source.read(places.ravel())
+                lines = source.read(self._rows_of(places.ravel()))
+                owner, index = cells.as_tiles(self.graph, *lines, rows, chain.places[0])
             else:
                 begin, self.popped = self.popped, self.popped + len(every) * self.native
                 source = self.inputs.of_queue(_IN, begin, rows, columns, pieces)
                 owner, index = source.read(every)
-            self._memory(_MATRICES, tiles=True).copy(write.base + every, owner, index)
+            self._memory(_MATRICES).copy(write.base + every, owner, index)
             self.matrices.clear()
+
+    def _rows_of(self, tiles: Ints) -> Ints:
+        """The cells of tiles of Dram: a row a tile."""
+        return np.add.outer(tiles * self.native, np.arange(self.native))
+
+    def _leave(self, chain: Chain, read: Access, write: Access) -> None:
+        """A matrix of MatrixRf to Dram, as it comes back from its quantiser."""
+        rows, columns = chain.scalars["rows"], chain.scalars["cols"]
+        place = chain.places[write.at]
+        held = self._held(read.base, rows, columns)
+        found = self.graph.add("requantise_matrix", (held,), rows, columns, place)
+        addresses = self._rows_of(write.base + np.arange(rows * columns, dtype=np.int64)).ravel()
+        self._memory(_EXTERNAL).copy(
+            addresses, np.full(addresses.shape, found.number), np.arange(len(addresses))
+        )
+        self.stored.update(dict.fromkeys(addresses.tolist(), place))
 
     # --- the end ---
 
@@ -315,9 +347,9 @@ class Tracer:
         places = [item[2] for item in self.pushed]
         self._collect(_OUT, np.arange(len(pushed)), pushed, dict(enumerate(places)))
         if self.stored:
-            memory = self._memory(_EXTERNAL, tiles=False)
             addresses = np.array(sorted(self.stored), np.int64)
-            owner, index = memory.read(addresses)
+            owner, index = self._memory(_EXTERNAL).read(addresses)
+            owner = cells.as_vectors(self.graph, owner)
             self._collect(_EXTERNAL, addresses, np.stack([owner, index], 1), self.stored)
         if not self.graph.outputs:
             raise LowerError("the program gives nothing: it writes neither to NetOutQ nor to Dram")

@@ -175,9 +175,9 @@ class Writer:
     def _name(self, node: Node) -> str:
         """A variable's name: of its tensor, or of what becomes of it in its chain."""
         first = node.inputs[0] if node.inputs else None
-        inherited = first is not None and self.names.get(first.number)
+        inherited = self.names.get(first.number, "") if first is not None else ""
         if (
-            inherited
+            inherited in self.bases
             and first is not None
             and node.chain == first.chain
             and self.uses[first.number] == 1
@@ -255,7 +255,12 @@ class Writer:
             given = [*texts, str(node.rows), str(width)]
         elif operation == "collected":
             result = self.names[node.inputs[0].number].split()[value["result"]]
-            given = [result, str(node.rows), str(width)]
+            rows = node.rows * (self.native if value["matrix"] else 1)
+            given = [result, str(rows), str(width)]
+        elif operation == "rows_of_tiles":
+            given = [*texts, str(node.rows)]
+        elif operation == "matrix_of_rows":
+            given = [*texts, str(node.rows), str(node.blocks)]
         elif operation == "zeros":
             given = [str(node.rows), str(width)]
         elif operation == "zero_tiles":
@@ -337,4 +342,5 @@ _PLAIN = {
     "vv_add": "total", "vv_a_sub_b": "difference", "vv_b_sub_a": "difference", "vv_max": "greatest",
     "v_sigm": "sigmoid", "v_tanh": "tangent", "v_relu": "relu", "v_softmax": "softmax",
     "requantise": "x", "regroup": "x", "rows": "x", "take": "x", "columns": "x",
+    "rows_of_tiles": "x", "matrix_of_rows": "matrix", "requantise_matrix": "matrix",
 }  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isa.config import Configuration
-from isa.fim_islands import TIMINGS, geometry
+from isa.fim_islands import geometry, timings
 
 LONG_AGO = -(1 << 40)
 CLOSED = -1
@@ -33,8 +33,8 @@ class Banks:
     t_rtrs: int
 
     def __init__(self, config: Configuration) -> None:
-        for row in TIMINGS:
-            setattr(self, row.name, int(config[f"fim.{row.name}"]))
+        for name, cycles in timings(config).items():
+            setattr(self, name, cycles)
         self.geometry = geometry(config)
         count = self.geometry.banks
         self.rows = [CLOSED] * count
@@ -46,9 +46,23 @@ class Banks:
         self._groups, self._ranks = groups, [self.geometry.rank(bank) for bank in range(count)]
         self._on_channel = [LONG_AGO] * (groups[-1] + 1)  # by group: the last column command
         self._data_end, self._data_rank = LONG_AGO, 0
+        self._commands: set[int] = set()  # of a DIMM: cycles in which the command bus is taken
 
-    def open(self, banks: Sequence[int], row: int, time: int, step: int = 1) -> int:
-        """Open a row in banks in lock-step, at a multiple of `step`; when it is activated."""
+    def _command(self, at: int, step: int) -> int:
+        """The cycle from `at` on in which a command of the channel finds its bus free."""
+        if self.geometry.one_bus:
+            while at in self._commands:
+                at += step
+            self._commands.add(at)
+        return at
+
+    def open(
+        self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
+    ) -> int:
+        """Open a row in banks in lock-step, at a multiple of `step`; when it is activated.
+
+        `bus`: the host, a push or a pull does it.
+        """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
             last = max(
@@ -56,6 +70,7 @@ class Banks:
                 for bank in others
             )
             time = max(time, -(-last // step) * step)
+            time = self._command(time, step) if bus else time
             for bank in others:
                 self.precharged[bank] = time
         last = max(
@@ -63,6 +78,7 @@ class Banks:
             for bank in banks
         )
         time = max(time, -(-last // step) * step)
+        time = self._command(time, step) if bus else time
         for bank in banks:
             self.activated[bank], self.rows[bank] = time, row
         return time
@@ -70,16 +86,18 @@ class Banks:
     def access(self, bank: int, row: int, time: int, writes: bool, step: int = 1) -> int:
         """A column over the channel; when its command comes. Its data: see `data`."""
         if self.rows[bank] != row:
-            time = self.open((bank,), row, time, step)
+            time = self.open((bank,), row, time, step, bus=True)
         group, rank = self._groups[bank], self._ranks[bank]
         delay = self.t_rcdwr if writes else self.t_rcdrd
         first = max(self.activated[bank] + delay, self.columns[bank] + self.t_ccdl)
         for other, last in enumerate(self._on_channel):
+            if self.geometry.one_bus and other // self.geometry.groups != rank:
+                continue
             first = max(first, last + (self.t_ccdl if other == group else self.t_ccds))
         latency = self.wl if writes else self.rl
         switch = self.t_rtrs if rank != self._data_rank else 0
         first = max(first, self._data_end + switch - latency)
-        at = max(time, -(-first // step) * step)
+        at = self._command(max(time, -(-first // step) * step), step)
         self.columns[bank] = self._on_channel[group] = at
         self._data_end, self._data_rank = at + latency + self.burst, rank
         if writes:
@@ -92,7 +110,10 @@ class Banks:
         """Columns over the channel of which one is asked for in each cycle: the first, the last."""
         first = last = self.access(bank, row, time, writes)
         if count > 1:
-            last += (count - 1) * max(self.t_ccdl, self.burst)
+            pitch = max(self.t_ccdl, self.burst)
+            last += (count - 1) * pitch
+            if self.geometry.one_bus:
+                self._commands.update(range(first, last + 1, pitch))
             self.columns[bank] = self._on_channel[self._groups[bank]] = last
             self._data_end = self.data(last, writes)
             if writes:

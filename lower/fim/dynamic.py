@@ -104,13 +104,13 @@ class _Dispatcher(Writer):
         Other places have zeros where no copy goes, and each step has its own.
         """
         shared = symbol.endswith(".tiles")
-        return "results" if shared else super().scratch_label(step, symbol)
+        return "_results" if shared else super().scratch_label(step, symbol)
 
     # --- cp ---
 
     def program(self) -> None:
         """cp's code."""
-        sizes = f".set UNIT, {4 * UNIT}\n.set WAY, {4 * WAY}\n.set WINDOW, {WINDOW}"
+        sizes = f".set _UNIT, {4 * UNIT}\n.set _WAY, {4 * WAY}\n.set _WINDOW, {WINDOW}"
         self.code += _text(sizes + _LOOP_HEAD)
         for island in self.islands:
             self.code += _text(_DONE.format(island=island))
@@ -118,7 +118,7 @@ class _Dispatcher(Writer):
         for unit in self.units:
             for step in unit.steps:
                 self._way(step)
-        self.code.append("over:")
+        self.code.append("_over:")
 
     def _way(self, step: Step) -> None:
         """Two routines: to start a way, and to fetch what it has made."""
@@ -171,11 +171,11 @@ class _Dispatcher(Writer):
         """The list of units and their ways, in local memory."""
         out.block(".section .data.cp\n.balign 4")
         out.comment("units: needs, ways, readers")
-        out.put("", label="units")
+        out.put("", label="_units")
         for number, unit in enumerate(self.units):
             out.put(f".word {unit.needs}, ways{number}, readers{number}")
-        out.put("", label="units_end")
-        out.put(f".word {len(self.units)}", label="left")
+        out.put("", label="_units_end")
+        out.put(f".word {len(self.units)}", label="_left")
         for island in self.islands:
             out.comment(f"island {island}: busy until about, pointer, what it is when done,")
             out.comment("unit, routine that fetches")
@@ -189,7 +189,7 @@ class _Dispatcher(Writer):
             out.put(".word -1")
             out.put(
                 ".word "
-                + ", ".join([*(f"units + {4 * UNIT * unit}" for unit in unit.readers), "0"]),
+                + ", ".join([*(f"_units + {4 * UNIT * unit}" for unit in unit.readers), "0"]),
                 label=f"readers{number}",
             )
 
@@ -209,82 +209,82 @@ def _text(code: str) -> list[str]:
 # Offsets: a unit's needs 0, ways 4, readers 8; an island's until 0, pointer 4, done 8, unit 12,
 # fetch 16; a way's island 0, cycles 4, until 8, routine 12, pointer 16, done 20, fetch 24.
 _LOOP_HEAD = """
-la s5, units # the first that has not begun
-j again
-made: # s0: a unit that is done: those that read it need one less
+la s5, _units # the first that has not begun
+j _again
+_made: # s0: a unit that is done: those that read it need one less
 lw t0, 8(s0)
-made_next: lw t1, 0(t0)
-beqz t1, made_end
+_made_next: lw t1, 0(t0)
+beqz t1, _made_end
 lw t2, 0(t1)
 addi t2, t2, -1
 sw t2, 0(t1)
 addi t0, t0, 4
-j made_next
-made_end: la t0, left
+j _made_next
+_made_end: la t0, _left
 lw t1, 0(t0)
 addi t1, t1, -1
 sw t1, 0(t0)
 ret
-again:
+_again:
 """
 _DONE = """
 la s1, island{island} # island {island}: has it done what it was at?
 lw t0, 4(s1)
-beqz t0, idle{island}
+beqz t0, _idle{island}
 lw t1, 0(t0)
 lw t2, 8(s1)
-bne t1, t2, idle{island}
+bne t1, t2, _idle{island}
 sw zero, 4(s1)
 lw s0, 12(s1)
 lw t0, 16(s1)
 jalr t0
-call made
-idle{island}:
+call _made
+_idle{island}:
 """
 _CHOICE = """
-la t0, units_end
+la t0, _units_end
 li t1, -1
-first: beq s5, t0, all_begun
+_first: beq s5, t0, _all_begun
 lw t2, 0(s5)
-bne t2, t1, look
-addi s5, s5, UNIT
-j first
-look: mv s0, s5 # of some behind it the first that is ready and whose best island is free
-addi s6, s5, WINDOW * UNIT
-bltu s6, t0, unit
+bne t2, t1, _look
+addi s5, s5, _UNIT
+j _first
+_look: mv s0, s5 # of some behind it the first that is ready and whose best island is free
+addi s6, s5, _WINDOW * _UNIT
+bltu s6, t0, _unit
 mv s6, t0
-unit: lw t0, 0(s0)
-bnez t0, next
+_unit: lw t0, 0(s0)
+bnez t0, _next
 lw t0, 4(s0)
 li s2, -1 # the end of the best way so far, and the way
 li s3, 0
 csrr s4, cycle
-way: lw t1, 0(t0)
+_way: lw t1, 0(t0)
 li t2, -1
-beq t1, t2, chosen
+beq t1, t2, _chosen
 mv t3, s4 # when it could begin
-beqz t1, begins
+beqz t1, _begins
 lw t4, 4(t1)
-beqz t4, begins
+beqz t4, _begins
 lw t4, 0(t1)
 sub t4, t4, t3
-bgez t4, later
+bgez t4, _later
 neg t4, t4 # it is late: as late again
-later: add t3, t3, t4
-begins: lw t4, 4(t0)
+_later: add t3, t3, t4
+_begins: lw t4, 4(t0)
 add t3, t3, t4
-bgeu t3, s2, no_better
+bgeu t3, s2, _no_better
 mv s2, t3
 mv s3, t0
-no_better: addi t0, t0, WAY
-j way
-chosen: lw s1, 0(s3)
-beqz s1, go
+_no_better: addi t0, t0, _WAY
+j _way
+_chosen: lw s1, 0(s3)
+beqz s1, _go
 lw t0, 4(s1)
-bnez t0, next # the best one is at work
-go: li t0, -1
+bnez t0, _next # the best one is at work
+_go: li t0, -1
 sw t0, 0(s0)
-beqz s1, by_host
+beqz s1, _by_host
 lw t0, 8(s3)
 add t0, t0, s4
 sw t0, 0(s1)
@@ -297,15 +297,15 @@ lw t0, 24(s3)
 sw t0, 16(s1)
 lw t0, 12(s3)
 jalr t0
-j again
-by_host: lw t0, 12(s3)
+j _again
+_by_host: lw t0, 12(s3)
 jalr t0
-call made
-j again
-next: addi s0, s0, UNIT
-bltu s0, s6, unit
-all_begun: la t0, left
+call _made
+j _again
+_next: addi s0, s0, _UNIT
+bltu s0, s6, _unit
+_all_begun: la t0, _left
 lw t0, 0(t0)
-bnez t0, again
-j over
+bnez t0, _again
+j _over
 """

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from isa.fim_circuit import FUNCTION_NAMES, FUNCTIONS
 from lower.errors import LowerError
 
+Places = NDArray[np.integer[Any]]  # of numbers, from the begin of a tensor
 PRODUCT, POINTWISE, GATHER, SCATTER = "product", "pointwise", "gather", "scatter"
 KINDS = (PRODUCT, POINTWISE, GATHER, SCATTER)
 _OPERANDS = {row.name: row.operands for row in FUNCTIONS}
@@ -60,8 +60,8 @@ class Task:
     inputs: tuple[Tensor, ...]
     output: Tensor
     function: str = ""  # of pointwise
-    # Numbers from the begin of the tensor; the output says which task it is.
-    places: tuple[int, ...] = field(default=(), compare=False)
+    # The output says which task it is.
+    places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
     width: int = 0
 
 
@@ -122,7 +122,7 @@ class Graph:
     def gather(self, a: Tensor, rows: Sequence[int], name: str = "") -> Tensor:
         """Rows of a tensor, by their numbers."""
         self._check_rows(rows, a.rows)
-        places = [row * a.columns for row in rows]
+        places = np.asarray(rows, np.int64) * a.columns
         return self.segments(a, places, a.columns, (len(rows), a.columns), name)
 
     def scatter(
@@ -137,23 +137,28 @@ class Graph:
         self._check_rows(rows, height)
         if len(rows) != a.rows:
             raise LowerError(f"scatter of {a.name}: {a.rows} rows go to as many different ones")
-        places = [row * a.columns for row in rows]
+        places = np.asarray(rows, np.int64) * a.columns
         return self.spread(a, places, a.columns, (height, a.columns), name, into)
 
     def segments(
-        self, a: Tensor, places: Sequence[int], width: int, shape: tuple[int, int], name: str = ""
+        self,
+        a: Tensor,
+        places: Sequence[int] | Places,
+        width: int,
+        shape: tuple[int, int],
+        name: str = "",
     ) -> Tensor:
         """Segments of a tensor that begin at `places`, `width` numbers each, in their order."""
         rows, columns = shape
         if rows * columns != len(places) * width:
             raise LowerError(f"{len(places)} segments of {width} numbers are no {rows} x {columns}")
-        self._check_segments(places, width, a)
-        return self._task(GATHER, (a,), rows, columns, name, places=tuple(places), width=width)
+        found = self._checked(places, width, a)
+        return self._task(GATHER, (a,), rows, columns, name, places=found, width=width)
 
     def spread(
         self,
         a: Tensor,
-        places: Sequence[int],
+        places: Sequence[int] | Places,
         width: int,
         shape: tuple[int, int],
         name: str = "",
@@ -166,12 +171,11 @@ class Graph:
             raise LowerError(f"scatter of {a.name} into {into.name}: another shape")
         if a.numbers != len(places) * width:
             raise LowerError(f"{a.name} has {a.numbers} numbers, not {len(places)} x {width}")
-        self._check_segments(places, width, target)
-        ordered = sorted(places)
-        if any(right - left < width for left, right in pairwise(ordered)):
+        found = self._checked(places, width, target)
+        if np.any(np.diff(np.sort(found)) < width):
             raise LowerError(f"scatter of {a.name}: two rows go to one place")
         inputs = (a,) if into is None else (a, into)
-        return self._task(SCATTER, inputs, rows, columns, name, places=tuple(places), width=width)
+        return self._task(SCATTER, inputs, rows, columns, name, places=found, width=width)
 
     def transposed(self, a: Tensor, name: str = "") -> Tensor:
         """Aᵀ, a gather number by number; of a constant nothing has to be done."""
@@ -179,7 +183,7 @@ class Graph:
             return self.constant(name or f"v{len(self.tensors)}", a.data.T)
         if 1 in (a.rows, a.columns):
             return self.view(a, a.columns, a.rows, name=name)
-        places = [row * a.columns + column for column in range(a.columns) for row in range(a.rows)]
+        places = np.arange(a.numbers).reshape(a.rows, a.columns).T.reshape(-1)
         return self.segments(a, places, 1, (a.columns, a.rows), name)
 
     def result(self, tensor: Tensor) -> None:
@@ -285,12 +289,15 @@ class Graph:
             raise LowerError(f"{tensor.name} is of another graph")
 
     @staticmethod
-    def _check_segments(places: Sequence[int], width: int, target: Tensor) -> None:
-        for place in places:
+    def _checked(places: Sequence[int] | Places, width: int, target: Tensor) -> Places:
+        """The places as an array, if segments there lie in a tensor."""
+        found = places if isinstance(places, np.ndarray) else np.asarray(places, np.int64)
+        for place in (int(found.min()), int(found.max())) if len(found) else ():
             if width < 1 or not 0 <= place <= target.numbers - width:
                 raise LowerError(
                     f"{width} numbers from {place} on: {target.name} has {target.numbers}"
                 )
+        return found
 
     @staticmethod
     def _check_rows(rows: Sequence[int], height: int) -> None:
@@ -301,7 +308,7 @@ class Graph:
 
 def _segments(task: Task) -> NDArray[np.int64]:
     """The places of all numbers of a task's segments."""
-    return np.asarray(task.places)[:, None] + np.arange(task.width)
+    return np.asarray(task.places[:, None] + np.arange(task.width))
 
 
 def _evaluated(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -6,36 +6,32 @@ computed beforehand by ONNX's reference; it also tells where numbers go that are
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import onnx
-import onnx.reference
 from onnx import TensorProto
 
 from isa.fim_circuit import FORMAT_NAMES
 from lower.errors import LowerError
+from lower.fim import onnx_moves
 from lower.fim.graph import Graph
+from lower.fim.onnx_constants import FOLDED, SLOW, Evaluator
+from lower.fim.onnx_file import reason, shown
+from lower.fim.onnx_inference import STANDARD, Form, opset, results
 from lower.fim.onnx_layers import LAYERS
-from lower.fim.onnx_values import Value, Values, matrix, places_of
+from lower.fim.onnx_moves import JOINS, MOVES, SCATTERS
+from lower.fim.onnx_values import LARGEST, Value, Values, matrix
 
 TWO = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 ONE = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Sqrt": "vssqrt"}
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
-SAME = ("Identity", "Cast", "Dropout")
-# fmt: off
-MOVES = (  # of the first input; the others are constants
-    "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split", "Expand", "Tile",
-    "Gather", "GatherElements", "GatherND", "DepthToSpace", "SpaceToDepth",
-)
-# fmt: on
-SCATTERS = ("ScatterElements", "ScatterND", "Scatter")
-CONSTANTS = ("Constant", "ConstantOfShape", "Shape")
-NODES = tuple(sorted((*TWO, *ONE, *SAME, *MOVES, *SCATTERS, *CONSTANTS, *LAYERS, "Concat", "Pad")))
+SAME = ("Identity", "Cast")
+SIZES = ("Shape", "Size")  # of anything: they are known
+NODES = tuple(sorted((*TWO, *ONE, *SAME, *SIZES, *MOVES, *SCATTERS, *JOINS, *LAYERS, "Dropout")))
+KNOWN = {*NODES, *FOLDED, *SLOW}
 
 
 @dataclass(frozen=True)
@@ -47,53 +43,46 @@ class Read:
     outputs: Mapping[str, tuple[int, ...]]
 
 
-def load(path: Path) -> onnx.ModelProto:
-    """The model in a file. Raises `LowerError` if it is none, `OSError` if it cannot be read."""
-    data = path.read_bytes()
-    try:
-        model = onnx.load_model_from_string(data)
-        if model.HasField("graph"):
-            onnx.load_external_data_for_model(model, str(path.parent))
-        onnx.checker.check_model(model)
-    except Exception as error:  # protobuf's and the checker's own, of many kinds
-        first = str(error).strip().splitlines()[:1]
-        raise LowerError(f"{path} is no ONNX model", first[0] if first else "") from None
-    return model
+def read(
+    model: onnx.ModelProto,
+    form: int = 0,
+    dims: Mapping[str, int] | None = None,
+    room: int = LARGEST,
+) -> Read:
+    """The graph of a checked model, its numbers in a format of `isa.fim_circuit.FORMATS`.
 
-
-def read(model: onnx.ModelProto, form: int = 0, dims: Mapping[str, int] | None = None) -> Read:
-    """The graph of a model, its numbers in a format of `isa.fim_circuit.FORMATS`.
-
-    `dims` are numbers for dimensions that the model calls by name. Raises `LowerError`.
+    `dims` are numbers for dimensions that the model calls by name, `room` the bytes of external
+    memory. Raises `LowerError`.
     """
-    return _Reader(model, form, dims or {}).read()
+    return _Reader(model, form, dims or {}, room).read()
 
 
 class _Reader:
-    def __init__(self, model: onnx.ModelProto, form: int, dims: Mapping[str, int]) -> None:
+    def __init__(
+        self, model: onnx.ModelProto, form: int, dims: Mapping[str, int], room: int
+    ) -> None:
         self.model, self.dims = model, dims
-        self.values = Values(form)
+        self.values = Values(form, room)
+        self.version = opset(model)
+        self.evaluator = Evaluator(self.version)
         self.inputs: dict[str, tuple[int, ...]] = {}
 
     def read(self) -> Read:
         graph, known = self.model.graph, self.values.known
         self._known_dims()
+        if graph.sparse_initializer:
+            raise LowerError("sparse initializers are not read")
         for row in graph.initializer:
-            known[row.name] = self.values.array(onnx.numpy_helper.to_array(row), row.name)
+            known[row.name] = self._initial(row)
         for row in graph.input:
             if row.name not in known:
-                shape = self._shape(row)
-                known[row.name] = value = self.values.given(row.name, shape)
-                assert value.tensor is not None
-                self.inputs[value.tensor.name] = shape
+                known[row.name] = self._input(row)
         for node in graph.node:
             self._node(node)
-        outputs = {}
-        for row in graph.output:
-            value = self._result(row.name)
-            assert value.tensor is not None
-            outputs[value.tensor.name] = value.shape
-        self.values.graph.shapes |= {**self.inputs, **outputs}
+        outputs = dict(self._result(row) for row in graph.output)
+        shapes = {**self.inputs, **outputs}
+        # A scalar is a tensor of one number.
+        self.values.graph.shapes |= {name: shape or (1,) for name, shape in shapes.items()}
         return Read(self.values.graph, self.inputs, outputs)
 
     def _known_dims(self) -> None:
@@ -104,66 +93,119 @@ class _Reader:
         names = [name for name in there if name]
         for name in self.dims:
             if name not in names:
-                hint = f"there are {', '.join(names)}" if names else "all sizes are known"
-                raise LowerError(f"the model calls no dimension '{name}'", hint)
+                some = ", ".join(shown(name) for name in names[:8])
+                hint = f"there are {some}" if names else "all sizes are known"
+                raise LowerError(f"the model calls no dimension '{shown(name)}'", hint)
+
+    def _initial(self, row: onnx.TensorProto) -> Value:
+        if row.data_type not in onnx.helper.get_all_tensor_dtypes():
+            kind = _named(row.data_type)
+            raise LowerError(f"the initializer {shown(row.name)} is of {kind}, which is not read")
+        try:
+            return self.values.array(onnx.numpy_helper.to_array(row), row.name)
+        except Exception as error:  # onnx's and NumPy's, of many kinds
+            raise LowerError(f"the initializer {shown(row.name)}: {reason(error)}") from None
+
+    def _input(self, row: onnx.ValueInfoProto) -> Value:
+        try:
+            shape = self._shape(row)
+            value = self.values.given(row.name, shape, row.type.tensor_type.elem_type)
+        except LowerError as error:
+            raise LowerError(f"the input {shown(row.name)}: {error}", error.hint) from None
+        assert value.tensor is not None
+        self.inputs[value.tensor.name] = shape
+        return value
 
     def _shape(self, row: onnx.ValueInfoProto) -> tuple[int, ...]:
-        if not row.type.HasField("tensor_type") or not row.type.tensor_type.HasField("shape"):
-            raise LowerError(f"the input {row.name} has no shape")
-        if row.type.tensor_type.elem_type not in FLOATS:
-            kind = TensorProto.DataType.Name(row.type.tensor_type.elem_type).lower()
-            raise LowerError(f"the input {row.name} is of {kind}, no floating-point type")
+        kind = row.type.tensor_type
+        if not row.type.HasField("tensor_type") or not kind.HasField("shape"):
+            raise LowerError("it has no shape")
+        if kind.elem_type not in FLOATS:
+            raise LowerError(f"it is of {_named(kind.elem_type)}, no floating-point type")
         found = []
-        for dim in row.type.tensor_type.shape.dim:
+        for dim in kind.shape.dim:
             named = dim.dim_param
             if not dim.HasField("dim_value") and named not in self.dims:
-                name = f"'{named}'" if named else "not named"
-                hint = f"--dim {named}=N, dims={{'{named}': N}}" if named else ""
-                raise LowerError(f"a dimension of the input {row.name} has no size, {name}", hint)
+                name = shown(named)
+                hint = f"--dim {name}=N, dims={{'{name}': N}}" if named else ""
+                name = f"'{name}'" if named else "not named"
+                raise LowerError(f"a dimension has no size, {name}", hint)
             found.append(dim.dim_value if dim.HasField("dim_value") else self.dims[named])
         if any(size < 1 for size in found):
-            raise LowerError(f"the input {row.name} of {tuple(found)}: sizes are 1 at least")
+            raise LowerError(f"sizes of {tuple(found)}, which are 1 at least")
         return tuple(found)
 
-    def _result(self, name: str) -> Value:
+    def _result(self, row: onnx.ValueInfoProto) -> tuple[str, tuple[int, ...]]:
         """An output: a tensor of its own that a task makes."""
-        value = self.values.known[name]
-        graph = self.values.graph
+        name, graph = shown(row.name), self.values.graph
+        value = self.values.known.get(row.name)
+        if value is None:
+            raise LowerError(f"no node makes the output {name}")
         if value.array is not None:
             raise LowerError(f"the output {name} does not depend on any input")
+        _as_declared(row, name, value)
         tensor = value.tensor
         assert tensor is not None
         made = {task.output.name for task in graph.tasks}
         if tensor.name not in made or tensor in graph.read:
-            shape = matrix(value.shape)
-            tensor = graph.segments(tensor, [0], tensor.numbers, shape, self.values.name(name))
-            value = self.values.made(tensor, value.shape)
+            rows, columns = matrix(value.shape)
+            tensor = graph.segments(
+                tensor, [0], tensor.numbers, (rows, columns), self.values.name(row.name)
+            )
         graph.result(tensor)
-        return value
+        return tensor.name, value.shape
 
     # --- nodes ---
 
     def _node(self, node: onnx.NodeProto) -> None:
-        inputs = [self.values.known[name] if name else None for name in node.input]
+        kind = shown(node.op_type)
         try:
+            missing = [name for name in node.input if name and name not in self.values.known]
+            if missing:
+                raise LowerError(f"nothing makes its input {shown(missing[0])}")
+            inputs = [self.values.known[name] if name else None for name in node.input]
             found = self._made(node, inputs)
+            self.values.check_tasks()
         except LowerError as error:
-            where = f"node {node.name} ({node.op_type})" if node.name else f"a node {node.op_type}"
+            where = f"node {shown(node.name)} ({kind})" if node.name else f"a node {kind}"
             raise LowerError(f"{where}: {error}", error.hint) from None
-        for name, value in zip(node.output, found, strict=False):
+        for name, value in zip(node.output, found, strict=True):
             if name:
                 self.values.known[name] = value
 
     def _made(self, node: onnx.NodeProto, inputs: list[Value | None]) -> list[Value]:
+        """The values of a node's outputs, each of the form that ONNX's rules say."""
+        if node.domain not in STANDARD or not {node.op_type} & KNOWN:
+            raise _no_task()
+        forms = results(node, inputs, self.version)
+        for form in forms:
+            if form is not None:
+                self.values.fits(form.numbers)
+        found = self._computed(node, inputs, forms)
+        for value, form in zip(found, forms, strict=True):
+            if form is not None and form.shape not in (None, value.shape):
+                raise LowerError(f"its result is of {value.shape}, by ONNX's rules of {form.shape}")
+        return [
+            replace(value, element=form.element) if form else value
+            for value, form in zip(found, forms, strict=True)
+        ]
+
+    def _computed(
+        self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
+    ) -> list[Value]:
         kind, attributes = node.op_type, _attributes(node)
         values = [value for value in inputs if value is not None]
-        if kind == "Shape":
-            return self._folded(node, [self.values.array(np.zeros(values[0].shape))])
-        standard = node.domain in ("", "ai.onnx")
-        if standard and all(value.constant for value in values) and (values or kind in CONSTANTS):
-            return self._folded(node, inputs)
-        if not standard or kind not in NODES:
-            raise LowerError("no task of the islands does it", "there are " + ", ".join(NODES))
+        if kind not in LAYERS and all(form is None or form.empty for form in forms):
+            return [self._nothing(form) for form in forms]
+        if kind in SIZES:
+            values = [self.values.array(np.broadcast_to(np.int8(0), values[0].shape))]
+            return self._constants(node, list(values), forms)
+        if kind == "Dropout":
+            return _dropped(self.values, node, inputs, forms)
+        if all(value.constant for value in values):
+            return self._constants(node, inputs, forms)
+        if kind not in NODES:
+            raise _no_task()
         name = node.output[0]
         if kind in TWO:
             return [self._two(TWO[kind], values, name)]
@@ -177,52 +219,23 @@ class _Reader:
             return [values[0]]
         if kind in LAYERS:
             return LAYERS[kind](self.values, node, attributes, inputs)
-        return self._moves(node, inputs, values)
+        return onnx_moves.moved(self.values, self.evaluator, node, attributes, inputs, forms)
 
-    def _moves(
-        self, node: onnx.NodeProto, inputs: list[Value | None], values: list[Value]
+    def _nothing(self, form: Form | None) -> Value:
+        """A result without numbers."""
+        if form is None or form.shape is None:
+            return self.values.array(np.zeros(0))
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(form.element)
+        return self.values.array(np.zeros(form.shape, dtype))
+
+    def _constants(
+        self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
     ) -> list[Value]:
-        name = node.output[0]
-        if node.op_type in SCATTERS:
-            return [self._scatter(node, values, name)]
-        if node.op_type == "Concat":
-            return [self._concat(node, values, name)]
-        if not all(value.constant for value in values[1:]):
-            raise LowerError("where its numbers go depends on an input")
-        if node.op_type == "Pad":
-            return [self._padded(node, values, inputs)]
-        first = self.values.array(places_of(values[0].shape))
-        found = self._folded(node, [first, *inputs[1:]])
-        arrays = [value.array for value in found]
-        return [
-            self.values.moved(values[0], np.asarray(array, np.int64), output)
-            for array, output in zip(arrays, node.output, strict=False)
-            if array is not None
-        ]
-
-    def _folded(self, node: onnx.NodeProto, inputs: list[Value | None]) -> list[Value]:
-        """What ONNX's reference makes of constants."""
-        unknown = onnx.helper.make_empty_tensor_value_info
-        given, made = (
-            [unknown(name) for name in dict.fromkeys(names) if name]
-            for names in (node.input, node.output)
-        )
-        graph = onnx.helper.make_graph([node], "one", given, made)
-        model = onnx.helper.make_model(graph, opset_imports=list(self.model.opset_import))
-        arrays = {
-            name: value.array for name, value in zip(node.input, inputs, strict=True) if value
-        }
-        try:
-            found = onnx.reference.ReferenceEvaluator(model).run(None, arrays)
-        except Exception as error:  # whatever its NumPy code raises
-            raise LowerError(f"cannot be evaluated: {error}") from None
-        return [self.values.array(np.asarray(row)) for row in found]
+        found = self.evaluator.folded(node, inputs, forms)
+        return [self.values.array(array) for array in found]
 
     def _two(self, function: str, values: list[Value], name: str) -> Value:
-        try:
-            shape = np.broadcast_shapes(values[0].shape, values[1].shape)
-        except ValueError:
-            raise LowerError(f"shapes {values[0].shape} and {values[1].shape}") from None
+        shape = np.broadcast_shapes(values[0].shape, values[1].shape)
         sides = []
         for side, value in zip("ab", values, strict=True):
             wide = self.values.broadcast(value, shape, f"{name}_{side}")
@@ -230,51 +243,44 @@ class _Reader:
         made = self.values.graph.pointwise(function, *sides, name=self.values.name(name))
         return self.values.made(made, shape)
 
-    def _scatter(self, node: onnx.NodeProto, values: list[Value], name: str) -> Value:
-        data, indices, updates = values
-        if not indices.constant:
-            raise LowerError("where its numbers go depends on an input")
-        attributes = _attributes(node)
-        if attributes.get("reduction", b"none") != b"none":
-            raise LowerError(f"the reduction {attributes['reduction'].decode()}", "none is done")
-        count = math.prod(data.shape)
-        asked = [places_of(data.shape), indices.array, places_of(updates.shape) + count]
-        folded = self._folded(node, [self.values.array(np.asarray(row)) for row in asked])[0].array
-        flat = np.asarray(folded).reshape(-1)
-        where = np.flatnonzero(flat >= count)
-        if len(where) != math.prod(updates.shape):
-            raise LowerError("two rows go to one place")
-        places = np.empty(len(where), np.int64)
-        places[flat[where] - count] = where
-        return self.values.spread(data, updates, places, name)
 
-    def _concat(self, node: onnx.NodeProto, values: list[Value], name: str) -> Value:
-        axis = _attributes(node)["axis"]
-        size = sum(value.shape[axis] for value in values)
-        shape = list(values[0].shape)
-        shape[axis] = size
-        places = np.split(
-            places_of(shape), np.cumsum([value.shape[axis] for value in values])[:-1], axis
-        )
-        return self.values.joined(values, places, shape, name)
+def _no_task() -> LowerError:
+    return LowerError("no task of the islands does it", "there are " + ", ".join(NODES))
 
-    def _padded(
-        self, node: onnx.NodeProto, values: list[Value], inputs: list[Value | None]
-    ) -> Value:
-        """Numbers of the input, marked from 1 on, and zeros where none of them goes."""
-        if np.any(np.asarray(values[1].array) < 0):
-            raise LowerError("a negative frame", "Slice takes a part")
-        fill = inputs[2].array if len(inputs) > 2 and inputs[2] is not None else None
-        if fill is not None and np.any(fill):
-            raise LowerError("a frame of other numbers than zeros")
-        marked = self.values.array(places_of(values[0].shape) + 1)
-        found = np.asarray(self._folded(node, [marked, *inputs[1:]])[0].array, np.int64)
-        if found.all():
-            return self.values.moved(values[0], found - 1, node.output[0])
-        where = np.flatnonzero(found.reshape(-1))
-        return self.values.spread(
-            self.values.array(np.zeros(found.shape)), values[0], where, node.output[0]
-        )
+
+def _dropped(
+    values: Values, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
+) -> list[Value]:
+    """Dropout outside training: its input, and a mask of what is kept, all of it."""
+    x, ratio, training = (*inputs, None, None)[:3]
+    assert x is not None
+    if training is not None and not (training.array is not None and not np.any(training.array)):
+        kept = ratio is not None and ratio.array is not None and not np.any(ratio.array)
+        if training.array is None or not kept:
+            raise LowerError("in training mode it drops numbers at random", "training_mode=false")
+    mask = values.array(np.broadcast_to(np.True_, x.shape))
+    return [x, mask][: len(forms)]
+
+
+def _as_declared(row: onnx.ValueInfoProto, name: str, value: Value) -> None:
+    """Raise `LowerError` if the model says another type or shape of an output."""
+    declared = row.type.tensor_type
+    if declared.elem_type not in (TensorProto.UNDEFINED, value.element):
+        kinds = _named(value.element), _named(declared.elem_type)
+        raise LowerError(f"the output {name} is of {kinds[0]}, the model says {kinds[1]}")
+    if not declared.HasField("shape"):
+        return
+    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.shape.dim]
+    if len(sizes) != len(value.shape) or any(
+        wanted not in (None, size) for wanted, size in zip(sizes, value.shape, strict=True)
+    ):
+        said = ", ".join("?" if size is None else str(size) for size in sizes)
+        raise LowerError(f"the output {name} is of {value.shape}, the model says ({said})")
+
+
+def _named(element: int) -> str:
+    names = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
+    return str(names.get(element, f"type {element}")).lower()
 
 
 def _attributes(node: onnx.NodeProto) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -120,6 +121,9 @@ def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
     batch, channels, *image = x.shape
     if own * groups != channels or outputs % groups:
         raise LowerError(f"weights {weights.shape} in {groups} groups for the image {x.shape}")
+    if tuple(attributes.get("kernel_shape", kernel)) != tuple(kernel):
+        raise LowerError(f"a kernel_shape of {attributes['kernel_shape']}, weights {weights.shape}")
+    values.fits(outputs * channels * math.prod(kernel))
     rows = _grouped(weights.array, groups, channels)
     framed, frame = _framed(values, x, kernel, attributes, name)
     strides = [int(n) for n in attributes.get("strides", [1] * len(kernel))]
@@ -130,6 +134,7 @@ def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
     ]
     if min(sizes) < 1:
         raise LowerError(f"a kernel {tuple(kernel)} over an image of {tuple(image)}")
+    values.fits(batch * math.prod((rows.shape[1], *sizes)), beside=True)
     places = places_of((batch, channels, *frame))
     for axis, (k, size, stride, dilation) in enumerate(
         zip(kernel, sizes, strides, dilations, strict=True)
@@ -201,6 +206,9 @@ def _framed(
         return x, image
     frame = [size + pads[axis] + pads[count + axis] for axis, size in enumerate(image)]
     shape = (*x.shape[:2], *frame)
+    if min(pads) < 0:
+        raise LowerError("a negative frame", "Slice takes a part")
+    values.fits(math.prod(shape), beside=True)
     places = places_of(shape)
     for axis, size in enumerate(image):
         places = np.take(places, np.arange(pads[axis], pads[axis] + size), axis=2 + axis)
@@ -218,38 +226,37 @@ def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> l
     x, w, r = (_needed(inputs, place) for place in range(3))
     if w.array is None or r.array is None:
         raise LowerError("its weights depend on an input")
-    steps, batch = x.shape[:2]
+    steps, batch, size = x.shape
     hidden = int(attributes.get("hidden_size", r.array.shape[-1]))
     name = str(node.output[0] or node.output[1])
+    bias, start = _given(inputs, 3), _given(inputs, 5)
+    wanted = (1, 3 * hidden, size), (1, 3 * hidden, hidden), (1, 6 * hidden), (1, batch, hidden)
+    for value, shape in zip((w, r, bias, start), wanted, strict=True):
+        if value is not None and (value.shape != shape or not math.prod(shape)):
+            raise LowerError(f"an input of the shape {value.shape}, not {shape}")
     cell = _Cell(values, name, w.array[0], r.array[0], hidden, batch)
-    bias = _given(inputs, 3)
     if bias is not None:
         if bias.array is None:
             raise LowerError("its bias depends on an input")
         cell.biases = bias.array[0].reshape(2, 3, hidden)
     cell.late = bool(attributes.get("linear_before_reset", 0))
-    start = _given(inputs, 5)
-    state = values.array(np.zeros((batch, hidden))) if start is None else start
+    state = values.array(np.zeros((batch, hidden)))
+    if start is not None:
+        state = values.part(start, 0, (batch, hidden), f"{name}_h")
     states = []
     for step in range(steps):
-        places = places_of(x.shape)[step]
-        if x.array is None:
-            now = values.moved(x, places, f"{cell.name}_x{step}")
-        else:
-            now = values.array(x.array[step])
-        state = cell.step(now, Value((batch, hidden), state.tensor, _flat(state, hidden)), step)
+        now = values.part(x, step * batch * size, (batch, size), f"{name}_x{step}")
+        state = cell.step(now, state, step)
         states.append(state)
+        values.check_tasks()
     last = Value((1, batch, hidden), state.tensor)
-    shape = (steps, 1, batch, hidden)
     if not node.output[0]:
         return [last, last]
+    shape = (steps, 1, batch, hidden)
     if steps == 1:
-        return [Value(shape, state.tensor), last]
-    return [values.joined(states, list(places_of(shape)), shape, cell.name), last]
-
-
-def _flat(state: Value, hidden: int) -> NDArray[Any] | None:
-    return None if state.array is None else state.array.reshape(-1, hidden)
+        return [Value(shape, state.tensor), last][: len(node.output)]
+    whole = values.joined(states, list(places_of(shape)), shape, name)
+    return [whole, last][: len(node.output)]
 
 
 def _plain(attributes: Attributes, inputs: Inputs) -> None:

@@ -14,12 +14,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from onnx import TensorProto, helper
 
 from isa.fim_circuit import FORMATS
 from lower.errors import LowerError
-from lower.fim.graph import Graph, Tensor
+from lower.fim.graph import Graph, Places, Tensor
+from lower.fim.labels import free
 
-Places = NDArray[np.int64]
+LARGEST = 2 << 30  # bytes of the largest external memory that a device may have
+TASKS = 2000  # of a graph
+_LONGEST = 60  # characters of a tensor's name
+_CHUNK = 1 << 20  # places that are looked at together
+_WIDE = (np.float16, np.float32, np.float64)  # types that are rounded as they are
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,7 @@ class Value:
     tensor: Tensor | None = None
     array: NDArray[Any] | None = None
     name: str = ""  # of a constant, in the model
+    element: int = TensorProto.FLOAT  # what the model says that its numbers are
 
     @property
     def constant(self) -> bool:
@@ -40,8 +47,10 @@ class Value:
 class Values:
     """The values of an ONNX graph by name, and the tasks that make them."""
 
-    def __init__(self, form: int) -> None:
+    def __init__(self, form: int, room: int = LARGEST) -> None:
         self.graph = Graph(form)
+        self.room = room  # bytes of external memory
+        self.taken = 0  # numbers of inputs, and of what was moved: they lie there at once
         self.known: dict[str, Value] = {}
         # What is made of constants, once: the arrays are kept, so that their ids stay theirs.
         self._constants: dict[tuple[int, int, int], tuple[NDArray[Any], Tensor]] = {}
@@ -49,8 +58,8 @@ class Values:
 
     def name(self, wanted: str) -> str:
         """A tensor's name for an ONNX one: letters, digits and `_`, and no other tensor's."""
-        base = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_") or "value"
-        base = f"v{base}" if base[0].isdigit() else base
+        base = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_")[:_LONGEST] or "value"
+        base = base if free(base) else f"v{base}"
         name, number = base, 1
         while name in self.graph.tensors:
             number += 1
@@ -59,15 +68,46 @@ class Values:
 
     def array(self, array: NDArray[Any], name: str = "") -> Value:
         """A constant."""
-        return Value(array.shape, array=array, name=name)
+        element = TensorProto.STRING
+        if array.dtype.kind not in "OSUT":
+            element = helper.np_dtype_to_tensor_dtype(array.dtype)
+        return Value(array.shape, array=array, name=name, element=element)
 
     def made(self, tensor: Tensor, shape: Sequence[int]) -> Value:
         """What a task has made, in a shape."""
+        if tensor.numbers != math.prod(shape):
+            raise LowerError(f"{tensor.numbers:,} numbers in a shape of {tuple(shape)}")
         return Value(tuple(shape), tensor)
 
-    def given(self, name: str, shape: tuple[int, ...]) -> Value:
+    def given(self, name: str, shape: tuple[int, ...], element: int = TensorProto.FLOAT) -> Value:
         """An input."""
-        return Value(shape, self.graph.tensor(self.name(name), *matrix(shape)))
+        self._take(math.prod(shape))
+        tensor = self.graph.tensor(self.name(name), *matrix(shape))
+        return Value(shape, tensor, element=element)
+
+    def fits(self, numbers: int, beside: bool = False) -> None:
+        """Raise `LowerError` if external memory cannot hold so many numbers.
+
+        `beside`: beside all inputs, and what was moved before.
+        """
+        size = FORMATS[self.graph.form].size
+        needed = size * (numbers + self.taken * beside)
+        if needed > self.room:
+            others = ", with the inputs and what was moved before," if beside and self.taken else ""
+            raise LowerError(
+                f"{numbers:,} numbers{others} take {needed:,} bytes, external memory has"
+                f" {self.room:,}",
+                "mem.external_bytes",
+            )
+
+    def check_tasks(self) -> None:
+        """Raise `LowerError` if there are more tasks than a plan is made of."""
+        if len(self.graph.tasks) > TASKS:
+            raise LowerError(f"the graph has more than {TASKS:,} tasks here")
+
+    def _take(self, numbers: int) -> None:
+        self.fits(numbers, beside=True)
+        self.taken += numbers
 
     def tensor(self, value: Value, name: str, rows: int = 0, columns: int = 0) -> Tensor:
         """A value as a matrix; by default of all its numbers, the last dimension across."""
@@ -86,8 +126,13 @@ class Values:
         return self.graph.view(value.tensor, rows, columns, name=self.name(f"{name}_view"))
 
     def _numbers(self, array: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
-        wide = np.asarray(array, np.float64)
-        with np.errstate(over="ignore"):
+        try:
+            wide = array if array.dtype in _WIDE else np.asarray(array, np.float64)
+        except (TypeError, ValueError):
+            raise LowerError(f"a constant of {array.dtype}, not of numbers") from None
+        if wide.size != rows * columns:
+            raise LowerError(f"a constant of the shape {array.shape} as {rows} x {columns} numbers")
+        with np.errstate(over="ignore", invalid="ignore"):
             found = wide.astype(FORMATS[self.graph.form].dtype)
         lost = np.isfinite(wide) & ~np.isfinite(found)
         if lost.any():
@@ -99,6 +144,12 @@ class Values:
         """A value repeated to a shape, as NumPy does it."""
         if value.shape == shape:
             return value
+        try:
+            fits = np.broadcast_shapes(value.shape, shape) == shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise LowerError(f"a shape of {value.shape} cannot be repeated to {shape}")
         if value.array is not None:
             array = value.array
             return self.derived(value, "repeated", lambda: np.broadcast_to(array, shape), shape)
@@ -120,23 +171,39 @@ class Values:
         """The numbers of a value at places: a view if they lie behind each other, else a gather."""
         assert value.tensor is not None
         rows, columns = matrix(places.shape)
+        if not places.size:
+            return self.array(np.zeros(places.shape))
         begins, width = segments(places)
         if len(begins) == 1:
-            begin = begins[0]
+            begin = int(begins[0])
             if (rows, columns, begin) == (value.tensor.rows, value.tensor.columns, 0):
                 return self.made(value.tensor, places.shape)
             tensor = self.graph.view(value.tensor, rows, columns, begin, self.name(name))
         else:
+            self._take(places.size)
             tensor = self.graph.segments(
                 value.tensor, begins, width, (rows, columns), self.name(name)
             )
         return self.made(tensor, places.shape)
 
+    def part(self, value: Value, begin: int, shape: tuple[int, ...], name: str) -> Value:
+        """The numbers of a value from a place on, in another shape: a view."""
+        rows, columns = matrix(shape)
+        if value.array is not None:
+            numbers = value.array.reshape(-1)[begin : begin + math.prod(shape)]
+            return self.array(numbers.reshape(shape))
+        assert value.tensor is not None
+        if (rows, columns, begin) == (value.tensor.rows, value.tensor.columns, 0):
+            return self.made(value.tensor, shape)
+        tensor = self.graph.view(value.tensor, rows, columns, begin, self.name(name))
+        return self.made(tensor, shape)
+
     def spread(self, into: Value, updates: Value, places: Places, name: str) -> Value:
         """A value with other numbers at places; both may be constant, but not both."""
         begins, width = segments(places)
+        self._take(math.prod(into.shape))
         shape = matrix(into.shape)
-        zeros = into.array is not None and not np.asarray(into.array).any()
+        zeros = into.array is not None and not np.any(into.array)
         target = None if zeros else self.tensor(into, f"{name}_data", *shape)
         source = self.tensor(updates, f"{name}_updates")
         made = self.graph.spread(source, begins, width, shape, self.name(name), target)
@@ -165,12 +232,19 @@ def matrix(shape: Sequence[int]) -> tuple[int, int]:
 
 def places_of(shape: Sequence[int]) -> Places:
     """The place of each number of a value."""
-    return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+    count = math.prod(shape)
+    places: Places = np.arange(count, dtype=np.int32 if count < 1 << 31 else np.int64)
+    return places.reshape(shape)
 
 
-def segments(places: Places) -> tuple[list[int], int]:
+def segments(places: Places) -> tuple[Places, int]:
     """Begins and the width of the longest equal segments that places are made of."""
     flat = places.reshape(-1)
-    cuts = np.flatnonzero(np.diff(flat) != 1) + 1
-    width = math.gcd(len(flat), *cuts.tolist())
-    return flat[::width].tolist(), width
+    width = len(flat)
+    for first in range(0, len(flat) - 1, _CHUNK):
+        some = flat[first : first + _CHUNK + 1]
+        cuts = np.flatnonzero(some[1:] != some[:-1] + 1) + (first + 1)
+        width = math.gcd(width, int(np.gcd.reduce(cuts, initial=0)))
+        if width == 1:
+            break
+    return flat[::width], width

@@ -13,13 +13,15 @@ from heapq import nsmallest
 
 from isa.config import Configuration
 from isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OUTER, TENSOR
-from isa.fim_islands import abilities
+from isa.fim_islands import abilities, timings
+from lower.errors import LowerError
 from lower.fim.carry import Carrier
 from lower.fim.graph import GATHER, POINTWISE, SCATTER, Task
+from lower.fim.host import HostJob
 from lower.fim.job import Cycles, Job, ProductJob, copies, held_up, predicted
 from lower.fim.pair import pair
 from lower.fim.plan import ROWS, Home, Option, Refusal
-from lower.fim.pointwise import HostJob, pointwise
+from lower.fim.pointwise import pointwise
 from lower.fim.stream import Stream
 from lower.fim.unit import CannotError, Part, Traits, check, parted
 from lower.fim.ways import streams
@@ -28,6 +30,7 @@ from lower.fim.words import Mode, latency
 FOLLOWED = 3  # ways of a pair that are followed cycle by cycle, if by the rough count they
 NEAR = 1.05  # take no more than so many times the first one's
 FAR, LARGE = 5, 500_000  # a pair of more cycles, and so many times the best one's, is not followed
+HUGE = 2_000_000  # nor is a pair of more cycles than these, so that a plan is there in seconds
 
 
 def options(
@@ -55,10 +58,13 @@ def options(
     return found
 
 
-def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option:
+def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option | Refusal:
     """Segments from place to place: an island has nothing to compute there."""
     job = HostJob(tasks[0], form)
-    several = copies(job.phases()[0].bring)
+    try:
+        several = copies(job.phases()[0].bring)
+    except LowerError as error:
+        return Refusal(tasks, None, ELEMENTWISE, str(error))
     cycles = Carrier(config, {}).copies(several, 0)
     held = held_up(several, config, {})
     return Option(tasks, None, ELEMENTWISE, cycles, 0, 0, held_bring=held, how=job)
@@ -114,9 +120,8 @@ def _product(
 ) -> Option:
     check(part, config, island, layout, form)
     asked = _Asked(part.traits(form), config, island, layout, tasks, part)
-    found = _least(
-        asked, all(cycles < max(LARGE, FAR * least) for cycles, _, _ in _ranked(asked)[:1])
-    )
+    most = min(HUGE, max(LARGE, FAR * least))
+    found = _least(asked, all(cycles < most for cycles, _, _ in _ranked(asked)[:1]))
     if found is None:
         raise CannotError(
             "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
@@ -229,7 +234,7 @@ def _rough_compute(stream: Stream, config: Configuration) -> int:
     column = -(-column // step) * step
     busy, _ = latency(Mode(0, stream.layout, stream.shape.form, True), config, able)
     tile = 2 * step + (stream.wide - 1) * max(column, busy * step) + column
-    wait = int(config["fim.rl"]) + int(config["fim.burst"]) + 2 * step
+    wait = int(config["fim.rl"]) + timings(config)["burst"] + 2 * step
     tile = max(tile, wait, stream.blocks * column, stream.wide * busy * step)
     rows = int(config["fim.t_rp"]) + int(config["fim.t_rcdrd"]) + step
     store = rows + 30 + stream.slices * column

@@ -24,7 +24,7 @@ from lower.fim.job import Cycles, Phase, placed, predicted
 from lower.fim.stream import Link, Stream
 from lower.fim.unit import CannotError, Part, Traits, check
 from lower.fim.ways import streams
-from lower.fim.words import POINT, PUSH, Block, Word
+from lower.fim.words import LOCK, POINT, PUSH, UNLOCK, Block, Word
 
 _BETWEEN = 1  # the number of the buffer between them; 0 is that of A
 _FOLLOWED = 3
@@ -81,12 +81,12 @@ class PairJob:
         head = (
             Word(f"mmr b{_BETWEEN}_low, {next(places)}", POINT, value=_BETWEEN, start=low, end=low),
             Word(f"mmr b{_BETWEEN}_high, {next(places)}"),
-            Word(f"lock {_BETWEEN}"),
+            Word(f"lock {_BETWEEN}", LOCK, value=_BETWEEN),
         )
         # What the consumer pulls ahead and never uses, behind the last strip.
         tail = (
             Word(f"push rz, {_BETWEEN}", PUSH, value=_BETWEEN),
-            Word(f"unlock {_BETWEEN}"),
+            Word(f"unlock {_BETWEEN}", UNLOCK, value=_BETWEEN),
         )
         return [replace(first, items=(*head, *first.items, *tail)), second]
 

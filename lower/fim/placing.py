@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from isa.config import Configuration
 from lower.errors import LowerError
@@ -31,11 +32,20 @@ class Placing:
     refused: Mapping[Unit, tuple[Refusal, ...]]
     levels: Mapping[str, int]
 
-    def needs(self, unit: Unit) -> set[str]:
+    def needs(self, unit: Unit) -> frozenset[str]:
         """The outputs of other tasks that a unit reads."""
-        own = {task.output.name for task in unit}
-        names = {tensor.memory.name for task in unit for tensor in task.inputs}
-        return {name for name in names - own if name in self.levels}
+        found = self._needs.get(unit)
+        if found is None:
+            names = {tensor.memory.name for task in unit for tensor in task.inputs}
+            own = {task.output.name for task in unit}
+            found = frozenset(name for name in names - own if name in self.levels)
+            self._needs[unit] = found
+        return found
+
+    @cached_property
+    def _needs(self) -> dict[Unit, frozenset[str]]:
+        """What was found already."""
+        return {}
 
     def tail(self, unit: Unit) -> int:
         """The least cycles of what comes after a unit."""
@@ -43,7 +53,12 @@ class Placing:
 
     def readers(self, task: Task) -> list[str]:
         """The outputs of the tasks that read a task's output."""
-        return [other.output.name for other in _readers(self.graph)[task.output.name]]
+        return [other.output.name for other in self._readers[task.output.name]]
+
+    @cached_property
+    def _readers(self) -> dict[str, list[Task]]:
+        """The tasks that read each output."""
+        return _readers(self.graph)
 
 
 def _readers(graph: Graph) -> dict[str, list[Task]]:

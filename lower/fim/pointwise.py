@@ -1,4 +1,4 @@
-"""A function number by number on an island (seed 004, Fig. 3E), and what the host does by copies.
+"""A function number by number on an island (seed 004, Fig. 3E).
 
 A row of memory has columns of the operands, and of the result behind them. Chunks of the tensor,
 which is taken as one run of numbers, go to the same row of all banks, then to the next row: so rows
@@ -7,7 +7,7 @@ open while others take their columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,7 +29,7 @@ from isa.fim_circuit import (
 from isa.fim_islands import Geometry, abilities, geometry
 from lower.fim.carry import EXTERNAL, ISLAND, LOCAL, Copy, Place
 from lower.fim.copies import Route
-from lower.fim.graph import GATHER, Task, Tensor
+from lower.fim.graph import Task
 from lower.fim.job import Phase
 from lower.fim.stream import ROW_BYTES
 from lower.fim.words import ACT, ALONE, COMPUTE, READ, STORE, Block, Item, Mode, Repeat, Word
@@ -177,74 +177,3 @@ def pointwise(task: Task, config: Configuration, island: int, form: int) -> Poin
     if found.rows > memory.rows or found.words > config["fim.instructions"]:
         return "its numbers take more rows (fim.rows) or words (fim.instructions)"
     return found
-
-
-# --- gather and scatter ---
-
-
-@dataclass(frozen=True)
-class HostJob:
-    """Segments from place to place by the dma, through cp's local memory."""
-
-    task: Task
-    form: int
-
-    def phases(self) -> list[Phase]:
-        """The copies."""
-        task, size = self.task, FORMATS[self.form].size
-        out = Place(EXTERNAL, task.output.name)
-        place = Place(LOCAL, f"{task.output.name}.c")
-        total = task.output.numbers * size
-        width = task.width * size
-        offsets = [place * size for place in task.places]
-        run = [number * width for number in range(len(offsets))]
-        copies = []
-        if len(task.inputs) > 1:
-            copies.append(Copy(place, self._place(task.inputs[1]), total))
-        here = self._place(task.inputs[0])
-        both = (run, offsets) if task.kind == GATHER else (offsets, run)
-        copies += [
-            Copy(place.at(dst), here.at(src), *form) for dst, src, form in _runs(*both, width)
-        ]
-        copies.append(Copy(out, place, total))
-        return [Phase((Route(tuple(copies), {place.symbol: total}),), ())]
-
-    def _place(self, tensor: Tensor) -> Place:
-        if tensor.data is not None:
-            return Place(EXTERNAL, "a.tiles" if tensor is self.task.inputs[0] else "b.tiles")
-        size = FORMATS[self.form].size
-        return Place(EXTERNAL, tensor.memory.name, tensor.offset * size)
-
-    def files(self) -> dict[str, NDArray[Any]]:
-        """Operands that are known."""
-        dtype = FORMATS[self.form].dtype
-        return {
-            f"{'ab'[side]}.tiles": np.asarray(tensor.data, dtype)
-            for side, tensor in enumerate(self.task.inputs)
-            if tensor.data is not None
-        }
-
-
-def _runs(
-    dst: Sequence[int], src: Sequence[int], width: int
-) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
-    """Segments as few copies: destination, source, and bytes, rows and strides."""
-    merged: list[list[int]] = []  # those that lie behind each other on both sides
-    for to, at in zip(dst, src, strict=True):
-        if merged and to == merged[-1][0] + merged[-1][2] and at == merged[-1][1] + merged[-1][2]:
-            merged[-1][2] += width
-        else:
-            merged.append([to, at, width])
-    first = 0
-    while first < len(merged):
-        to, at, size = merged[first]
-        end = first + 1
-        apart = [0, 0]
-        if end < len(merged) and merged[end][2] == size:
-            apart = [merged[end][0] - to, merged[end][1] - at]
-            while end < len(merged) and merged[end] == [
-                merged[end - 1][0] + apart[0], merged[end - 1][1] + apart[1], size,
-            ]:  # fmt: skip
-                end += 1
-        yield to, at, (size, end - first, apart[0], apart[1])
-        first = end

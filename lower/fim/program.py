@@ -18,9 +18,11 @@ from isa.fim import CORE
 from isa.fim_circuit import FORMATS
 from isa.fim_islands import island_address
 from lower.errors import LowerError
+from lower.fim import labels as own
 from lower.fim.carry import ISLAND, LOCAL, Copy, Place
 from lower.fim.copies import Route
 from lower.fim.graph import Graph
+from lower.fim.host import SHARED, ZEROS
 from lower.fim.job import Phase, copies
 from lower.fim.plan import BRING, FETCH, HOST, START, Plan, Step
 from lower.fim.words import Block
@@ -75,6 +77,8 @@ class Writer:
         """Of tensors that have memory of their own: those that the host sees by their names."""
         graph = self.graph
         seen = {tensor.name for tensor in (*graph.inputs, *graph.results)}
+        for name in seen:
+            own.check(name)
         made = [task.output.name for step in self.plan.steps for task in step.tasks[-1:]]
         between = [name for name in made if name not in seen]
         labels = {name: f"t{number}_between" for number, name in enumerate(between)}
@@ -205,6 +209,8 @@ class Writer:
 
     def scratch_label(self, step: Step, symbol: str) -> str:
         """Where copies of a step go through in local memory."""
+        if symbol in (SHARED, ZEROS):
+            return symbol
         return f"s{step.number}_{symbol.replace('.', '_')}"
 
     @staticmethod

@@ -9,7 +9,7 @@ help: another option, another place, tasks together or apart. Times are those of
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from isa.config import Configuration
@@ -144,19 +144,21 @@ def _climbed(known: Placing, options: list[Option], effort: int) -> tuple[list[O
 
 def _singles(known: Placing, options: Sequence[Option]) -> Iterator[list[Option]]:
     """Another option, another place, together, apart."""
+    where = _places(options)
     for place, option in enumerate(options):
         before, after = list(options[:place]), list(options[place + 1 :])
         yield from ([*before, other, *after] for other in _others(known, option))
-        yield from _moved(known, options, place, option)
+        yield from _moved(known, options, place, option, where)
         yield from _together(known, before, option, after)
         yield from _apart(known, before, option, after)
 
 
 def _doubles(known: Placing, options: Sequence[Option]) -> Iterator[list[Option]]:
     """Another option at another place; two other options."""
+    where = _places(options)
     for place, option in enumerate(options):
         for other in _others(known, option):
-            yield from _moved(known, options, place, other)
+            yield from _moved(known, options, place, other, where)
             trial = list(options)
             trial[place] = other
             for later in range(place + 1, len(options)):
@@ -164,21 +166,32 @@ def _doubles(known: Placing, options: Sequence[Option]) -> Iterator[list[Option]
                     yield [*trial[:later], second, *trial[later + 1 :]]
 
 
+def _places(options: Sequence[Option]) -> dict[str, int]:
+    """The place of the option that makes each task's output."""
+    return {task.output.name: at for at, option in enumerate(options) for task in option.tasks}
+
+
 def _others(known: Placing, option: Option) -> list[Option]:
     return [other for other in known.options[option.tasks] if other is not option]
 
 
 def _moved(
-    known: Placing, options: Sequence[Option], place: int, option: Option
+    known: Placing,
+    options: Sequence[Option],
+    place: int,
+    option: Option,
+    where: Mapping[str, int],
 ) -> Iterator[list[Option]]:
-    """An option at another place than that of the one it stands for."""
+    """An option at another place than that of the one it replaces; `where` places tasks are."""
     rest = [*options[:place], *options[place + 1 :]]
-    for distance in range(1, len(options)):
+    makers = (where[name] for name in known.needs(option.tasks))
+    readers = (where[name] for task in option.tasks for name in known.readers(task))
+    low = max(makers, default=-1) + 1
+    high = min((at for at in readers if at != place), default=len(options)) - 1
+    for distance in range(1, max(place - low, high - place) + 1):
         for to in (place - distance, place + distance):
-            if 0 <= to < len(options):
-                trial = [*rest[:to], option, *rest[to:]]
-                if _possible(known, trial):
-                    yield trial
+            if low <= to <= high:
+                yield [*rest[:to], option, *rest[to:]]
 
 
 def _together(

@@ -298,4 +298,5 @@ class Stream:
         """Words of the program at most, without writing it."""
         item = self.depth + self.steps * (3 * self.high + 1) + 7 + self.slices
         item += (11 + len(self.after) * (1 + 3 * self.slices)) * bool(self.after)
-        return self.blocks * (12 + self.rounds * (2 + self.items * item)) + 1
+        around = 2 + 2 * self.link.fed
+        return self.blocks * (12 + self.rounds * (around + self.items * item)) + 1

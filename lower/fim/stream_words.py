@@ -22,11 +22,13 @@ from lower.fim.words import (
     ALONE,
     COMPUTE,
     FROM_RZ,
+    LOCK,
     MOVE,
     POINT,
     PULL,
     PUSH,
     STORE,
+    UNLOCK,
     Item,
     Repeat,
     Word,
@@ -67,9 +69,17 @@ def _rounds(stream: Stream, block: int, row: int) -> Iterator[Item]:
     for number in range(stream.rounds):
         if number:
             low, buffer = f"{stream.address(first):#x}", stream.link.buffer + block
-            yield Word(f"mmr b{buffer}_start, {low}", POINT, value=buffer, start=first)
+            again = Word(f"mmr b{buffer}_start, {low}", POINT, value=buffer, start=first)
+            yield from _locked(buffer, again) if stream.link.fed else (again,)
         yield _pull(stream, block)
         yield Repeat(stream.items, tuple(_item(stream, block, number, row)), "item")
+
+
+def _locked(buffer: int, word: Word) -> Iterator[Item]:
+    """A word that may be done while no other block has a buffer's lock."""
+    yield Word(f"lock {buffer}", LOCK, value=buffer)
+    yield word
+    yield Word(f"unlock {buffer}", UNLOCK, value=buffer)
 
 
 def _pull(stream: Stream, block: int) -> Word:

@@ -52,14 +52,18 @@ def _shares(probe: Stream, banks: int) -> Iterator[tuple[int, int]]:
 
 
 def _fitting(probe: Stream, banks: int, blocks: int, words: int) -> Stream | None:
-    """The stream of so many banks and blocks, in as few starts as fit; None if none does."""
-    strips = part(probe.strips, probe.high)
-    starts = 1
-    while True:
-        found = replace(probe, banks=banks, blocks=blocks, starts=starts)
-        rows = probe.memory.rows
+    """The stream of so many banks and blocks, in as few starts as fit; None if none does.
+
+    More items of a start take more rows and words, so halves of what is left tell the most.
+    """
+    strips, rows = part(probe.strips, probe.high), probe.memory.rows
+    best, low, high = None, 1, part(strips, blocks)
+    items = high
+    while low <= high:
+        found = replace(probe, banks=banks, blocks=blocks, starts=part(strips, blocks * items))
         if found.rows <= rows and found.buffer_rows <= rows and found.most_words <= words:
-            return found
-        if found.items == 1:
-            return None
-        starts = max(starts + 1, part(strips, blocks * (found.items - 1)))
+            best, low = found, items + 1
+        else:
+            high = items - 1
+        items = (low + high) // 2
+    return best

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from isa.config import Configuration
 from isa.fim_circuit import (
@@ -24,7 +24,7 @@ from isa.fim_islands import Abilities, abilities
 from lower.fim.banks import LONG_AGO, Banks
 
 # What a word is, for the timing.
-PLAIN, ACT, READ, STORE, MOVE, FROM_RZ, COMPUTE, ALONE, PULL, PUSH, POINT = range(11)
+PLAIN, ACT, READ, STORE, MOVE, FROM_RZ, COMPUTE, ALONE, PULL, PUSH, POINT, LOCK, UNLOCK = range(13)
 _NEVER = 1 << 60
 
 
@@ -33,9 +33,9 @@ class Word:
     """A word: its text, what it is, how often it is done, and what else its time depends on.
 
     COMPUTE and ALONE, which takes no column: `value` is the number of its `Mode`, `register` what
-    was pulled that it reads. PULL and
-    PUSH: `value` is the buffer's number; `every`: one column for all banks. POINT (a pointer of a
-    buffer moves): start and end go to these columns, -1: where they are.
+    was pulled that it reads. PULL, PUSH, LOCK, UNLOCK: `value` is the buffer's number; `every`: one
+    column for all banks. POINT (a pointer of a buffer moves): start and end go to these columns,
+    -1: where they are.
     """
 
     text: str
@@ -125,10 +125,22 @@ def flat(items: Sequence[Item]) -> list[Word]:
 
 @dataclass
 class _Buffer:
-    """A buffer's pointers, as columns of the island."""
+    """A buffer's pointers, as columns of the island, and its lock.
+
+    `arrivals`: when the last columns before the end are stored.
+    """
 
     start: int = 0
     end: int = 0
+    arrivals: list[int] = field(default_factory=list)
+    owner: _Running | None = None
+
+    def there(self, count: int) -> int:
+        """From when on so many columns lie before the end."""
+        behind = self.end - self.start - count
+        if behind < 0:
+            return _NEVER
+        return 0 if behind >= len(self.arrivals) else self.arrivals[-1 - behind]
 
 
 class _Running:
@@ -142,6 +154,7 @@ class _Running:
         self.activated = max(banks.activated[bank] for bank in block.banks)
         self.column = max(banks.columns[bank] for bank in block.banks)
         self.written = LONG_AGO
+        self.stored = 0  # when all that it has pushed is there
         self.alu = self.rz = 0
         self.pulled = {ROP: 0, GIO: 0}
         self.ended = False
@@ -182,8 +195,27 @@ class _Running:
         else:
             if kind == POINT:
                 self._point(word)
+            elif kind == LOCK and not self._lock(word):
+                return
+            elif kind == UNLOCK:
+                island.buffers[word.value].owner = None
+                self._wake(self.time)
             self.time += step
         self.place += 1
+
+    def _wake(self, time: int) -> None:
+        """Let those try again that wait for another block, which does something at a time."""
+        for other in self.island.running:
+            if other.time == _NEVER:
+                other.time = self.island.aligned(time + 1)
+
+    def _lock(self, word: Word) -> bool:
+        buffer = self.island.buffers[word.value]
+        if buffer.owner is not None:
+            self.time = _NEVER
+            return False
+        buffer.owner = self
+        return True
 
     def _compute(self, word: Word) -> None:
         island = self.island
@@ -224,8 +256,9 @@ class _Running:
         island, step = self.island, self.island.step
         buffer = island.buffers[word.value]
         count = 1 if word.every else len(self.block.banks)
-        if buffer.end - buffer.start < count:
-            self.time = _NEVER
+        there = buffer.there(count)
+        if there > self.time:
+            self.time = there if there == _NEVER else island.aligned(there)
             return False
         for _ in range(count):
             at = island.access(buffer.start, self.time, False)
@@ -241,22 +274,31 @@ class _Running:
         island, step = self.island, self.island.step
         buffer = island.buffers[word.value]
         begin = time = self.time
+        buffer.arrivals = [arrival for arrival in buffer.arrivals if arrival > begin]
         for _ in self.block.banks:
-            time = island.access(buffer.end, time, True) + step
+            at = island.access(buffer.end, time, True)
+            time = at + step
             buffer.end += 1
+            buffer.arrivals.append(island.banks.data(at, True))
+        self.stored = max(self.stored, buffer.arrivals[-1])
         self.time = island.aligned(time)
-        for other in island.running:
-            if other.time == _NEVER:
-                other.time = island.aligned(begin + 1)
+        self._wake(begin)
 
     def _point(self, word: Word) -> None:
-        buffer = self.island.buffers[word.value]
+        island, buffer = self.island, self.island.buffers[word.value]
         buffer.start = buffer.start if word.start < 0 else word.start
-        buffer.end = buffer.end if word.end < 0 else word.end
+        if word.end < 0:
+            return
+        ready = max(self.time, self.written, *buffer.arrivals)
+        if word.start < 0:  # the end alone: what the banks have written is stored, too
+            ready = max(ready, *(island.banks.written[bank] for bank in self.block.banks))
+        self.time = island.aligned(ready)
+        buffer.end = word.end
+        buffer.arrivals.clear()
 
     def _end(self) -> None:
         banks = self.island.banks
-        last = max(self.time, self.rz, *self.pulled.values(), self.written)
+        last = max(self.time, self.rz, *self.pulled.values(), self.written, self.stored)
         for bank in self.block.banks:
             banks.written[bank] = max(banks.written[bank], self.written)
             last = max(last, banks.written[bank])

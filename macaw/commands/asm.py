@@ -74,6 +74,14 @@ def _definitions(
     show_default=True,
     help="How errors and warnings are printed, on standard error.",
 )
+@click.option(
+    "--max-errors",
+    type=click.IntRange(min=0),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Print at most N errors and as many warnings; 0 prints all.",
+)
 @click.option("-Werror", "strict", is_flag=True, help="Treat warnings as errors.")
 def command(
     files: tuple[str, ...],
@@ -86,6 +94,7 @@ def command(
     memory: str | None,
     listing: str | None,
     style: str,
+    max_errors: int,
     strict: bool,
 ) -> int:
     """Assemble FILEs together into one ELF executable, or into an image for a loader.
@@ -114,14 +123,14 @@ def command(
             *files, device=device, defines=defines, include_dirs=folders, record=record
         )
     except AssemblyError as error:
-        console.diagnostics(error.diagnostics, style)
+        console.diagnostics(error.diagnostics, style, max_errors)
         return WRONG
     _keep_files(target, beside, program.read_files)
     warnings = console.warnings_of(program)
     if strict and warnings:
-        console.diagnostics([console.as_error(item) for item in warnings], style)
+        console.diagnostics([console.as_error(item) for item in warnings], style, max_errors)
         return WRONG
-    console.diagnostics(warnings, style)
+    console.diagnostics(warnings, style, max_errors)
     api.save(program, target, format=format, lines=lines, memory=memory)
     if record is not None:
         from asm.listing import text

@@ -76,7 +76,7 @@ def command(
     Its function `layer` gives bit for bit what the processor gives. Exit status 1: with --check,
     something differs; the first element that does is named, and the instruction that wrote it.
     """
-    from macaw import concordance, files
+    from macaw import concordance, console, files
     from macaw.errors import InputError
     from macaw.words import plural
 
@@ -94,7 +94,7 @@ def command(
         files.write_bytes(path, found.picture(kind).encode())
     taken = ", ".join(f"{name} {tensor.shape}" for name, tensor in found.inputs.items())
     given = ", ".join(f"{name} {tensor.shape}" for name, tensor in found.outputs.items())
-    click.echo(f"{target_file}: layer({taken}) gives {given}")
+    click.echo(f"{console.shown(str(target_file))}: layer({taken}) gives {given}")
     if data is None:
         return DONE
     difference = found.check(data)

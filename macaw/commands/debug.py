@@ -97,6 +97,7 @@ def command(
         engine=engine,
         allow_shell=allow_shell,
         streams=None if silent else Streams(console.write_stdout, console.write_stderr),
+        given=[file, *inputs.values(), *([device] if device else [])],
     )
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:

@@ -64,11 +64,16 @@ def _sources(name: str) -> list[str]:
 def _format(path: str, *, check: bool, diff: bool) -> bool:
     """Format one file; whether it changes. Raises `InputError`."""
     from asm.formatter import formatted
+    from isa import reading
+    from macaw import console
     from macaw.files import read_bytes, write_bytes
 
     stdin = path == _STDIN
-    shown = "<stdin>" if stdin else path
-    data = sys.stdin.buffer.read() if stdin else read_bytes(path)
+    shown = "<stdin>" if stdin else console.shown(path)
+    most = reading.MOST_SOURCE
+    data = sys.stdin.buffer.read(most + 1) if stdin else read_bytes(path, most)
+    if len(data) > most:
+        raise InputError(f"{shown} is longer than {most} bytes")
     before = _text(data, shown)
     after = formatted(before)
     written = after.encode()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SPLITS = "abcdefghi"
 TARGETS = ("pe", "fim")
+DIGITS = 9  # of a size
 # Parameters that one target alone takes.
 ONLY = {
     "pe": (
@@ -34,7 +35,9 @@ def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> o
     parts = value.split("x")
     if not 1 <= len(parts) <= 2 or not all(part.isascii() and part.isdigit() for part in parts):
         raise click.BadParameter(f"'{value}' is no number N, and no VERTICALxHORIZONTAL")
-    numbers = [int(part[:9]) for part in parts]
+    if max(map(len, parts)) > DIGITS:
+        raise click.BadParameter(f"'{value[:40]}': numbers have {DIGITS} digits at most")
+    numbers = [int(part) for part in parts]
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
 
 

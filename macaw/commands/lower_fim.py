@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from macaw.fim_lowering import GraphLowering, MeasuredGraph
 
 
+DIGITS = 9  # of a size
+
+
 def dimensions(words: Sequence[str]) -> dict[str, int]:
     """NAME=N, several of them."""
     found = {}
@@ -24,7 +27,9 @@ def dimensions(words: Sequence[str]) -> dict[str, int]:
         name, _, number = word.partition("=")
         if not (name and number.isascii() and number.isdigit()):
             raise click.UsageError(f"--dim '{word}' is not of the form NAME=N")
-        found[name] = int(number[:9])
+        if len(number) > DIGITS:
+            raise click.UsageError(f"--dim '{word[:40]}': a size has {DIGITS} digits at most")
+        found[name] = int(number)
     return found
 
 

@@ -1,4 +1,4 @@
-"""`macaw profile`: where a program's cycles go, and what to do about it."""
+"""`macaw profile`: where a program's cycles go, and which ratios are bad."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _sizes(
     return found
 
 
-@click.command("profile", short_help="Say where a program's cycles go and what to change.")
+@click.command("profile", short_help="Say where a program's cycles go.")
 @click.argument("file", type=click.Path(), metavar="FILE")
 @click.option(
     "-i",
@@ -159,8 +159,9 @@ def command(
 ) -> int:
     """Run FILE, an assembly source or an ELF executable, recorded by its trace blocks.
 
-    Prints the timeline of the six kinds of cores, the bottleneck, and what to change. Exit status
-    1: a goal was missed, or the program does not end by itself.
+    Prints the timeline of the six kinds of cores, the bottleneck, and ratios that miss their
+    thresholds. Exit status 1: a goal was missed, the program does not end by itself, or in mark
+    mode it reaches no marker.
     """
     from macaw import api, console, files
     from macaw.profile.model import from_json
@@ -214,8 +215,9 @@ def _object(path: str) -> object:
     from macaw import files
     from macaw.errors import InputError
 
+    data = files.read_bytes(path)
     try:
-        found: object = json.loads(files.read_bytes(path))
+        found: object = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no JSON: {error}") from None
     return found

@@ -143,6 +143,8 @@ def command(
     if stats and not as_json:
         report.print_stats(run)
     if not as_json:
+        for name in run.unwritten:
+            console.warning(f"nothing was written to the output '{name}'; it is as before the run")
         for core, window, left in running.left_over(run.device):
             text = f"{left:,} bytes that {core} gave are still in {window}"
             console.warning(f"{text}: no output or transfer took them")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from macaw.errors import DONE, FAILED, WRONG, MacawError
+from isa.errors import MacawError
+from macaw import console
+from macaw.errors import DONE, FAILED, WRONG
 
 
 @click.command("test", short_help="Run golden folders and compare with what was recorded.")
@@ -29,16 +31,13 @@ def command(paths: tuple[str, ...], update: bool) -> int:
                 differences = golden.check(folder, update=update)
             except MacawError as error:
                 wrong += 1
-                print(f"WRONG    {folder}\n  {error.message}")
+                print(f"WRONG    {console.shown(str(folder))}")
+                _indented(error.message.splitlines())
                 if error.hint:
-                    print(f"  hint: {error.hint}")
-            except golden.PROGRAM_ERRORS as error:
-                wrong += 1
-                print(f"WRONG    {folder}")
-                _indented(str(error).splitlines())
+                    _indented([f"hint: {error.hint}"])
             else:
                 failed += bool(differences) and not update
-                print(f"{_verdict(differences, update)} {folder}")
+                print(f"{_verdict(differences, update)} {console.shown(str(folder))}")
                 _indented(differences)
             bar.done += 1
     passed = len(folders) - failed - wrong
@@ -54,4 +53,4 @@ def _verdict(differences: list[str], update: bool) -> str:
 
 def _indented(lines: list[str]) -> None:
     for line in lines:
-        print(f"  {line}")
+        print(f"  {console.shown(line)}")

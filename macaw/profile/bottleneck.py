@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from macaw.profile.model import Bottleneck, Slice, Track
 from macaw.profile.record import Wait
-from macaw.profile.timeline import Member, singles
+from macaw.profile.timeline import Member, Start, singles
 from macaw.words import plural
 
 
@@ -67,6 +67,33 @@ class _Course:
 
     def without(self, row: str) -> int:
         """When the last work would end if that of a row took no time."""
+        return self._replayed(lambda core, place: self.cores[core].row == row, {})
+
+    def between(self, row: str, other: str) -> int:
+        """The same of that work of a row which comes between work of the other one."""
+        busy = [item for core, items in self.busy.items() for item in items
+                if self.cores[core].row == other]  # fmt: skip
+        first, last = min(begin for begin, _ in busy), max(end for _, end in busy)
+
+        def is_gone(core: str, place: int) -> bool:
+            begin, end = self.busy[core][place]
+            return self.cores[core].row == row and first <= begin and end <= last
+
+        return self._replayed(is_gone, {})
+
+    def sooner(self, starts: Sequence[Start], row: str) -> int:
+        """When the last work would end if a row were late at none of its starts."""
+        late = {
+            (start.core, bisect_left(self.begins[start.core], start.begin)): start.late
+            for start in starts
+            if start.row == row
+        }
+        return self._replayed(lambda core, place: False, late)
+
+    def _replayed(
+        self, is_gone: Callable[[str, int], bool], early: Mapping[tuple[str, int], int]
+    ) -> int:
+        """When the last work would end if some took no time, and some began so much earlier."""
         spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for core, place in self.nodes:
             begin, end = self.busy[core][place]
@@ -79,8 +106,8 @@ class _Course:
                 bounds.append(there + lag)
             if not causes:
                 bounds.append(before + begin - idle)
-            now = max(bounds)
-            length = 0 if self.cores[core].row == row else end - begin
+            now = max(before, max(bounds) - early.get((core, place), 0))
+            length = 0 if is_gone(core, place) else end - begin
             spans[core].append((now, now + length))
         return max((span[-1][1] for span in spans.values()), default=0)
 
@@ -97,9 +124,15 @@ class _Course:
 
 
 def find(
-    tracks: Sequence[Track], waits: Mapping[str, Sequence[Wait]], cores: Mapping[str, Member]
+    tracks: Sequence[Track],
+    waits: Mapping[str, Sequence[Wait]],
+    cores: Mapping[str, Member],
+    starts: Sequence[Start] = (),
 ) -> Bottleneck | None:
-    """The row that costs most, and its instruction that does; None if nothing was recorded."""
+    """The row that costs most, and its instruction that does; None if nothing was recorded.
+
+    `starts` are those of `macaw.profile.timeline.starts`.
+    """
     course = _Course(tracks, waits, cores)
     if not course.busy:
         return None
@@ -117,7 +150,16 @@ def find(
     if more:
         second = max(more, key=lambda item: saved[item.row])
         why += f" (without that of {second.core}: {saved[second.row]:,})"
-    return Bottleneck(row.core, heaviest, why, saved)
+    between = {
+        item.row: max(0, whole - course.between(item.row, row.row))
+        for item in rows
+        if item is not row
+    }
+    sooner = {
+        name: max(0, whole - course.sooner(starts, name))
+        for name in dict.fromkeys(start.row for start in starts)
+    }
+    return Bottleneck(row.core, heaviest, why, saved, between, sooner)
 
 
 def heaviest_of(slices: Sequence[Slice]) -> Slice | None:

@@ -13,7 +13,17 @@ from typing import Any
 
 from macaw.profile.lanes import lanes
 from macaw.profile.model import Group, Metric, Profile, Slice, Track
-from macaw.profile.words import about, cost, keys, longest, merged, where
+from macaw.profile.words import (
+    about,
+    cost,
+    heaviest,
+    keys,
+    longest,
+    merged,
+    sentence,
+    verdict,
+    where,
+)
 
 GROUPS = 200  # that the page's table shows at most; the timeline has all
 SCRIPTS = ("timeline", "parts", "page")  # one module
@@ -74,10 +84,10 @@ class _Data:
             and {
                 "core": slowest.core,
                 "why": slowest.why,
-                "where": slowest.slice and f"{slowest.slice.where} ({slowest.slice.core})",
+                "where": slowest.slice and heaviest(slowest.slice),
             },
             "findings": [
-                {"core": f.core, "where": f.where, "note": cost(f), "sentence": f.sentence}
+                {"core": f.core, "where": f.where, "note": cost(f), "sentence": sentence(f)}
                 for f in profile.findings
             ],
             "keys": names,
@@ -85,10 +95,7 @@ class _Data:
             "hidden": len(profile.groups) - len(shown),
             "goals": [("met" if goal.met else "missed", goal.sentence) for goal in profile.goals],
             "against": profile.against,
-            "differences": [
-                ({True: "better", False: "worse", None: "same"}[item.better], item.sentence)
-                for item in profile.differences
-            ],
+            "differences": [(verdict(item), item.sentence) for item in profile.differences],
             "merge": profile.merge and merged(profile.merge),
             "step": profile.step and (profile.step.number, profile.step.title, profile.step.text),
             "strings": list(self.strings),

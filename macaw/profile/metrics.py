@@ -1,6 +1,7 @@
 """What records say: characterising parameters and trace-back ratios (seed 001), held to thresholds.
 
-The sentences say what to change in the program.
+The sentences say what was measured, and no more than that: the counters do not say what it costs,
+nor what would mend it.
 """
 
 from __future__ import annotations
@@ -37,15 +38,16 @@ METRICS = (
     Row("reads",       "m·n/(t2−t1)",  "",      None, "bytes read from external memory a cycle, while it reads"),
     Row("computes",    "p·q/(t4−t3)",  "",      None, "bytes computed on a cycle, while it computes"),
     Row("match",       "p·q·(t2−t1)/(m·n·(t4−t3))", "near", 0.1,  "bytes computed on for each byte read; right within the threshold of a whole number"),
-    Row("partial",     "a1/b1",        "most",  0.1,  "external writes narrower than the memory, of all"),
-    Row("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank, for each access; of cores with memory of their own: that they waited, beyond what the densest stream does"),
-    Row("utilisation", "a3/(b3·c)",    "least", 0.5,  "compute units at work, of those that the array has"),
+    Row("partial",     "a1/b1",        "most",  0.1,  "external writes narrower than the memory, of all; held against nothing in cores that cannot write as much at once"),
+    Row("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank to another access, for each access; of cores with memory of their own: that they waited, beyond what the densest stream does"),
+    Row("utilisation", "a3/(b3·c)",    "least", 0.5,  "compute units at work, of those that the array has, in the cycles in which it works"),
     Row("late",        "",             "most",  0.05, "cycles that a row started after it could, of the whole run"),
 )
 # fmt: on
 
 BY_KEY = {row.key: row for row in METRICS}
 JUDGED = tuple(row.key for row in METRICS if row.sense)
+TRACED = ("partial", "blocked", "utilisation")  # the ratios that trace back (step 718)
 
 
 def thresholds(given: Mapping[str, float]) -> dict[str, float]:
@@ -94,23 +96,11 @@ def metrics(
         _plain("reads", reads, "{:.3g} bytes a cycle come from external memory"),
         _plain("computes", computes, "{:.3g} bytes a cycle are computed on"),
         _match(reads, computes, limits["match"]),
-        _partial(counters, machine, limits["partial"]),
+        _partial(counters, machine, member, limits["partial"]),
         _blocked(counters, machine, member, limits["blocked"]),
         _utilisation(core, counters, member, limits["utilisation"]),
     ]
     return tuple(item for item in found if item.value is not None)
-
-
-def cost(metric: Metric, item: Slice) -> float:
-    """Cycles of a slice that a ratio which is not right may have cost, by rough estimate."""
-    counters, value = item.counters, metric.value or 0.0
-    if metric.key == "blocked":
-        return min(value * (counters["e_rd"] + counters["e_wr"]), item.busy)
-    if metric.key == "partial":
-        return min(counters["e_xwr_partial"], item.busy)
-    if metric.key == "match":
-        return item.busy * (1 - value if value < 1 else abs(value - round(value)))
-    return item.busy * (1 - value / (metric.threshold or 1))
 
 
 def total(slices: Iterable[Slice]) -> dict[str, int]:
@@ -151,34 +141,28 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
         return Metric("match", None)
     ratio = computes / reads
     whole = max(1, round(ratio))
-    times = "once" if whole == 1 else f"{whole} times"
     ok = abs(ratio - whole) <= tolerance
     if ok:
+        times = "once" if whole == 1 else f"{whole} times"
         text = f"each byte that is read is computed on {times}: reading and computing match"
     elif ratio < 1:
-        text = (
-            f"it reads {1 / ratio:.3g} bytes for each one that it computes on: keep on chip or in"
-            " registers what is read again, and let transfers bring what comes next meanwhile"
-        )
+        text = f"it reads {1 / ratio:.3g} bytes for each one that it computes on"
     else:
-        text = (
-            f"it computes {ratio:.3g} times on each byte that it reads, no whole multiple: choose"
-            f" tiles so that each byte is used {times}, or read the next tile while it computes"
-        )
+        text = f"it computes {ratio:.3g} times on each byte that it reads, no whole multiple"
     return Metric("match", ratio, tolerance, ok, text)
 
 
-def _partial(counters: Counters, machine: Machine, most: float) -> Metric:
+def _partial(counters: Counters, machine: Machine, member: Member, most: float) -> Metric:
+    """Held against nothing where even the widest write of the core would be partial."""
     part, whole = counters["e_xwr_partial"], counters["e_xwr"]
     if not whole:
         return Metric("partial", None)
     value = part / whole
-    text = f"{part:,} of {whole:,} external writes are narrower than the memory's {machine.width} bytes"
-    if value > most:
-        text += (
-            f": gather results on chip and write whole multiples of {machine.width} bytes to"
-            " addresses that are such multiples"
-        )
+    narrow = "is narrower" if part == 1 else "are narrower"
+    text = f"{part:,} of {plural(whole, 'external write')} {narrow} than the memory's {machine.width} bytes"
+    if member.store and member.store < machine.width:
+        text += f", of which {member.name} writes at most {member.store} at once"
+        return Metric("partial", value, sentence=text)
     return Metric("partial", value, most, value <= most, text)
 
 
@@ -191,19 +175,17 @@ def _blocked(counters: Counters, machine: Machine, member: Member, most: float) 
     value = max(lost - usual, 0) / whole
     accesses = f"{whole:,} access{'' if whole == 1 else 'es'}"
     if member.apart:
-        text = f"{accesses} of its own memory waited {plural(lost, 'cycle')}"
+        text = f"{accesses} of its own memory waited {plural(lost, 'cycle')} in all"
         if member.spacing:
             text += f", {min(usual, lost):,} of them as in the densest stream"
     else:
-        text = f"{accesses} of on-chip memory lost a bank in {plural(lost, 'cycle')}"
-    if value > most and member.apart:
-        text += ": do something else between accesses of the same bank or file, or spread data over more of them"
-    elif value > most:
-        span = machine.banks * machine.bank_width
+        text = (
+            f"{accesses} of on-chip memory lost a bank to others for {plural(lost, 'cycle')} in all"
+        )
+    if value > most and not member.apart:
         text += (
-            f": put what is accessed in the same cycle into different banks (a bank is"
-            f" {machine.bank_width} bytes wide, {span} bytes apart is the same one; pad rows whose"
-            f" stride is a multiple of {span}), or move it in another cycle"
+            f" (a bank is {machine.bank_width} bytes wide, and what lies"
+            f" {machine.banks * machine.bank_width} bytes apart is in the same one)"
         )
     return Metric("blocked", value, most, value <= most, text)
 
@@ -213,10 +195,8 @@ def _utilisation(core: str, counters: Counters, member: Member, least: float) ->
     if not arrays:
         return Metric("utilisation", None)
     value = uses / (arrays * member.units)
-    text = f"{uses / arrays:.3g} of {member.units:,} compute units of {core} work at a time"
-    if value < least:
-        text += (
-            f": give each instruction work for a multiple of {member.units:,} (join tiles or fill the"
-            " last one, share the work evenly between units)"
-        )
+    text = (
+        f"{uses / arrays:.3g} of {member.units:,} compute units of {core} are at work on average,"
+        " in the cycles in which its array works"
+    )
     return Metric("utilisation", value, least, value >= least, text)

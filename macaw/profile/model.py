@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from macaw.errors import InputError
 
-FORMAT = 1  # of the JSON; another number: another shape of it
+FORMAT = 2  # of the JSON; another number: another shape of it
 KIND = "macaw profile"
 
 Interval = tuple[int, int]
@@ -84,7 +84,7 @@ class Metric:
     value: float | None
     threshold: float | None = None  # what it was held against; None: against nothing
     ok: bool | None = None  # None: not judged
-    sentence: str = ""  # what to change in the program, if it is not ok; else what it says
+    sentence: str = ""  # what was measured, in words
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to mend, what costs most first: all slices of one place in the source together."""
+    """A value that misses its threshold: all slices of one place in the source together.
+
+    Places of which the same is to be said are one finding.
+    """
 
     core: str
     where: str  # `Slice.where`
@@ -109,7 +112,8 @@ class Finding:
     sentence: str
     cycles: int = 0  # that these slices took
     slices: int = 1
-    cost: int = 0  # cycles of them that it may have cost, by rough estimate
+    cost: int = 0  # cycles by which the run would be shorter at most; 0: the records do not say
+    others: tuple[str, ...] = ()  # the other places, in the order in which they took most cycles
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,10 @@ class Bottleneck:
     slice: Slice | None
     why: str
     saved: Mapping[str, int] = field(default_factory=dict)  # by row: cycles less without its work
+    # By another row: cycles less without that work of it which comes between work of this one.
+    between: Mapping[str, int] = field(default_factory=dict)
+    # By row: cycles less if its work began as soon as all work before that it followed had ended.
+    sooner: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -179,6 +187,15 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Subject:
+    """What was profiled, as digests: two profiles tell by them whether they are of the same."""
+
+    program: str = ""  # of its sections and its entry
+    device: str = ""  # of its configuration
+    inputs: Mapping[str, str] = field(default_factory=dict)  # by name
+
+
+@dataclass(frozen=True)
 class Profile:
     """All that is known of a program's run."""
 
@@ -198,6 +215,8 @@ class Profile:
     mode: str = ""  # "mark", "auto"
     jitter: int | None = None  # the first run's seed
     runs: tuple[int, ...] = ()  # cycles of each run that was averaged
+    ratios: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)  # by row, of all records
+    subject: Subject = Subject()
 
     @property
     def rows(self) -> tuple[Track, ...]:

@@ -11,10 +11,21 @@ from numpy.typing import NDArray
 
 from asm.program import Program
 from isa.config import ConfigError, Configuration
+from isa.errors import MacawError
 from macaw import api
 from macaw.binding import bind
-from macaw.errors import FAILED, InputError, MacawError
-from macaw.profile import advice, bottleneck, jobs, metrics, record, replay, segments, timeline
+from macaw.errors import FAILED, InputError
+from macaw.profile import (
+    advice,
+    against,
+    bottleneck,
+    jobs,
+    metrics,
+    record,
+    replay,
+    segments,
+    timeline,
+)
 from macaw.profile.model import Finding, Merge, Profile, Series
 from macaw.profile.record import Job, Parameters, Record, Recorded
 from macaw.running import configuration_of
@@ -314,39 +325,45 @@ class _Profiler:
         tracks = replay.named(tracks, names)
         series += replay.bandwidth(tracks, cycles, self.machine.width)
         slices = [item for track in timeline.singles(tracks) for item in track.slices]
+        if options.mode == "mark" and not slices:
+            text = "no instruction was recorded: the program reached no marker, or none that ended"
+            hint = "bracket instructions with trace_begin and trace_end, or leave --mode mark out"
+            raise ProfileError(text, hint)
         groups = metrics.groups(sorted(slices, key=lambda x: -x.busy), self.machine, self.limits)
         rows = advice.of_rows(tracks, self.machine, self.limits)
+        judged = dict(rows)
         late: list[Finding] = []
         worst = None
         if options.mode == "auto":
             commander = next(member.row for member in self.cores.values() if member.commands)
             found = timeline.starts(tracks, commander, waits)
-            limit = self.limits["late"]
-            by_row, late = advice.lateness(found, tracks, cycles, limit, commander)
+            worst = bottleneck.find(tracks, waits, self.cores, found)
+            sooner = worst.sooner if worst else {}
+            by_row, late = advice.lateness(found, tracks, cycles, self.limits["late"], sooner)
             for row, metric in by_row.items():
-                rows.setdefault(row, {})["late"] = metric
-            worst = bottleneck.find(tracks, waits, self.cores)
+                judged[row] = (*judged.get(row, ()), metric)
         made = Profile(
             self.name,
             self.config.name,
             cycles,
             tracks,
             tuple(groups[:GROUPS]),
-            tuple(late + advice.findings(groups)),
+            advice.in_order([*late, *advice.findings(groups)]),
             tuple(series),
             worst,
             merge,
-            advice.goals(options.goals, cycles, rows),
+            advice.goals(options.goals, cycles, judged),
             mode=options.mode,
             jitter=options.jitter,
             runs=runs,
+            ratios=rows,
+            subject=record.subject(self.job),
         )
         if options.against is not None:
-            differences = advice.differences(options.against, made)
+            differences = against.differences(options.against, made)
             made = replace(made, differences=differences, against=options.against_name)
         if options.guide:
-            movers = {member.row for member in self.cores.values() if not member.units}
-            made = replace(made, step=advice.next_step(made, movers))
+            made = replace(made, step=advice.next_step(made))
         return made
 
     def _names(

@@ -5,6 +5,7 @@ A job is plain data, so that another process or machine can run it; so is what c
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -12,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from asm import elf
 from asm.program import Program
 from emu.core import Core, Waiting
 from emu.device import Device
@@ -21,6 +21,7 @@ from isa.config import Configuration
 from isa.memory_map import EXTERNAL
 from isa.trace import ALL, AUTO, GROUP, MARK, PARAMETERS, RECORD
 from macaw.errors import InputError
+from macaw.profile.model import Subject
 
 PAGE = 4096
 MARKED = 1 << 20  # bytes for the records of a core in mark mode: nobody knows how many come
@@ -57,7 +58,7 @@ class Record(NamedTuple):
 class Job:
     """A run to do: a program with its inputs on a device, and what its trace blocks record."""
 
-    program: bytes  # an ELF file
+    program: Program
     device: str  # its configuration, as TOML
     name: str  # of the device
     inputs: Mapping[str, NDArray[Any]]
@@ -73,7 +74,7 @@ class Job:
     def machine(self) -> Device:
         """A device with the program and its inputs, before its first cycle; nothing records."""
         device = Device(self.config, jitter=self.jitter)
-        device.load(elf.read(self.program))
+        device.load(self.program)
         for name, array in self.inputs.items():
             device.write_tensor(name, array)
         return device
@@ -101,8 +102,26 @@ def job_of(
     inputs: Mapping[str, NDArray[Any]],
     max_cycles: int | None = None,
 ) -> Job:
-    """A job that records nothing. Raises `ElfError` for a program that no file can hold."""
-    return Job(elf.write(program), config.to_toml(False), config.name, inputs, {}, None, max_cycles)
+    """A job that records nothing."""
+    return Job(program, config.to_toml(False), config.name, inputs, {}, None, max_cycles)
+
+
+def subject(job: Job) -> Subject:
+    """What a job is about, as digests."""
+    program, found = job.program, hashlib.sha256()
+    for section in sorted(program.sections, key=lambda section: section.address):
+        place = (section.core, section.index, section.address, section.load_address, section.size)
+        found.update(repr(place).encode() + section.data)
+    found.update(repr((program.entry, program.tensors)).encode())
+    inputs = {
+        name: hashlib.sha256(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
+        for name, array in sorted(job.inputs.items())
+    }
+    return Subject(
+        found.hexdigest(),
+        hashlib.sha256(job.device.encode()).hexdigest(),
+        {name: digest.hexdigest() for name, digest in inputs.items()},
+    )
 
 
 def run(job: Job) -> Recorded:

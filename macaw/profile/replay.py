@@ -19,6 +19,7 @@ from asm.disassembly import code
 from emu.copies import original
 from emu.core import Core
 from emu.device import Device
+from isa import reading
 from isa.model import Queue
 from macaw.profile.model import Series, Slice, Track
 from macaw.profile.record import Job
@@ -125,8 +126,8 @@ def _symbol(device: Device, address: int) -> str:
 @cache
 def _lines(file: str) -> list[str]:
     try:
-        return Path(file).read_text("utf-8", errors="replace").splitlines()
-    except (OSError, ValueError):
+        return reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
+    except reading.UnreadableError:
         return []
 
 

@@ -7,19 +7,30 @@ something that no word says, and the screen gets no characters that it cannot sh
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
 from macaw.profile import chart
 from macaw.profile.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
-from macaw.profile.words import about, cost, keys, longest, merged, number, share, where
+from macaw.profile.words import (
+    about,
+    cost,
+    heaviest,
+    keys,
+    longest,
+    merged,
+    number,
+    same_places,
+    share,
+    verdict,
+    where,
+)
 from macaw.words import plural
 
 if TYPE_CHECKING:
-    from rich.console import Console, JustifyMethod
+    from rich.console import Console
 
 GROUPS, FINDINGS, CORES = 12, 8, 32  # lines that are shown at most of each
 ROOMY = 100  # columns of a screen that shows all metrics
@@ -70,12 +81,15 @@ class _Report:
             text = text.encode("ascii", "backslashreplace").decode()
         return Text(text, style)
 
-    def _cut(self, text: Text, width: int) -> Text:
-        """The text, cut with a mark if it is longer than `width` cells."""
+    def _cut(self, text: Text, width: int, kept: int) -> Text:
+        """The text, cut with a mark if it is longer than `width` cells; so many of its stay."""
         if text.cell_len <= width:
             return text
         mark = self._text("…")
         shown = text.copy()
+        if kept and width - mark.cell_len <= kept:
+            shown.truncate(kept)
+            return shown
         shown.truncate(width - mark.cell_len)
         return shown.append_text(mark)
 
@@ -93,29 +107,50 @@ class _Report:
             self.screen.print(Text(" " * indent + line), soft_wrap=True)
 
     def _table(
-        self, headings: Sequence[str], rows: Sequence[Sequence[Text]], names: int = 1
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[Text]],
+        names: int = 1,
+        places: Sequence[int] = (),
     ) -> None:
         """Print a table; the first `names` columns hold names, the others numbers.
 
-        Where there is little room the last name is cut, the numbers stay.
+        Where there is little room the last name is cut, the numbers stay, and so do the first
+        cells of it: `places` says how many in each row.
         """
-        titles = [self._text(heading) for heading in headings]
+        kept = [*places, *[0] * (len(rows) - len(places))]
+        titles = [self._text(heading, "dim") for heading in headings]
         widths = [
             max(line.cell_len for text in column for line in text.split("\n") or [Text()])
             for column in zip(titles, *rows, strict=True)
         ]
         others = sum(widths) - widths[names - 1] + GAP * (len(widths) - 1)
-        widths[names - 1] = min(widths[names - 1], max(self.screen.width - others, NAME))
-        table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
-        for index, (title, width) in enumerate(zip(titles, widths, strict=True)):
-            side: JustifyMethod = "left" if index < names else "right"
-            table.add_column(title, justify=side, overflow="crop", no_wrap=True, width=width)
-        for row in rows:
-            table.add_row(
-                *(self._cut(text, width) for text, width in zip(row, widths, strict=True))
-            )
+        widths[names - 1] = min(widths[names - 1], max(self.screen.width - others, NAME, *kept))
+        lines = [title.split("\n") for title in titles]
+        high = max(map(len, lines))
         self.screen.print()
-        self.screen.print(table, no_wrap=True, crop=False)
+        for place in range(high):
+            shown = (place - high if place >= high - len(line) else None for line in lines)
+            cells = [
+                Text() if at is None else line[at] for line, at in zip(lines, shown, strict=True)
+            ]
+            self._cells(cells, widths, names)
+        for row, keep in zip(rows, kept, strict=True):
+            cells = [
+                self._cut(text, width, keep if index == names - 1 else 0)
+                for index, (text, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            self._cells(cells, widths, names)
+
+    def _cells(self, cells: Sequence[Text], widths: Sequence[int], names: int) -> None:
+        """A line of a table: names at the left of their columns, numbers at the right."""
+        line = Text()
+        for index, (text, width) in enumerate(zip(cells, widths, strict=True)):
+            room = " " * (width - text.cell_len)
+            line.append_text(text).append(room) if index < names else line.append(room).append(text)
+            line.append(" " * GAP)
+        line.rstrip()
+        self.screen.print(line, soft_wrap=True)
 
     # Parts of the report
 
@@ -186,8 +221,7 @@ class _Report:
         self._heading(f"bottleneck: {found.core}")
         self._paragraph(found.why)
         if found.slice is not None:
-            text = f"its longest instruction: {found.slice.where} ({found.slice.core}, "
-            self._paragraph(text + f"{plural(found.slice.busy, 'cycle')})")
+            self._paragraph(heaviest(found.slice))
         if found.saved:
             items = sorted(found.saved.items(), key=lambda item: -item[1])
             saved = ", ".join(f"{row} {cycles:,}" for row, cycles in items)
@@ -211,7 +245,9 @@ class _Report:
         if held:
             limits = (self._text(held.get(key, ""), "dim") for key in names)
             rows.append([self._text("threshold", "dim"), *[Text()] * 3, *limits])
-        self._table([*titles, *(key.replace("_", "\n") for key in names)], rows, names=2)
+        headings = [*titles, *(key.replace("_", "\n") for key in names)]
+        places = [self._text(group.slice.place).cell_len for group in shown]
+        self._table(headings, rows, 2, places)
         if len(groups) > len(shown):
             self._more(len(groups) - len(shown), "record")
 
@@ -227,7 +263,7 @@ class _Report:
         found = self.profile.findings
         if not found:
             if self.profile.groups:
-                self._heading("findings: none, each metric is within its threshold")
+                self._heading("findings: none")
             return
         self._heading(f"findings: {len(found):,}")
         for index, finding in enumerate(found[:FINDINGS], 1):
@@ -240,6 +276,8 @@ class _Report:
         head.append_text(self._text(f" {finding.where} {cost(finding)}".rstrip()))
         self.screen.print(head, soft_wrap=True)
         self._paragraph(finding.sentence, 5)
+        if finding.others:
+            self._paragraph(same_places(finding), 5)
 
     def _merge(self, merge: Merge) -> None:
         core = f" of {merge.core}" if merge.core else ""
@@ -249,9 +287,8 @@ class _Report:
     def _differences(self, found: Iterable[Difference]) -> None:
         self._heading(f"against {self.profile.against}")
         for item in found:
-            words: Mapping[bool | None, str] = {True: "better", False: "worse", None: "same"}
             style = {True: "green", False: "red", None: ""}[item.better]
-            self._judged(words[item.better], style, item.sentence)
+            self._judged(verdict(item), style, item.sentence)
 
     def _goals(self, goals: Iterable[Goal]) -> None:
         self._heading("goals")

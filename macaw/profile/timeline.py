@@ -27,6 +27,7 @@ class Member:
     commands: bool  # it commands the others
     beat: int = 0  # m: bytes of a beat of what it reads; 0: as wide as external memory
     spacing: int = 0  # cycles of an access that count as blocked in the densest stream, too
+    store: int = 0  # bytes of its widest write of external memory; 0: as wide as that is
     apart: bool = False  # the memory that it works on is its own, not the banks of on-chip memory
 
 

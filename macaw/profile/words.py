@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from macaw.profile.model import Finding, Group, Merge, Profile
+from macaw.profile.model import Difference, Finding, Group, Merge, Profile, Slice
 from macaw.words import plural
+
+PLACES = 3  # that a finding of several names at most
 
 
 def number(value: float | None) -> str:
@@ -48,9 +50,38 @@ def cost(finding: Finding) -> str:
     return f"({plural(finding.cycles, 'cycle')}{times})"
 
 
+def same_places(finding: Finding) -> str:
+    """`the same at 3 places more: a.s:4: exe, ...`; the first of them."""
+    named = ", ".join(finding.others[:PLACES])
+    more = ", ..." if len(finding.others) > PLACES else ""
+    return f"the same at {plural(len(finding.others), 'place')} more: {named}{more}"
+
+
+def sentence(finding: Finding) -> str:
+    """What a finding says, and where else."""
+    return f"{finding.sentence}; {same_places(finding)}" if finding.others else finding.sentence
+
+
+def heaviest(item: Slice) -> str:
+    """The place that takes a row longest in all, by its longest record."""
+    longest_one = f"at most {plural(item.busy, 'cycle')} at a time"
+    return f"longest in all takes {slice_place(item)} ({item.core}, {longest_one})"
+
+
+def verdict(difference: Difference) -> str:
+    """`better`, `worse`, `same`; `note` of what is not judged."""
+    if difference.better is not None:
+        return "better" if difference.better else "worse"
+    return "same" if difference.sentence.endswith("as before") else "note"
+
+
 def where(group: Group) -> str:
     """The place and instruction of a group, and how many more it has."""
-    item = group.slice
+    return slice_place(group.slice)
+
+
+def slice_place(item: Slice) -> str:
+    """The place and instruction of a slice, and how many more it has."""
     more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
     return item.where + more
 

@@ -97,7 +97,7 @@ def block(
 @st.composite
 def program(draw: st.DrawFn) -> str:
     """A source with macros of texts and of numbers, and what uses them."""
-    lines = [".data", f".set {VARIABLE}, {draw(st.integers(0, 7))}"]
+    lines = [".data", "begin:", f".set {VARIABLE}, {draw(st.integers(0, 7))}"]
     numeric: list[str] = []
     for place in range(draw(st.integers(0, 2))):
         name = f"number{place}"
@@ -119,3 +119,35 @@ def program(draw: st.DrawFn) -> str:
             lines.append(draw(call(name, parameters, False)))
     lines += draw(block(2, (), tuple(reversed(numeric))))
     return "\n".join(lines) + "\n"
+
+
+SET = ("p", "q", "r")  # symbols that are set several times
+LABELS = ("here", "there")
+
+
+@st.composite
+def resetting(draw: st.DrawFn) -> str:
+    """A source whose symbols are named before they are set, between, and after; none by itself.
+
+    A symbol is worth numbers and symbols of the tuple after it, so that none is a loop.
+    """
+
+    def worth(names: tuple[str, ...]) -> str:
+        terms = [NUMBERS, *([st.sampled_from(names)] * 2 if names else [])]
+        first, second = draw(st.one_of(terms)), draw(NUMBERS)
+        return draw(st.sampled_from([first, f"{first} + {second}", f"{second} * {first}"]))
+
+    lines = [".data", "begin:", f".set {SET[-1]}, 5" if draw(st.booleans()) else ".byte 1"]
+    for _ in range(draw(st.integers(2, 12))):
+        if draw(st.booleans()):
+            lines.append(f".dword {worth(SET)}")
+        else:
+            place = draw(st.integers(0, len(SET) - 1))
+            word = draw(st.sampled_from([f".set {SET[place]},", f"{SET[place]} ="]))
+            names = SET[place + 1 :]
+            label = draw(st.sampled_from(LABELS))
+            either = worth(names) if draw(st.integers(0, 3)) else f"{label} - begin"
+            lines.append(f"{word} {either}")
+    for place, label in enumerate(LABELS):
+        lines.insert(draw(st.integers(2, len(lines))), f"{label}: .byte {place}")
+    return "\n".join([*lines, *(f"{name} = {place}" for place, name in enumerate(SET)), ""])

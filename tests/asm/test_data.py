@@ -151,6 +151,7 @@ def test_a_file_that_is_cut_off_anywhere_is_refused() -> None:
 def test_sparse_against_numpy(
     element: str, rows: int, columns: int, slots: int, chance: random.Random
 ) -> None:
+    """The rule of seed 000 ¶91."""
     dtype = np.dtype({"fp16": "float16", "fp32": "float32"}.get(element, element))
     values = [chance.choice([0, 0, 1, -2, -0.0, 77]) for _ in range(rows * columns)]
     matrix = np.array(values).astype(dtype).reshape(rows, columns)
@@ -271,4 +272,6 @@ def test_a_file_that_is_too_long_is_not_read(
 ) -> None:
     np.save(tmp_path / "a.npy", np.zeros(100, np.int8))
     monkeypatch.setattr("asm.data_directives.MAX_BYTES", 50)
-    assert error_of('.npy "a.npy"', tmp_path) == "'a.npy' is longer than 50 bytes"
+    assert (
+        error_of('.npy "a.npy"', tmp_path) == "'a.npy' cannot be read: it is longer than 50 bytes"
+    )

@@ -155,6 +155,29 @@ def lines(text: str) -> list[tuple[str, int, int]]:
     return [(x.text, *source.locate(x.start)) for x in logical_lines(source, lambda _: None)]
 
 
+def test_the_text_of_an_error_names_the_first_hundred() -> None:
+    error = diagnose(".core cp\n" + "nope\n" * 103)
+    assert len(error.errors) == 103
+    assert str(error).count("\n") == 100
+    assert str(error).endswith("a.s:101:1: error: cp has no instruction 'nope'\n3 more errors")
+
+
+def test_hints_end_when_too_many_words_are_wrong() -> None:
+    """All errors are said; the names of a source are not compared with thousands of wrong words."""
+    lines = "".join(f"ad{place}d a0, a1, a2\n" for place in range(2000))
+    found = diagnose(f".core cp\n{lines}").errors
+    assert len(found) == 2000
+    assert found[0].hint == "did you mean 'add'?"
+    assert found[-1].hint == ""
+
+
+def test_errors_in_many_expansions_are_counted() -> None:
+    """The way to each of them is worked out for the first ones alone."""
+    text = ".core cp\n.macro m\nnope\n.endm\n.rept 3000\nm\n.endr\n"
+    (error,) = diagnose(text).errors
+    assert error.hint == "did you mean 'nop'?; the same in 2999 more expansions"
+
+
 def test_logical_lines() -> None:
     assert lines(
         "a; b ;;c\n\n  d # x ; y\n e // z\n/* f */ g /* h\n i */ j\r\n'#' \"; // /*\" k"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from asm.program import Program
 from tests.asm.elf_file import refused
 from tests.asm.gnu_tools import tool
 
+ROOT = Path(__file__).parents[2]
 SOURCE = """
 static const char text[] = "hello";
 int table[4] = {1, 2, 3, 4};
@@ -87,6 +89,14 @@ def test_a_compiled_c_program_is_read(tmp_path: Path) -> None:
     assert zeros.size == 400
     assert program.section(zeros.section or "").nobits
     assert not any(symbol.name.startswith("$") for symbol in program.symbols)
+
+
+def test_a_foreign_executable_is_written_with_our_note() -> None:
+    """What is written again is the same program, and says so in the note's version of now (F34)."""
+    program = elf.read((ROOT / "tests" / "emu" / "c" / "tour.elf").read_bytes())
+    assert program.note_version == 0
+    again = elf.read(elf.write(program))
+    assert again == replace(program, note_version=1)
 
 
 def test_bytes_that_no_section_names_are_loaded_too(tmp_path: Path) -> None:

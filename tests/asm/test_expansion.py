@@ -7,6 +7,7 @@ import re
 import resource
 import subprocess
 import sys
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -173,6 +174,87 @@ def test_bombs_at_the_real_bounds(name: str, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert re.search(r"^(a\.s|a\.inc):\d+:\d+: error: ", done.stderr, re.MULTILINE), done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ".rept 50\n.endr\n",
+        ".irp x, 1, 2\n.endr\n",
+        ".if 0\n.endif\n",
+        "nothing\n",
+        ".irp y, 1\n.byte \\y\n.endr\n",
+        "nothing\nno instruction\n",
+    ],
+)
+def test_what_costs_time_counts(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds without a line, calls of empty macros, directives, and errors are no way round it."""
+    monkeypatch.setattr(expansion, "MAX_LINES", 3000)
+    macro = ".macro nothing\n.endm\n"
+    error = wrong(f".core cp\n{macro}.rept 1000\n{body}.endr\n addi a0, a0, 4096\n")
+    assert "more than 3000 lines" in error.errors[-2].message
+    assert "4096" in error.errors[-1].message
+
+
+def test_rounds_of_a_wrong_line_count_more() -> None:
+    begin = time.perf_counter()
+    error = wrong(f".core cp\n.rept {expansion.MAX_LINES}\nno instruction\n.endr\n")
+    first, second = error.errors
+    assert first.message == "cp has no instruction 'no'"
+    assert "more than 1000000 lines" in second.message
+    assert time.perf_counter() - begin < 60
+
+
+def test_a_repetition_of_statements_has_all_the_lines() -> None:
+    program = assemble(Source(f".rept {expansion.MAX_LINES}\n.byte 1\n.endr\n"))
+    assert len(program.section(".data").data) == expansion.MAX_LINES
+    text = f".rept {expansion.MAX_LINES + 1}\n.byte 1\n.endr\n"
+    assert "1000001 times a line is too much" in str(wrong(text))
+
+
+BODIES = [
+    "addi a0, a0, 1",
+    "nop; nop",
+    "1: bnez a0, 1b",
+    "j 1f\n1:",
+    "beqz a0, end",
+    ".byte 1",
+    ".half 0x1234, -1",
+    ".word end",
+    ".word .",
+    ".set n, n + 1",
+    ".byte n & 255",
+    ".balign 4",
+    "li a0, 0x12345",
+    "wrong a0",
+    "addi a0, a0, 5000 # far",
+]
+
+
+@fuzz
+@given(st.lists(st.sampled_from(BODIES), min_size=1, max_size=4), st.integers(0, 40))
+def test_a_repetition_is_its_rounds_one_after_another(body: list[str], count: int) -> None:
+    """The same bytes, symbols and errors as the lines written down, and the lines of the body."""
+    before, text = ".core cp\n.set n, 3\n", "\n".join(body) + "\n"
+    repeated = f"{before}.rept {count}\n{text}.endr\nend: .balign 4\n nop\n"
+    written = f"{before}{text * count}end: .balign 4\n nop\n"
+    try:
+        wanted = assemble(Source(written, "a.s"))
+    except AssemblyError as error:
+        found = wrong(repeated).errors
+        said = {item.message for item in error.errors}
+        assert {item.message for item in found} <= said  # of a line the first one alone
+        return
+    program = assemble(Source(repeated, "a.s"))
+    assert program.sections == wanted.sections
+    rows, offset = len(text.split("\n")) - 1, before.count("\n")
+    lines = [
+        (row.address, offset + 2 + (row.line - offset - 1) % rows)
+        for row in wanted.lines
+        if row.line <= offset + rows * count
+    ]
+    last = max((address for address, _line in lines), default=-1)
+    assert [(row.address, row.line) for row in program.lines if row.address <= last] == lines
 
 
 def test_a_repetition_is_not_made_before_it_is_read() -> None:

@@ -42,6 +42,7 @@ shapes = st.tuples(st.integers(1, 70), st.integers(1, 70))
 @settings(max_examples=60, deadline=None)
 @given(shapes, st.sampled_from(LAYOUTS), st.sampled_from("abc"), st.sampled_from(["f2", "f4"]))
 def test_tiles_there_and_back(shape, layout, side, dtype):
+    """The rule of seed 004 ¶55."""
     assume(layout != "tensor" or dtype == "f2")
     matrix = np.arange(1, shape[0] * shape[1] + 1).reshape(shape).astype(dtype)
     item, lanes = matrix.itemsize, 32 // matrix.itemsize

@@ -39,6 +39,15 @@ def test_random_programs_of_macros(text: str) -> None:
     assert bytes.fromhex(found[".data"]) == bytes.fromhex(wanted[".data"])
 
 
+@pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to compare random programs with")
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs.resetting())
+def test_symbols_that_are_set_again(text: str) -> None:
+    """What names a symbol before it is set means its first value, later the latest one (F24)."""
+    found, wanted = ours(text), gnu.live(text)
+    assert bytes.fromhex(found[".data"]) == bytes.fromhex(wanted[".data"])
+
+
 @pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to compare the vectors with")
 def test_the_vectors_are_current() -> None:
     assert json.loads(gnu.VECTORS.read_text()) == {k: gnu.live(v) for k, v in CASES.items()}

@@ -172,6 +172,7 @@ HINTED = """        .hint tensor W, MatrixRf, AT, 8, 7
 
 
 def test_hints_are_in_the_program_and_its_file() -> None:
+    """The rule of seed 003 ¶61-62."""
     program = built(HINTED)
     expected = (Hint("nnp", "W", "MatrixRf", 5, 8, 7), Hint("nnp", "bias", "AddSubVrf0", 3, 2, 4))
     assert program.hints == expected

@@ -78,7 +78,7 @@ def test_a_pe_part() -> None:
 10000051:  00                                   |.|
 
 10000052 <layer>:
-10000052:  05000200 00030000  sequence count=5, state=sq, pipeline=2, activation=none, reduction=none, shift=3, then=0, steps=0, inner=1, outer=1, window=0, pop=0
+10000052:  05000200 00030000  sequence count=5, state=sq, pipeline=2, activation=none, reduction=none, shift=3, then=0, records=0, inner=1, outer=1, window=0, pop=0
 1000005a:  01000100 00000000
 10000062:  0005               ld      activations, base=0
 10000064:  0004               ld      weights, base=0

@@ -155,7 +155,8 @@ def test_reports_show_it(tree: Tree):
     assert done.returncode == 0, done.stderr
     assert re.search(r"^tally\b", done.stderr, re.M)
     assert re.search(r"^instructions +4 ", done.stderr, re.M)
-    tree.write("golden/golden.toml", 'source = "../tally.s"\nrecord = ["registers", "counters"]\n')
+    tree.write("golden/tally.s", tree.read("tally.s"))
+    tree.write("golden/golden.toml", 'source = "tally.s"\nrecord = ["registers", "counters"]\n')
     tree.macaw("test", "--update", "golden")
     record = json.loads(tree.read("golden/expected/run.json"))
     assert record["registers"]["tally"]["sum3"] == 40
@@ -225,7 +226,8 @@ def changed(tree: Tree, path: str, *changes: tuple[str, str]) -> Iterator[None]:
 def final_registers(tree: Tree, name: str, source: str) -> dict[str, dict[str, int]]:
     """Those of the cores that did something, as a golden test records them."""
     tree.write(f"{name}.s", source)
-    tree.write(f"{name}/golden.toml", f'source = "../{name}.s"\nrecord = ["registers"]\n')
+    tree.write(f"{name}/{name}.s", source)
+    tree.write(f"{name}/golden.toml", f'source = "{name}.s"\nrecord = ["registers"]\n')
     tree.macaw("test", "--update", name)
     return json.loads(tree.read(f"{name}/expected/run.json"))["registers"]
 

@@ -74,7 +74,7 @@ def test_state_by_its_names(digits):
     assert value("pe[1,2].3.q1.capacity") == 8
     assert value("pe[1,2].3.q1.high") == row.q1_high[2, 3]
     assert value("pe[1,2].3.acc0") == row.accumulators[2, 3, 0]
-    assert value("pe[1,2].input.level") == row.block_loaded[2].sum()
+    assert value("pe[1,2].3.input.level") == row.block_loaded[2, 3].sum()
     assert value("pe[1,2].3.macs") == row.macs[2, 3]
     assert value("pe[1].macs") == row.macs.sum() > 0
     assert value("sum(pe[*,*].*.macs)") == sum(
@@ -212,6 +212,11 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
         ("x << 0.5", "<< takes whole numbers"),
         ("~(1.5 * x)", "~ takes whole numbers"),
         ("nnp.next[0]", "nnp.next goes no deeper"),
+        ("x[1e999, 0]", "a subscript is a whole number"),
+        ("x[0, 0:1.5]", "a subscript is a whole number"),
+        ("mem[0.5]", "a subscript is a whole number"),
+        ("mem[0:8]", "memory is looked at by one address"),
+        ("%lo(1e9)", "what %lo takes is a whole number"),
     ],
 )
 def test_mistakes(text, message):

@@ -57,7 +57,7 @@ def test_a_transcript():
         "s0 = 29",
         "2 steps done at cycle 73",
         "step done at cycle 72",
-        "step done at cycle 71",
+        "watch at cycle 71",  # behind the act that changed it
         "3 steps done at cycle 67",
         "breakpoint at cycle 63",
         "s0 = 30",
@@ -128,6 +128,9 @@ def test_a_dprintf_prints_into_the_output():
         ("enable last", "there are no points"),
         ("commands", "there are no points"),
         ("dprintf loop", "that is no dprintf"),
+        ('dprintf loop, "%1000000000d", s0', "%1000000000d: a width is a number, 1000 at most"),
+        ('dprintf loop, "%.1001f", s0', "a width is a number"),
+        ('dprintf loop, "%*d", s0, s0', "a width is a number"),
         ("until nowhere", "nothing is called 'nowhere'"),
         ("advance x.s:3", "the program has no lines of x.s"),
     ],

@@ -29,6 +29,8 @@ from isa.pe import (
     SEGMENT_TYPES,
     SEQUENCE,
     STEP,
+    STRIDE,
+    STRIDE_KIND,
 )
 
 TINY = {"pe.rows": 1, "pe.clusters": 2, "pe.pes": 4}
@@ -62,18 +64,28 @@ def instruction(text: str) -> int:
     return codec.encode(row, values)
 
 
-# A step: instruction, operand, inner, outer.
+# A step: instruction, operand, inner, outer. A stride: instruction, operand, PE, cluster.
 Steps = Sequence[tuple[int, int, int, int]]
 
 
 def sequence(
-    *lines: str, words: Sequence[int] | None = None, steps: Steps = (), **header: int
+    *lines: str,
+    words: Sequence[int] | None = None,
+    steps: Steps = (),
+    strides: Steps = (),
+    **header: int,
 ) -> bytes:
     """The bytes of a sequence; `header` gives members that differ from the defaults."""
     found = [instruction(line) for line in lines] if words is None else list(words)
-    head = codec.pack(SEQUENCE, {"count": len(found), "steps": len(steps), **header})
+    head = codec.pack(
+        SEQUENCE, {"count": len(found), "records": len(steps) + len(strides), **header}
+    )
     names = ("instruction", "operand", "inner", "outer")
     head += b"".join(codec.pack(STEP, dict(zip(names, step, strict=True))) for step in steps)
+    names = ("instruction", "operand", "pe", "cluster")
+    for place, entry, *rest in strides:
+        values = (place, STRIDE_KIND + entry, *rest)
+        head += codec.pack(STRIDE, dict(zip(names, values, strict=True)))
     return head + b"".join(word.to_bytes(2, "little") for word in found)
 
 
@@ -124,10 +136,12 @@ class Unit:
         *lines: str,
         clusters: int | None = None,
         steps: Steps = (),
+        strides: Steps = (),
         **header: int,
     ) -> None:
         """A config of a sequence."""
-        self.config_bytes(ib, sequence(*lines, steps=steps, **header), clusters)
+        data = sequence(*lines, steps=steps, strides=strides, **header)
+        self.config_bytes(ib, data, clusters)
 
     def config_bytes(self, ib: int, data: bytes, clusters: int | None = None) -> None:
         """A config of the bytes of a sequence."""

@@ -190,7 +190,7 @@ bad_sequence(
     "sequence_that_is_cut_off",
     "malformed packet",
     SEQ,
-    "a sequence of 2 instructions and 0 steps has 20 bytes, the segment 18",
+    "a sequence of 2 instructions and 0 records has 20 bytes, the segment 18",
     sequence("ld weights", "mac base=0 acc=0")[:-2],
 )
 bad_sequence(
@@ -224,8 +224,8 @@ bad_sequence(
 bad_sequence(
     "steps_of_two_stages",
     "malformed packet",
-    SEQ,
-    "1 steps need the stages SU and WB, pipeline=4",
+    SEQ + 16,
+    "step 0, of operand 0 of instruction 0: a step needs the stages SU and WB, pipeline=4",
     sequence("mac base=0 acc=0", steps=[(0, 0, 1, 0)]),
 )
 bad_sequence(
@@ -241,6 +241,36 @@ bad_sequence(
     SEQ + 16,
     "step 0, of operand 0 of instruction 1: there is no such operand",
     sequence("st base=0", steps=[(1, 0, 1, 0)], pipeline=4),
+)
+bad_sequence(
+    "stride_of_an_accumulator",
+    "malformed packet",
+    SEQ + 16 + 8,
+    "stride 1, of operand 1 of instruction 0: it is the same in all PEs",
+    sequence("mac base=0 acc=0", strides=[(0, 0, 1, 0), (0, 1, 1, 0)]),
+)
+bad_sequence(
+    "stride_of_no_instruction",
+    "malformed packet",
+    SEQ + 16,
+    "stride 0, of operand 0 of instruction 1: it is the same in all PEs",
+    sequence("st base=0", strides=[(1, 0, 1, 0)]),
+)
+bad_sequence(
+    "two_strides_of_an_operand",
+    "malformed packet",
+    SEQ + 16 + 8,
+    "stride 1, of operand 0 of instruction 0: it has a stride already",
+    sequence("st base=0", strides=[(0, 0, 1, 0)] * 2),
+)
+bad_sequence(
+    "stride_with_a_reserved_byte",
+    "malformed packet",
+    SEQ + 16,
+    "stride: reserved must be zero, not 0x1",
+    sequence("st base=0", strides=[(0, 0, 1, 0)])[:22]
+    + b"\1"
+    + sequence("st base=0", strides=[(0, 0, 1, 0)])[23:],
 )
 bad_sequence(
     "two_steps_of_an_operand",

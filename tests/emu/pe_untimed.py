@@ -14,6 +14,21 @@ Entry = tuple[int, int]
 Operand = tuple[str, list[list[list[Entry] | list[int]]] | tuple[int, int]]
 
 
+class Place(int):
+    """An operand of PE 0, and what it changes by from a PE to the next."""
+
+    each = 0
+
+    def of(self, k: int) -> int:
+        return int(self) + k * self.each
+
+
+def place_of(value: int, each: int = 0) -> Place:
+    place = Place(value)
+    place.each = each
+    return place
+
+
 class Refused(Exception):
     """The program would fault here."""
 
@@ -26,6 +41,7 @@ class Program:
     header: dict[str, int]
     steps: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     buffer: int = 0
+    strides: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)  # PE, cluster
 
     def of(self, name: str) -> int:
         return self.header.get(name, 1 if name in ("inner", "outer") else 0)
@@ -125,9 +141,11 @@ class One:
         if self.segments:
             raise Refused
 
-    def operand(self, program: Program, n: int, i: int, which: int, first: int) -> int:
+    def operand(self, program: Program, n: int, i: int, which: int, first: int) -> Place:
         inner, outer = program.steps.get((i, which), (0, 0))
-        return first + n * inner + n // program.of("inner") * outer
+        each, cluster = program.strides.get((i, which), (0, 0))
+        stepped = first + n * inner + n // program.of("inner") * outer
+        return place_of(stepped + self.c * cluster, each)
 
     def iteration(self, program: Program, n: int) -> None:
         m = self.m
@@ -135,7 +153,7 @@ class One:
         last_mac = max((i for i, word in enumerate(words) if word[0] == "mac"), default=-1)
         moves = any(word[0] == "spu" for word in words)
         inputs, outputs = m.inputs // BLOCKS, m.outputs // BLOCKS
-        where: list[tuple[int, int]] = []
+        where: list[tuple[Place, Place]] = []
         for i, word in enumerate(words):
             given = {k: int(v) for k, _, v in (part.partition("=") for part in word[1:]) if v}
             a, b = given.get("base", given.get("src", 0)), given.get("acc", given.get("dst", 0))
@@ -151,8 +169,9 @@ class One:
             first = self.operand(program, n, i, 0, a * scale[0])
             second = self.operand(program, n, i, 1, b * scale[1])
             low = 8 if ends[0] == 16 else 0
-            if not low <= first < ends[0] or not 0 <= second < ends[1]:
-                raise Refused
+            for k in self.pes:
+                if not low <= first.of(k) < ends[0] or not 0 <= second.of(k) < ends[1]:
+                    raise Refused
             where.append((first, second))
         chained = self.chains(words, where)
         for i, word in enumerate(words):
@@ -167,11 +186,11 @@ class One:
                         mine = [w for j, w in enumerate(words) if where[j][1] == acc]
                         sfu = any(w[0] == "mac" and "sfu" in w for w in mine)
                         if sfu and not self.raw:
-                            self.chained(program, "activation", acc, acc * outputs)
+                            self.chained(program, "activation", acc, place_of(acc * outputs))
                         else:
-                            self.move(acc, acc * outputs)
+                            self.move(acc, place_of(acc * outputs))
                         if self.streams:
-                            self.store(acc * outputs)
+                            self.store(place_of(acc * outputs))
             elif after and self.kept:
                 continue
             elif word[0] == "spu":
@@ -195,13 +214,14 @@ class One:
                     self.special(program, "" if raw else word[1], first, second)
                 later = [j for j in range(i + 1, len(words)) if words[j][0] == "spu"]
                 readers = [j for j in later if words[j][1] != "nonsf" and j not in chained]
-                read = second in [where[j][0] for j in readers]
+                sources = [where[j][0] for j in readers]
+                read = (second, second.each) in [(source, source.each) for source in sources]
                 if self.streams and i >= last_mac and not scalar and not read:
                     self.store(second)
             elif not (after and self.streams):
                 self.store(first)
 
-    def chains(self, words: list[list[str]], where: list[tuple[int, int]]) -> dict[int, int]:
+    def chains(self, words: list[list[str]], where: list[tuple[Place, Place]]) -> dict[int, int]:
         """By spu that works chained: the accumulator that it takes."""
         line: list[int] = []
         found = {}
@@ -215,23 +235,23 @@ class One:
                 found[i] = line.pop(0)
         return found
 
-    def store(self, place: int) -> None:
+    def store(self, place: Place) -> None:
         m, exe = self.m, self.exe
         members = self.members(place, exe.count) if exe.count else []
         for k in members:
             for x in range(exe.count):
                 at = exe.offset + (self.c * m.pes + k) * exe.stride + (self.stored + x) * exe.step
-                value = m.output[self.c, k][place + x]
+                value = m.output[self.c, k][place.of(k) + x]
                 m.memory[at] = value.to_bytes(8, "little", signed=True)
         self.stored += exe.count
 
-    def members(self, place: int, count: int) -> list[int]:
+    def members(self, place: Place, count: int) -> list[int]:
         """The PEs that hold something there: all that was asked for, or nothing."""
-        if place + count > self.m.outputs:
+        if any(place.of(k) + count > self.m.outputs for k in self.pes):
             raise Refused
         found = []
         for k in self.pes:
-            held = self.m.written[self.c, k][place : place + count]
+            held = self.m.written[self.c, k][place.of(k) : place.of(k) + count]
             if any(held) and not all(held):
                 raise Refused
             if all(held):
@@ -247,13 +267,13 @@ class One:
         for x in range(place, -(-(place + count) // size) * size):
             self.m.written[self.c, k][x] = x < place + count
 
-    def move(self, acc: int, place: int) -> None:
+    def move(self, acc: int, place: Place) -> None:
         for k in self.pes:
-            self.m.output[self.c, k][place] = self.m.sums[self.c, k][acc]
+            self.m.output[self.c, k][place.of(k)] = self.m.sums[self.c, k][acc]
             self.m.sums[self.c, k][acc] = 0
-            self.mark(k, place, 1)
+            self.mark(k, place.of(k), 1)
 
-    def load(self, program: Program, kind: str, start: int, first: bool) -> None:
+    def load(self, program: Program, kind: str, start: Place, first: bool) -> None:
         if kind == "psums":
             self.psums(start)
             return
@@ -282,7 +302,7 @@ class One:
                 raise Refused
             self.loaded = True
 
-    def activations(self, start: int, operand: object) -> None:
+    def activations(self, place: Place, operand: object) -> None:
         m = self.m
         if isinstance(operand, tuple):  # place in memory, bytes
             data = b"".join(m.memory[at] for at in range(operand[0], operand[0] + operand[1], 8))
@@ -293,14 +313,14 @@ class One:
             values = operand[self.rank]
         size = m.inputs // BLOCKS
         for k in self.pes:
-            held = m.input[self.c, k]
+            held, start = m.input[self.c, k], place.of(k)
             end = start + len(values[k])
             if end > m.inputs or None in held[start // size * size : start]:
                 raise Refused
             whole = -(-end // size) * size
             held[start:whole] = values[k] + [None] * (whole - end)
 
-    def psums(self, place: int) -> None:
+    def psums(self, place: Place) -> None:
         m = self.m
         members: Sequence[int] = self.pes
         if self.segments and self.segments[0][0] == "psums":
@@ -308,26 +328,30 @@ class One:
             assert isinstance(operand, list)
             count = len(operand[self.rank][0])
             for k in self.pes:
-                self.mark(k, place, count)
-                m.output[self.c, k][place : place + count] = operand[self.rank][k]  # type: ignore[assignment]
+                at = place.of(k)
+                self.mark(k, at, count)
+                m.output[self.c, k][at : at + count] = operand[self.rank][k]
             numbers: Sequence[int] = range(count)
         else:
-            places = range(place, min(place + 4, m.outputs))
-            numbers = [x - place for x in places if any(m.written[self.c, k][x] for k in self.pes)]
+            numbers = [x for x in range(4) if any(self.holds(k, place.of(k) + x) for k in self.pes)]
             if not numbers:
                 raise Refused
         for k in members:
             for x in numbers:
-                if m.written[self.c, k][place + x]:
-                    total = m.sums[self.c, k][x] + m.output[self.c, k][place + x]
+                at = place.of(k) + x
+                if self.holds(k, at):
+                    total = m.sums[self.c, k][x] + m.output[self.c, k][at]
                     m.sums[self.c, k][x] = wrapped(total)
 
-    def mac(self, program: Program, base: int, a: int) -> None:
+    def holds(self, k: int, at: int) -> bool:
+        return at < self.m.outputs and self.m.written[self.c, k][at]
+
+    def mac(self, program: Program, bases: Place, a: int) -> None:
         m = self.m
         if not self.loaded:
             raise Refused
         for k in self.pes:
-            held, entries = m.input[self.c, k], self.queue[k]
+            held, entries, base = m.input[self.c, k], self.queue[k], bases.of(k)
             if program.of("state") == 2:
                 window = program.of("window")
                 if len(entries) < window:
@@ -347,7 +371,7 @@ class One:
             return min(max(half_even(x, program.of("shift")), -128), 127)
         return x
 
-    def chained(self, program: Program, name: str, acc: int, place: int) -> None:
+    def chained(self, program: Program, name: str, acc: int, place: Place) -> None:
         """The accumulators go through the special function, one result a PE."""
         m, values = self.m, []
         for k in self.pes:
@@ -355,18 +379,19 @@ class One:
             m.sums[self.c, k][acc] = 0
         self.finish(program, name, list(self.pes), [[x] for x in values], place)
 
-    def special(self, program: Program, name: str, source: int, place: int) -> None:
+    def special(self, program: Program, name: str, source: Place, place: Place) -> None:
         count = max(self.exe.count, 1)
         members = self.members(source, count)
-        values = [self.m.output[self.c, k][source : source + count] for k in members]
+        rows = [(self.m.output[self.c, k], source.of(k)) for k in members]
+        values = [row[at : at + count] for row, at in rows]
         self.finish(program, name, members, values, place)
 
     def finish(
-        self, program: Program, name: str, members: list[int], values: list[list[int]], place: int
+        self, program: Program, name: str, members: list[int], values: list[list[int]], place: Place
     ) -> None:
         m, count = self.m, len(values[0])
         scalar = name == "reduce" and program.of("reduction") > 2
-        if place + count > (8 if scalar else m.outputs):
+        if any(place.of(k) + count > (8 if scalar else m.outputs) for k in members):
             raise Refused
         if name == "reduce":
             add = program.of("reduction") in (1, 3)
@@ -382,10 +407,9 @@ class One:
                 held[x] = new
             return
         for k, mine in zip(members, values, strict=True):
-            m.output[self.c, k][place : place + count] = [
-                self.function(program, name, x) for x in mine
-            ]
-            self.mark(k, place, count)
+            at = place.of(k)
+            m.output[self.c, k][at : at + count] = [self.function(program, name, x) for x in mine]
+            self.mark(k, at, count)
 
     def give_first(self, results: list[int], place: int) -> None:
         """PE 0 holds the results, the others nothing there."""

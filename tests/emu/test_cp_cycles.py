@@ -272,7 +272,7 @@ def test_a_branch_that_is_not_taken_may_have_any_target():
     [
         (0, "illegal instruction", "the word 0x00000000: no instruction of cp"),
         (0xFFFFFFFF, "illegal instruction", "the word 0xffffffff: no instruction of cp"),
-        (0x0000700B, "illegal instruction", "the word 0x0000700b: no instruction of cp"),
+        (0x0000780B, "illegal instruction", "the word 0x0000780b: no instruction of cp"),
         (0x30200073, "illegal instruction", "the word 0x30200073: no instruction of cp"),
     ],
 )

@@ -52,6 +52,7 @@ MARKED = f"""
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_marked_instructions_by_hand(engine: str) -> None:
+    """The rule of seed 001 ¶54-55, ¶59-60."""
     device = setup(machine(MARKED, engine=engine))
     device.run()
     (record,) = records(device)
@@ -83,7 +84,7 @@ CONFIGURES = f"""
 
 
 def test_a_program_configures_and_reads_its_own_block() -> None:
-    """t_begin of group 1 is the begin of instruction 10: 12 instructions and stores at a cycle each."""
+    """t_begin of group 1 is the begin of instruction 10: 12 instructions and stores at a cycle each (seed 001 ¶71)."""
     source = CONFIGURES.replace(
         "lw      a5, 0x7f0(a0)", f"addi a6, a0, 0x7ff\nlw a5, {MAPPED_GROUPS + 0x80 - 0x7FF}(a6)"
     )
@@ -119,6 +120,8 @@ MODES = [{"mode": 0}, {"mode": 1, "num": 2, "step": 2, "overhead": 8}, {"mode": 
 @pytest.mark.parametrize("parameters", MODES, ids=["mark", "auto", "long"])
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_tracing_costs_no_cycle_and_changes_nothing(parameters, engine) -> None:
+    """The rule of seed 001 ¶47."""
+
     def ended(recording: bool) -> tuple[object, ...]:
         changes = {"trace__recording": recording}
         device = setup(machine(BUSY, engine=engine, **changes), **parameters)
@@ -145,7 +148,7 @@ def test_tracing_costs_no_cycle_and_changes_nothing(parameters, engine) -> None:
 )
 @settings(max_examples=40, deadline=None)
 def test_records_are_what_a_listener_hears(parameters, pause) -> None:
-    """Against an own log of a run without the block; the traced run stops and is restored half-way."""
+    """Against an own log of a run without the block; the traced run stops and is restored half-way (seed 001 ¶133)."""
     log: list[tuple[int, dict[str, int]]] = []
     plain = machine(BUSY, trace__recording=False)
     names = {"read": "e_rd", "write": "e_wr"}
@@ -228,7 +231,7 @@ BY_CSRS = """
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_control_and_status_registers(engine: str) -> None:
-    """cycle by cycle: csr 1, mul 3; group 0 is instructions 8 to 10, group 1 from 10 on."""
+    """cycle by cycle: csr 1, mul 3; group 0 is instructions 8 to 10, group 1 from 10 on (seed 001 ¶51-53)."""
     device = machine(BY_CSRS, engine=engine)
     device.run()
     device.sync()

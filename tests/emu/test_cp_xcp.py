@@ -13,6 +13,7 @@ TABLE = 0x30000  # where the tests keep descriptions of transfers
 
 
 def test_a_copy_gives_tickets_and_wait_waits_for_them():
+    """The rule of seed 000 ¶48."""
     rows = bytes(range(128))
     device = machine(
         f"""
@@ -67,6 +68,7 @@ def test_a_ticket_that_never_was_is_a_fault():
 
 
 def test_swap_exchanges_the_halves():
+    """The rule of seed 000 ¶146."""
     device = machine("addi a0, zero, 1\nmem.swap a0\nebreak")
     assert device.memory.feeding == [1, 1]
     stop = device.run()
@@ -75,6 +77,7 @@ def test_swap_exchanges_the_halves():
 
 
 def test_swap_and_dispatch_wait_for_the_row():
+    """The rule of seed 000 ¶48."""
     row = [("work", 100), ("end",)]
     device = machine(
         """
@@ -116,6 +119,7 @@ def test_dispatch_takes_the_place_in_the_half():
 
 
 def test_start_and_wait_for_cores():
+    """The rule of seed 000 ¶48."""
     device = machine(
         """
         addi       a0, zero, 5

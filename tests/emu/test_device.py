@@ -439,6 +439,7 @@ def loaded(**changes: Any) -> Device:
 
 
 def test_loading_places_sections_and_starts_core_0() -> None:
+    """The rule of seed 000 ¶73-80."""
     device = loaded()
     peek = device.memory.peek
     assert peek(0x10000, 4) == b"code"
@@ -476,6 +477,7 @@ def test_programs_that_do_not_fit(changes: dict[str, Any], message: str) -> None
 
 
 def test_tensors_go_in_and_out() -> None:
+    """The rule of seed 000 ¶73."""
     device = loaded()
     image = np.arange(-3, 3, dtype=np.int8).reshape(2, 3)
     device.write_tensor("image", image)

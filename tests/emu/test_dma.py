@@ -32,6 +32,7 @@ def waited_until(device: Device) -> int:
 
 
 def test_external_to_onchip() -> None:
+    """The rule of seed 000 ¶83."""
     # 64 bytes, beats of 32: read at 4 and 5, each ready 20+1 later, 25 and 26; written in the
     # cycles that they are ready, granted at once; the end is in 26, the waiter goes on at 27.
     device = one(describe(UNIT, EXTERNAL, 64))
@@ -93,7 +94,8 @@ def test_onchip_to_onchip_in_one_half_shares_banks() -> None:
 
 
 def test_an_unaligned_destination_is_cut_at_its_lines() -> None:
-    # 64 bytes to external offset 16: beats of 16, 32, 16 bytes: the first and the last are partial.
+    # 64 bytes to external offset 16: beats of 16, 32, 16 bytes: the first and the last are partial
+    # (seed 001 ¶96-97).
     # Read at 4, 5, 6, ready at 6, 7, 8, written then: there at 8+21 = 29.
     device = one(describe(EXTERNAL + 16, UNIT, 64))
     assert waited_until(device) == 29
@@ -232,6 +234,7 @@ def expected(device: Device, transfer: tuple[int, int, int, int, int, int]) -> d
 def test_transfers_equal_numpy_slices(
     transfer: tuple[int, int, int, int, int, int], seed: int, width: int, depth: int
 ) -> None:
+    """The rule of seed 000 ¶83."""
     device = one(describe(*transfer), dma__width=width, dma__buffer=depth)
     random = np.random.default_rng(seed)
     for base, size in REGIONS:
@@ -350,6 +353,7 @@ def test_a_description_outside_of_memory() -> None:
 
 @pytest.mark.parametrize("writes", [True, False])
 def test_the_half_of_a_running_core_is_out_of_bounds(writes: bool) -> None:
+    """The rule of seed 000 ¶47."""
     # Core 2 feeds from half 1 of unit 0 and runs from cycle 1+4 on for 100 cycles. A transfer to
     # half 0 is good; one to half 1 (from it) faults at its first beat there.
     feeding = UNIT + HALF

@@ -208,6 +208,7 @@ def test_an_area_where_a_transfer_is_at_work(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_records_do_not_go_to_on_chip_memory(engine: str) -> None:
+    """The area lies in external memory or a core's own (seed 001 ¶64)."""
     device = make(toy(0, [("copy", 0x8000), ("await", 0), ("end",)]), engine=engine)
     device.memory.poke(0x8000, describe(UNIT, EXTERNAL, 100))
     configure(device, "dma", {**EACH, "spill": UNIT + HALF, "spill_end": UNIT + HALF + 100})

@@ -78,6 +78,7 @@ def failure(name: str) -> RunError:
 
 @pytest.mark.parametrize("name", [path.name for path in SOURCES])
 def test_fault(name: str) -> None:
+    """Locks guard buffers and islands are isolated, among all others (seed 004 ¶50, ¶54)."""
     wanted = expected(FOLDER / name)
     program = macaw.assemble(name)
     assert bool(program.warnings) == wanted.warns, program.warnings

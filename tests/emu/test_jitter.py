@@ -170,5 +170,5 @@ def test_a_saved_state_knows_its_seed(tmp_path: Path) -> None:
 
 
 def test_a_seed_is_no_negative_number() -> None:
-    with pytest.raises(DeviceError, match="the seed of jitter is 0 or more, not -1"):
+    with pytest.raises(DeviceError, match="the seed of jitter is a whole number from 0, not -1"):
         Device(config.load("tiny"), jitter=-1)

@@ -32,7 +32,7 @@ def test_external_accesses_of_one_cycle_share_the_channel() -> None:
 
 
 def test_external_store_counts_a_partial_beat() -> None:
-    # A store of 4 bytes is a beat narrower than 32: latency and beat as a load, 0+20+1.
+    # A store of 4 bytes is a beat narrower than 32 (seed 001 ¶96): latency and beat as a load, 0+20+1.
     device = make(toy(0, [("store", EXTERNAL + 28, 4, 7), ("end",)]))
     device.run()
     assert times(device) == [(0, ("stored", 21))]
@@ -68,6 +68,7 @@ def test_onchip_load_takes_two_cycles() -> None:
 
 
 def test_a_bank_serves_one_requester_a_cycle() -> None:
+    """The rule of seed 001 ¶98."""
     # Bank 0 (bytes 0..7, and again 128..135): core 0 is granted in cycle 0, core 2
     # waits a cycle, granted in 1: ready 3.
     device = make(
@@ -81,6 +82,7 @@ def test_a_bank_serves_one_requester_a_cycle() -> None:
 
 
 def test_banks_halves_and_units_are_apart() -> None:
+    """The rule of seed 001 ¶98."""
     # Bank 1 of the same half, bank 0 of the other half, bank 0 of the other unit: nobody waits.
     device = make(
         toy(0, [("load", UNIT, 4), ("end",)]),
@@ -130,7 +132,7 @@ def test_a_beat_waits_for_all_its_banks() -> None:
 
 def test_a_beat_of_two_words_in_a_bank_takes_two_cycles() -> None:
     # Bytes 0..7 and 128..135 are both in bank 0: pieces in cycles 0 and 1, ready 1+2.
-    # Nobody else took the bank, so nothing counts as blocked.
+    # Nobody else took the bank, so nothing counts as blocked (seed 001 ¶98-99).
     device = make(toy(0, [("beat", ((UNIT, 8), (UNIT + 128, 8))), ("end",)]))
     device.memory.poke(UNIT, bytes(range(8)))
     device.memory.poke(UNIT + 128, bytes(range(8, 16)))

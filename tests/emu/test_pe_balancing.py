@@ -33,7 +33,7 @@ def work(machine: Machine) -> int:
 
 
 def test_a_balanced_mac_cycle_by_cycle() -> None:
-    """PE 0 has nothing, PE 1 has six weights: 1 to 6 times the activations 10, 20, ..., 60."""
+    """PE 0 has nothing, PE 1 has six weights: 1 to 6 times the activations 10, 20, ..., 60 (seed 000 ¶100-102)."""
     weights = [[0] * 6, [1, 2, 3, 4, 5, 6]]
     machine = machine_of(weights, [10, 20, 30, 40, 50, 60], True)
     # Config: 21 bytes in cycle 4, instructions 5 and 6. Exe: 1 + 2 + 2 + 18 + 6 bytes in cycle 7.
@@ -78,6 +78,7 @@ def _again(weights: Any, first: int, last: int) -> Any:
 def test_results_stay_and_the_loss_is_bounded(
     seed: int, pes: int, depth: int, threshold: int
 ) -> None:
+    """The rule of seed 000 ¶101."""
     rng = np.random.default_rng(seed)
     share = rng.random((pes, 1)) ** rng.integers(1, 4)
     weights = rng.integers(-100, 100, (pes, 50)) * (rng.random((pes, 50)) < share)
@@ -124,6 +125,7 @@ def test_clusters_balance_by_themselves() -> None:
 
 @pytest.mark.parametrize("overflow", ["fault", "saturate", "wrap"])
 def test_a_sum_that_overflows_when_it_is_handed_over(overflow: str) -> None:
+    """The rule of seed 000 ¶102."""
     unit = Unit({"pe.clusters": 1, "pe.pes": 2, "pe.overflow": overflow})
     unit.config_packet(0, "ld psums base=0", "ld both base=0", "mac base=0 acc=0 balance")
     most = 2**31 - 1

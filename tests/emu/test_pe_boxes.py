@@ -16,6 +16,7 @@ def look(machine: Machine, cycle: int, number: str, pe: int) -> dict[str, Any]:
 
 
 def test_every_box_of_the_figures_is_there() -> None:
+    """The rule of seed 000 ¶89."""
     numbers = [box.number for box in BOXES]
     assert numbers == sorted(numbers)
     seed = "501 502 503 504 505 506 508 509 510 511 513 514 515 516 517 518 519 520"
@@ -23,14 +24,16 @@ def test_every_box_of_the_figures_is_there() -> None:
 
 
 def test_boxes_of_a_balanced_mac() -> None:
-    """The mac of test_pe_balancing: PE 1 has weights 1 to 6, and gives the second and fifth."""
+    """The mac of test_pe_balancing: PE 1 has weights 1 to 6, and gives the second and fifth (seed 000 ¶89, ¶95, ¶101)."""
     weights = [[0] * 6, [1, 2, 3, 4, 5, 6]]
     machine = machine_of(weights, [10, 20, 30, 40, 50, 60], True)
     assert look(machine, 11, "518", 1)["loads"] == [
         {"place": 0, "index": 0, "given": False},
         {"place": 1, "index": 1, "given": False},
     ]
-    assert look(machine, 11, "503", 1)["entries"] == [(n, n + 1) for n in range(6)]
+    assert look(machine, 11, "503", 1)["entries"] == [
+        {"index": n, "value": n + 1} for n in range(6)
+    ]
     assert look(machine, 12, "505", 1) == {"left": 2, "next": 4, "base": 0, "limit": 6}
     assert look(machine, 12, "518", 0)["loads"] == [{"place": 1, "index": 1, "given": True}]
     assert look(machine, 12, "511", 1) == {"activation": 10}

@@ -27,6 +27,7 @@ def run(matrix: Any, x: Any, compress: bool, **config: Any) -> tuple[Machine, li
 @pytest.mark.parametrize("density", [0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("width", [3, 32])
 def test_the_array_gets_the_same_weights(element: str, density: float, width: int) -> None:
+    """The rule of seed 000 ¶91."""
     rng = np.random.default_rng(4)
     matrix = rng.integers(-9, 9, (8, 50)) * (rng.random((8, 50)) < density)
     x = rng.integers(-9, 9, 50)

@@ -33,6 +33,7 @@ def cycles(clusters: int, pes: int, inputs: int, rounds: int, size: int, width: 
 def test_formula(
     clusters: int, pes: int, inputs: int, rounds: int, element: str, width: int
 ) -> None:
+    """The rule of seed 000 ¶87."""
     rng = np.random.default_rng(inputs)
     # As many banks as a beat touches words, so that stores never need one twice.
     unit = Unit(
@@ -63,7 +64,7 @@ def test_formula(
 
 @pytest.mark.parametrize("inputs", [40, 100])
 def test_loads_of_the_next_round_hide_behind_the_macs_of_this_one(inputs: int) -> None:
-    """Overlap: with two buffers in turn, R rounds take R macs and the first loads, not both R times."""
+    """Overlap: with two buffers in turn, R rounds take R macs and the first loads, not both R times (seed 000 ¶146)."""
     unit = Unit({"pe.clusters": 1, "pe.pes": 2, "dist.bus_bytes": 128})
     rounds = 10
     for ib in (0, 1):

@@ -35,6 +35,7 @@ def ones(*shape: int) -> NDArray[np.int64]:
 
 
 def test_a_loop_of_two_stages_costs_nothing() -> None:
+    """The rule of seed 000 ¶104, ¶110-111."""
     unit = Unit()
     lines = ("ld weights", "ld activations base=0", "mac base=0 acc=0")
     unit.config_packet(0, *lines, state=STATES["rq"], inner=2, outer=2)
@@ -55,6 +56,7 @@ def test_a_loop_of_two_stages_costs_nothing() -> None:
 
 
 def test_four_stages_fetch_after_the_write_back() -> None:
+    """The rule of seed 000 ¶110, ¶112."""
     unit = Unit()
     unit.config_packet(0, "ld weights", "ld activations base=0")
     unit.config_packet(
@@ -89,6 +91,7 @@ def test_four_stages_fetch_after_the_write_back() -> None:
 
 
 def test_write_back_is_two_cycles_after_the_end() -> None:
+    """The rule of seed 000 ¶104, ¶112."""
     unit = Unit()
     unit.config_packet(
         0, "ld both base=0", "mac base=0 acc=0", state=1, pipeline=4, inner=2,
@@ -107,6 +110,7 @@ def test_write_back_is_two_cycles_after_the_end() -> None:
 
 
 def test_a_triggered_buffer_starts_three_cycles_after_the_end() -> None:
+    """The rule of seed 000 ¶104."""
     unit = Unit()
     unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", then=THEN + 5)
     unit.config_packet(5, "spu nonsf src=0 dst=2", "st base=2")
@@ -126,6 +130,7 @@ def test_a_triggered_buffer_starts_three_cycles_after_the_end() -> None:
 
 
 def test_a_triggered_buffer_goes_on_with_segments_weights_and_stores() -> None:
+    """The rule of seed 000 ¶104."""
     unit = Unit()
     unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", "st base=0", state=1, then=THEN + 9)
     unit.config_packet(9, "ld activations base=1", "mac base=1 acc=1", "st base=1", state=1)
@@ -163,6 +168,7 @@ def test_what_listeners_hear_of_loops_and_triggers() -> None:
 
 
 def test_new_activations_meet_rotating_weights() -> None:
+    """The rule of seed 000 ¶92, ¶122."""
     rng = np.random.default_rng(3)
     unit = Unit()
     lines = ("ld weights", "ld activations base=0", "mac base=0 acc=0", "st base=0")
@@ -179,7 +185,7 @@ def test_new_activations_meet_rotating_weights() -> None:
 @pytest.mark.parametrize("flags", [{"last": 1}, {"last": 1, "shift": 1}, {"shift": 1}])
 @pytest.mark.parametrize("design", ["5a", "5b"])
 def test_convolution_by_loops_and_steps(design: str, flags: dict[str, int]) -> None:
-    """The example of pe.md: 14 x 14 outputs of a 3 x 3 kernel over a padded plane of 16 x 16."""
+    """The example of pe.md: 14 x 14 outputs of a 3 x 3 kernel over a padded plane of 16 x 16 (seed 000 ¶104, ¶131)."""
     rng = np.random.default_rng(7)
     plane, kernels = rng.integers(-8, 8, (16, 16)), rng.integers(-8, 8, (8, 3, 3))
     plane[rng.random((16, 16)) < 0.3] = 0
@@ -210,7 +216,7 @@ def test_convolution_by_loops_and_steps(design: str, flags: dict[str, int]) -> N
 @pytest.mark.parametrize(("kernel", "stride"), [(3, 1), (3, 2), (2, 1), (2, 3), (1, 1)])
 @pytest.mark.parametrize("element", ["int8", "int16", "fp16"])
 def test_depthwise_by_sliding_windows(kernel: int, stride: int, element: str) -> None:
-    """A channel a PE: strips of `kernel` rows, column after column, and a dense kernel."""
+    """A channel a PE: strips of `kernel` rows, column after column, and a dense kernel (seed 000 ¶123, ¶131)."""
     rng = np.random.default_rng(kernel * 10 + stride)
     height, width = 7, 9
     planes = rng.integers(-8, 8, (8, height, width))

@@ -194,6 +194,7 @@ def balanced(
 @EXAMPLES
 @given(layers())
 def test_random_layers(layer: Layer) -> None:
+    """The rule of seed 000 ¶94, ¶124-130."""
     with np.errstate(all="ignore"):
         built = build(layer)
         totals, counts = expected(layer, built)
@@ -234,7 +235,7 @@ def test_random_layers(layer: Layer) -> None:
 @pytest.mark.parametrize("element", sorted(NAMES))
 @pytest.mark.parametrize("design", ["5a", "5b"])
 def test_dense_product_is_numpys(element: str, design: str) -> None:
-    """Small whole numbers, so that every type is exact and NumPy's own product is the measure."""
+    """Small whole numbers, so that every type is exact and NumPy's own product is the measure (seed 000 ¶134-137)."""
     rng = np.random.default_rng(1)
     unit = Unit({"pe.element": element, "pe.design": design, "pe.clusters": 3, "pe.pes": 5})
     unit.config_packet(0, "ld activations base=0", "ld weights", "mac base=0 acc=3", "st base=3")
@@ -255,6 +256,7 @@ def test_dense_product_is_numpys(element: str, design: str) -> None:
 @pytest.mark.parametrize("mode", ["broadcast", "sliced", "by_cluster", "by_pe"])
 @pytest.mark.parametrize("clusters", [0b111, 0b101, 0b010])
 def test_who_gets_which_slice(mode: str, clusters: int) -> None:
+    """The rule of seed 000 ¶87-88."""
     unit = Unit({"pe.clusters": 3, "pe.pes": 2})
     ranks = [cluster for cluster in range(3) if clusters >> cluster & 1]
     count = {"broadcast": 1, "sliced": 2 * len(ranks), "by_cluster": len(ranks), "by_pe": 2}[mode]
@@ -312,6 +314,7 @@ def test_overflow_by_configuration(overflow: str, result: int) -> None:
 
 
 def test_raw_sums_go_past_the_special_function_unit() -> None:
+    """The rule of seed 000 ¶115-117."""
     unit = Unit()
     lines = (
         "ld both base=0",

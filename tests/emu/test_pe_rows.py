@@ -24,7 +24,7 @@ STORES = {
     "activations": "activations bitmask block_loaded",
     "accumulators": "accumulators",
     "output-queue": "output output_written",
-    "register-file": "words headers origins registers steps",
+    "register-file": "words headers origins registers steps strides",
     "scalars": "scalar_sums scalar_held",
     "unit": "ping0 pong0",
 }
@@ -213,6 +213,7 @@ def test_every_row_has_a_case() -> None:
 
 
 def test_every_field_of_the_state_is_a_store_or_work() -> None:
+    """The rule of seed 000 ¶103."""
     machine = CASES[0].machine(random.Random(0))
     fields = {
         field.name for field in (*machine.row.state.fields, *machine.device.memory.state.fields)

@@ -10,11 +10,13 @@ from isa.pe import COMMANDS, INSTRUCTIONS, PAYLOADS
 
 
 def test_every_command_has_its_meaning():
+    """The rule of seed 000 ¶105, ¶113."""
     assert list(PAYLOADS) == [row.mnemonic for row in COMMANDS]
     assert sorted(BY_ROW) == sorted(row.mnemonic for row in COMMANDS)
 
 
 def test_every_instruction_has_its_meaning():
+    """The rule of seed 000 ¶113, ¶118-121."""
     assert sorted(UNIT_OF) == sorted(row.mnemonic for row in INSTRUCTIONS)
     for row in INSTRUCTIONS:
         assert callable(operands.meaning(row))

@@ -87,7 +87,7 @@ def run(bench, name, first, second, order, old, acc, source):
 
 
 def test_figure_4(bench):
-    """seq 2, 1, 3, 0: four 32-bit floats, a result of 128 bits (seed 002 ¶61-¶64, ¶73)."""
+    """seq 2, 1, 3, 0: four 32-bit floats, a result of 128 bits (seed 002 ¶52-56, ¶58-64, ¶73)."""
     src0, src1, seq = (2.0, 3.0, 5.0, 7.0), (11.0, 13.0, 17.0, 19.0), (2, 1, 3, 0)
     floats = [packed([SINGLE.rounded(Fraction(int(x))) for x in src], 32) for src in (src0, src1)]
     got = run(bench, "f32", *floats, seq, bytes(16), 0, "vector")
@@ -96,7 +96,7 @@ def test_figure_4(bench):
 
 
 def test_figure_5(bench):
-    """Sixteen unsigned bytes in four groups, a_i = i, b_j = j (seed 002 ¶68-¶74)."""
+    """Sixteen unsigned bytes in four groups, a_i = i, b_j = j (seed 002 ¶67-72, ¶74)."""
     seq = (0, 14, 2, 13, 1, 5, 9, 7, 8, 4, 10, 3, 12, 11, 6, 15)
     data = bytes(range(16))
     for source in ("vector", "general"):
@@ -104,6 +104,28 @@ def test_figure_5(bench):
         assert unpacked(got, 32) == [57, 132, 233, 596]
         again = run(bench, "u8", data, data, seq, got, 1, source)
         assert unpacked(again, 32) == [114, 264, 466, 1192]
+
+
+def test_the_registers_of_figure_2(bench):
+    """16 vector registers of 128 bits, 32 general ones of 32 bits (seed 002 ¶44, ¶46-49).
+
+    A vector register is an array of 8, 16, 32 or 64-bit elements: bytes 0 to 15 read back lane
+    by lane in each width.
+    """
+    files = {file.name: file for file in vector.CORE.files}
+    assert (len(files["vr"].names), files["vr"].width) == (16, 128)
+    assert (len(files["x"].names), files["x"].width) == (32, 32)
+    assert all(f"vr{n}" in names for n, names in enumerate(files["vr"].names))
+    assert all(f"gr{n}" in names for n, names in enumerate(files["x"].names))
+    data = bytes(range(200, 216))
+    bench.vector(15, data)
+    for letter, size in (("b", 1), ("h", 2), ("w", 4), ("d", 8)):
+        for place in range(16 // size):
+            bench.do(f"vext.{letter}", rd=10, rs1=15, lane=place)
+            element = data[place * size : (place + 1) * size]
+            value = bench.core.x[10] | (bench.core.x[11] << 32 if letter == "d" else 0)
+            wanted = int.from_bytes(element, "little", signed=True)
+            assert value == wanted % (1 << (64 if letter == "d" else 32))
 
 
 def lane(name, chance):
@@ -126,6 +148,11 @@ def lane(name, chance):
 @pytest.mark.parametrize("acc", [0, 1])
 @pytest.mark.parametrize("name", FORMATS)
 def test_random_data(bench, name, acc, source):
+    """Each format with and without acc, the order in either kind of register.
+
+    acc adds to a3, without it a3 is overwritten (seed 002 ¶60, ¶65-67); the order may be in
+    general registers (seed 002 ¶47).
+    """
     chance = random.Random(f"{name} {acc} {source}")
     lanes, bits, _ = FORMATS[name]
     for _ in range(150):
@@ -157,6 +184,7 @@ def test_all_products_of_bytes(bench, name):
 
 @pytest.mark.parametrize("name", ["u8", "s8"])
 def test_four_bytes_of_general_registers(bench, name):
+    """All operands in general registers (seed 002 ¶46, ¶57)."""
     chance = random.Random(name)
     signed = FORMATS[name][2]
     x = bench.core.x
@@ -173,6 +201,7 @@ def test_four_bytes_of_general_registers(bench, name):
 
 
 def test_figure_4_in_general_registers(bench):
+    """The order of Fig. 4 on bytes of general registers (seed 002 ¶57)."""
     x = bench.core.x
     x[5], x[6] = 0x07050302, 0x13110D0B
     x[7] = 2 | 1 << 2 | 3 << 4 | 0 << 6
@@ -189,6 +218,7 @@ def test_figure_4_in_general_registers(bench):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_integers_wrap(bench, name):
+    """A result is as wide as its group's sources together (seed 002 ¶73, ¶74)."""
     lanes, bits, signed = FORMATS[name]
     if name[0] == "f":
         return
@@ -232,7 +262,10 @@ def test_bad_entries_fault_and_change_nothing(bench, name):
 
 
 def test_the_fields_of_the_words_are_those_of_the_page():
-    """custom-1, R4: a3, a0, a1, a2; funct3 the format, funct2 acc and the order's source."""
+    """custom-1, R4: a3, a0, a1, a2; funct3 the format, funct2 acc and the order's source.
+
+    The instruction names four registers, and acc is a constant in it (seed 002 ¶51, ¶56, ¶58, ¶65).
+    """
     formats = ("u8", "s8", "u16", "s16", "s32", "f16", "f32", "u32")
     for funct3, name in enumerate(formats):
         row = vector.CORE.by_mnemonic[f"pmac.{name}"]

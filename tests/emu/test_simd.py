@@ -186,6 +186,7 @@ OPERATED = [
 
 @pytest.mark.parametrize("row", OPERATED, ids=lambda row: row.mnemonic)
 def test_lanes(bench, row):
+    """Each operation takes its sources from registers and writes its result (seed 002 ¶43)."""
     chance = random.Random(row.mnemonic)
     name, element = vector.OPERATIONS[row.mnemonic]
     names = [operand.name for operand in row.operands if operand.name.startswith("rs")]
@@ -273,6 +274,7 @@ def test_vperm_of_an_index_that_is_none(bench):
 
 
 def test_every_row_is_tried():
+    """The rule of seed 001 ¶48-50."""
     names = {vector.OPERATIONS[row.mnemonic].name for row in vector.SIMD}
     moved = {"vsplat", "vins", "vext", "vextu"}
     accessed = {"vld", "vst", "vlds", "vsts"}  # test_vc_cycles.py

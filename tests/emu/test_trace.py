@@ -60,6 +60,7 @@ TABLE_1 = [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]]
 
 
 def test_table_1() -> None:
+    """The rule of seed 001 ¶46, ¶58, ¶65-70."""
     machine = Machine().auto(begin=0, num=1, step=1, overhead=3).run(10)
     found = {(x["loop"], x["group"]): x["first"] for x in machine.records()}
     expected = {(i, g): TABLE_1[i][g] for i in range(3) for g in range(4)}
@@ -72,11 +73,13 @@ def test_table_1() -> None:
 
 @pytest.mark.parametrize("run", range(3))
 def test_table_1_as_a_run_a_loop(run: int) -> None:
+    """The rule of seed 001 ¶67-70, ¶109."""
     machine = Machine().auto(begin=3 * run, num=1, step=1, overhead=3, loops=1).run(20)
     assert [x["first"] for x in machine.records()] == TABLE_1[run]
 
 
 def test_nine_instruction_groups_over_four_register_groups() -> None:
+    """The rule of seed 001 ¶61-63."""
     machine = Machine().auto(num=2, step=2, overhead=8).run(18)
     found = [(x["group"], x["loop"], x["first"]) for x in machine.records()]
     assert found == [(i % 4, i // 4, 2 * i) for i in range(9)]
@@ -156,6 +159,7 @@ def feed(block: TraceBlock, spans: list[tuple[int, int]], events: list[tuple]) -
 @given(PARAMETERS, st.integers(1, 6), st.booleans().flatmap(programs), EVENTS)
 @settings(max_examples=300, deadline=None)
 def test_any_parameters(parameters, groups, spans, events) -> None:
+    """The rule of seed 001 ¶56, ¶61-63, ¶65-70."""
     # An event happens within its instruction: `time` cycles after the begin, if it is so long.
     inside = [
         (i, what, spans[i][0] + after, count)
@@ -235,7 +239,7 @@ def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:
 
 
 def test_mark_mode_brackets() -> None:
-    """Hand-made: group 1 around two instructions, group 0 around all that is in between."""
+    """Hand-made: group 1 around two instructions, group 0 around all that is in between (seed 001 ¶58-60)."""
     machine = Machine().set(spill=AREA, spill_end=AREA + 4 * RECORD.size)
     block = machine.block
     block.start(100)
@@ -307,6 +311,7 @@ def test_a_second_begin_ends_the_first_record() -> None:
 
 
 def test_markers_are_plain_instructions_in_auto_mode() -> None:
+    """The rule of seed 001 ¶62."""
     machine = Machine().auto(begin=1, num=1, step=1, overhead=4, loops=1)
     block = machine.block
     block.end(4, block.begin(0))
@@ -319,6 +324,7 @@ def test_markers_are_plain_instructions_in_auto_mode() -> None:
 @pytest.mark.parametrize("room", [0, 1, 3])
 @pytest.mark.parametrize("rest", [4, RECORD.size - 4])
 def test_a_full_area_stops_spilling(room: int, rest: int) -> None:
+    """The rule of seed 001 ¶64."""
     machine = Machine().auto(num=1, step=1, overhead=4)
     machine.set(spill_end=AREA + room * RECORD.size + rest)
     machine.run(9)
@@ -333,6 +339,7 @@ def test_a_full_area_stops_spilling(room: int, rest: int) -> None:
 
 
 def test_an_area_that_is_exactly_full_lost_nothing() -> None:
+    """The rule of seed 001 ¶64."""
     machine = Machine().auto(records=9, num=1, step=1, overhead=4).run(9)
     assert len(machine.records()) == 9
     assert machine.block.read("trace_status") == 0
@@ -384,6 +391,7 @@ def test_recording_switched_off() -> None:
 
 
 def test_nothing_is_recorded_while_the_timer_rests() -> None:
+    """The rule of seed 001 ¶71-72."""
     machine = Machine().auto(num=1, step=1, overhead=4)
     machine.block.stop()
     machine.run(4)
@@ -437,6 +445,7 @@ def test_groups_that_are_not_there() -> None:
 
 
 def test_reset() -> None:
+    """The rule of seed 001 ¶72."""
     machine = Machine().auto(num=1, step=1, overhead=4).run(9)
     fresh = Machine().block
     machine.block.reset()

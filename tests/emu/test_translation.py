@@ -321,6 +321,27 @@ def test_blocks_are_bounded(monkeypatch):
     assert cp_machine.register(device, "a0") == 8 * 600
 
 
+def test_blocks_whose_page_has_changed_count_in_the_bound(monkeypatch):
+    """A store into the page makes two blocks stale; they are kept, and take room as the others."""
+    monkeypatch.setattr(code_module, "MOST", 4)
+    most, stale = [], []
+    translate = code_module.Code._translate
+
+    def counted(self, address):
+        translate(self, address)
+        most.append(len(self.blocks) + len(self._stale_blocks))
+        stale.append(len(self._stale_blocks))
+
+    monkeypatch.setattr(code_module.Code, "_translate", counted)
+    loop = LOOP.replace("ebreak", "")
+    change = "lui t1, 16\n lw t2, 0(t1)\n sw t2, 0(t1)\n"
+    device = cp_machine.machine(loop * 2 + change + loop * 6 + "ebreak")
+    assert device.run().reason == "breakpoint"
+    assert cp_machine.register(device, "a0") == 8 * 600
+    assert max(stale) == 2
+    assert max(most) == 4
+
+
 def test_a_block_that_changes_is_not_translated_again_and_again(monkeypatch):
     """A store into the loop in every round: it stays predecoded, and ends as it should."""
     source = """

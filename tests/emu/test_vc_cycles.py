@@ -74,6 +74,7 @@ INDEPENDENT = {
 
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_scoreboard(name):
+    """One instruction issues a cycle; its unit takes the next one meanwhile (seed 002 ¶45)."""
     source, cycle = INDEPENDENT[name]
     assert time_of(source)[0] == cycle
 
@@ -167,6 +168,7 @@ def test_a_neighbour_holds_the_channel():
 
 @pytest.mark.parametrize("where", [UNIT, DATA, 0x40000])
 def test_what_loads_and_stores_move(where):
+    """Data come from memory and go there (seed 002 ¶43)."""
     chance = random.Random(where)
     held = chance.randbytes(512)
     for size, name in ((1, "b"), (2, "h"), (4, "w"), (8, "d")):
@@ -308,6 +310,16 @@ def named_registers(mnemonic, operands):
 def test_random_straight_code(seed):
     chance = random.Random(seed)
     rows = [row for row in vector.XVC if row.family != "vector memory" and row.mnemonic != "vperm"]
+    compared = 0
+    while compared < 100:  # whatever rows the table has, and however soon a program ends
+        found, wanted = issue_times(random_code(chance, rows))
+        assert found
+        assert found == wanted
+        compared += len(found)
+
+
+def random_code(chance, rows):
+    """Lines of scalar and vector instructions without jumps or memory."""
     lines = []
     for _ in range(120):
         if chance.random() < 0.4:
@@ -324,6 +336,11 @@ def test_random_straight_code(seed):
             known = [value for value in known if value % 32 < 8] or [0, 1]
             values[operand.name] = chance.choice(known)
         lines.append(describe(Decoded(row, values)))
+    return lines
+
+
+def issue_times(lines):
+    """When each instruction issues: in the emulator, and by the second model."""
     device = machine("\n".join(lines) + "\n ebreak\n")
     core = processor(device)
     core.x[:32] = [0] * 32  # every order is legal
@@ -341,5 +358,4 @@ def test_random_straight_code(seed):
         latency = LATENCIES.get(mnemonic, 4 if mnemonic.startswith("pmac") else 3)
         for name in named_registers(mnemonic, operands[:1]):
             ready[name] = at + latency
-    assert issues[: len(wanted)] == wanted
-    assert len(issues) > 50
+    return issues[: len(wanted)], wanted

@@ -45,7 +45,7 @@ def started(source: str, **changes: object) -> Device:
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_control_and_status_registers(engine: str) -> None:
-    """Results by hand: csr 1, vector 3, mul 3; one issue a cycle, csr when all before are done."""
+    """Results by hand: csr 1, vector 3, mul 3; one issue a cycle, csr when all before are done (seed 001 ¶51-53)."""
     device = started(BY_CSRS, engine=engine)
     device.run()
     x = dict(enumerate(processor(device).x))
@@ -114,6 +114,7 @@ MARKED = f"""
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_markers_by_hand(engine: str) -> None:
+    """The rule of seed 001 ¶59-60."""
     device = started(MARKED, engine=engine)
     trace = processor(device).trace
     trace.write("trace_spill_end", AREA + 4 * RECORD.size)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+import emu.fim
 from emu.device import Device
 from emu.state import Change
-from isa import cp
+from isa import cp, fim
 from isa.codec import encode
 from isa.rows import Instruction
 from isa.scalar import REGISTER
@@ -21,7 +22,11 @@ from tests.emu.toys import EXTERNAL, UNIT, describe, toy
 
 TABLE, TEXTUAL = 0x30000, 0x38000  # a description of a transfer, bytes to print
 ROW, CORE = 16, 5  # toys: the row of unit 0, another core
-WORDS = {"dma": "dma", "toy16": "pe", "toy5": "core"}  # cores by the word of the table
+ISLAND = 0x4000_0000
+ISLANDS = {row.name.replace(".", "__"): row.default for row in fim.SETTINGS}
+ISLANDS |= {"fim__islands": 1, "fim__rows": 2, "fim__instructions": 16}
+# Cores by the word of the table.
+WORDS = {"dma": "dma", "toy16": "pe", "toy5": "core", "fim[0]": "core"}
 TRAFFIC = {"arbiter", "free", "traffic"}  # of memory: when it is free again, what it counted
 OWN = {"time", "retired", "running", "waiting", "waited", "pc"}  # of every instruction
 
@@ -44,7 +49,7 @@ def case(mnemonic: str, **registers: int) -> Case:
     """Operands are registers from a0 on, in their order."""
     row = next(row for row in cp.CORE.instructions if row.mnemonic == mnemonic)
     values = {
-        operand.name: 3 if operand.name == "g" else 10 + place
+        operand.name: {"g": 3, "n": 2}.get(operand.name, 10 + place)
         for place, operand in enumerate(row.operands)
     }
     return Case(row, values, registers)
@@ -59,6 +64,7 @@ CASES = [
     case("core.start", a0=CORE, a1=0),
     case("core.wait", a0=1 << CORE),
     case("core.wait", a0=1 << ROW),
+    case("fim.send", a1=ISLAND, a2=0),
     case("trace_begin"),
     case("trace_end"),
     case("ecall", a7=93, a0=4),
@@ -75,11 +81,13 @@ def prepared(one: Case) -> Device:
         start + word + code("ebreak"),
         toy(ROW, [("work", 50), ("end",)], idle=True, unit=0),
         toy(CORE, [("work", 50), ("end",)], idle=True),
+        emu.fim.build,
         data=(
             (TABLE, describe(UNIT, EXTERNAL, 64)),
             (TABLE + 64, describe(UNIT + 4096, EXTERNAL, 32)),
             (TEXTUAL, b"12345678"),
         ),
+        **ISLANDS,
     )
     hart = processor(device)
     hart.x[1:32] = [0x5A000000 + number for number in range(1, 32)]
@@ -186,10 +194,13 @@ def test_every_row_has_a_case() -> None:
 
 
 # Words whose effect no step of cp shows: which half feeds is seen by the row that runs, and
-# of an exchange the halves themselves alone.
+# of an exchange the halves themselves alone; the other core of these tests is no island, and
+# bit 4 of an address is within its column.
 UNSEEN = {
     ("dispatch", "reads", "unit"),
     ("mem.swap", "reads", "unit"),
+    ("fim.send", "reads", "core"),
+    ("fim.send", "reads", "rs1"),
 }
 
 

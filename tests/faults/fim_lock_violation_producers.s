@@ -1,5 +1,5 @@
 # Two blocks push to a buffer, and none of them has its lock.
-#! fault lock violation: push by block 1: block 0 pushes to buffer 0, too, and none of them has its lock
+#! fault lock violation: push by block 1: block 0 fills buffer 0, too, and none of them has its lock
 #! core fim\[0\]
         .device tiny
         .core   fim, island=0

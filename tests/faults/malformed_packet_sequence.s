@@ -1,5 +1,5 @@
 # A sequence whose header announces another length than its segment has.
-#! fault malformed packet: a sequence of 3 instructions and 0 steps has 22 bytes, the segment 20
+#! fault malformed packet: a sequence of 3 instructions and 0 records has 22 bytes, the segment 20
 #! core pe\[0\]
         .device tiny
         .core   pe

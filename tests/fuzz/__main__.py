@@ -17,17 +17,16 @@ from tests.fuzz import runner
 from tests.fuzz.target import attempt
 from tests.fuzz.targets import TARGETS
 
-MEMORY = 3 << 30  # bytes of address space: what needs more fails with MemoryError
 
-
-def _bound_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+def _bound_memory(most: int) -> None:
+    """Bound the address space: what needs more fails with MemoryError."""
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _session(
     name: str, count: int, seed: int, seconds: float, first: int = 0, step: int = 1
 ) -> runner.Result[Any]:
-    _bound_memory()
+    _bound_memory(TARGETS[name].memory)
     return runner.run(
         TARGETS[name], count, seed, first=first, step=step, seconds=seconds, say=runner.print_now
     )

@@ -49,6 +49,8 @@ class Target(Generic[T]):
     name: str
     make: Callable[[Random], Example[T]]
     check: Callable[[Example[T]], str]
+    memory: int = 3 << 30  # bytes of address space of a long session: more is a MemoryError
+    seconds: float = 0.0  # of processor time, for one example; 0: SECONDS
 
 
 class Failure(AssertionError):
@@ -90,7 +92,7 @@ def bounded(seconds: float) -> Iterator[None]:
 def attempt(target: Target[T], example: Example[T]) -> str:
     """What came of an example. Raises whatever must not happen."""
     size = len(example.data) if isinstance(example.data, str | bytes) else 0
-    with bounded(SECONDS + size / BYTES_A_SECOND):
+    with bounded((target.seconds or SECONDS) + size / BYTES_A_SECOND):
         return target.check(example)
 
 

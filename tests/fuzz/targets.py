@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.fuzz import configs, elf_files, npy_files, source_text
+from tests.fuzz import (
+    configs,
+    debugger_lines,
+    devices,
+    elf_files,
+    lsp_messages,
+    npy_files,
+    onnx_models,
+    source_text,
+    words,
+)
 from tests.fuzz.target import Target
 
 _ALL: tuple[Target[Any], ...] = (
@@ -12,5 +22,10 @@ _ALL: tuple[Target[Any], ...] = (
     elf_files.TARGET,
     npy_files.TARGET,
     configs.TARGET,
+    words.TARGET,
+    debugger_lines.TARGET,
+    lsp_messages.TARGET,
+    devices.TARGET,
+    onnx_models.TARGET,
 )
 TARGETS = {target.name: target for target in _ALL}

@@ -1,4 +1,4 @@
-"""Damaged inputs of four kinds: success or one clear sentence, never anything else.
+"""Damaged inputs of several kinds: success or one clear sentence, never anything else.
 
 In CI the examples are always the same ones, so that no change is blamed for a
 failure that was there before. `python -m tests.fuzz` looks for new ones.
@@ -18,17 +18,36 @@ from tests.fuzz import runner, source_text
 from tests.fuzz.npy_files import npy_file
 from tests.fuzz.target import Example, Failure, Target, attempt, require, sentence
 from tests.fuzz.targets import TARGETS
-from tests.fuzzing import fuzz
+from tests.fuzzing import fuzz, properties, sessions
 
 pytestmark = pytest.mark.once
 
 ALWAYS_THE_SAME = bool(os.environ.get("CI"))
+SESSIONS = [target for target in TARGETS.values() if target.name == "debugger"]
+MACHINES = [x for x in TARGETS.values() if x.seconds and x not in SESSIONS]
+READERS = [target for target in TARGETS.values() if not target.seconds]
 
 
 @settings(fuzz, derandomize=ALWAYS_THE_SAME, database=None)
 @given(rng=st.randoms(use_true_random=False))
-@pytest.mark.parametrize("target", TARGETS.values(), ids=list(TARGETS))
+@pytest.mark.parametrize("target", READERS, ids=lambda target: target.name)
 def test_any_damage(target: Target[Any], rng: Random) -> None:
+    attempt(target, target.make(rng))
+
+
+@settings(properties, derandomize=ALWAYS_THE_SAME, database=None)
+@given(rng=st.randoms(use_true_random=False))
+@pytest.mark.parametrize("target", MACHINES, ids=lambda target: target.name)
+def test_any_program(target: Target[Any], rng: Random) -> None:
+    """The same of targets whose examples are programs that run."""
+    attempt(target, target.make(rng))
+
+
+@settings(sessions, derandomize=ALWAYS_THE_SAME, database=None)
+@given(rng=st.randoms(use_true_random=False))
+@pytest.mark.parametrize("target", SESSIONS, ids=lambda target: target.name)
+def test_any_session(target: Target[Any], rng: Random) -> None:
+    """The same of lines of the debugger."""
     attempt(target, target.make(rng))
 
 
@@ -62,6 +81,10 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("npy", npy("'shape': (4611686018427387904, 0)}"), "refused"),
     ("npy", npy("}\xa0"), "refused"),
     ("npy", npy("}").replace(b"NUMPY\x01\0", b"NUMPY\x01\1"), "refused"),
+    ("debugger", "calls.s fast\nprint 1e999\nwatch a0 if a0 < 1e999\nrun", "accepted"),
+    ("debugger", "calls.s fast\nfi\x10", "refused"),  # a control character in a message
+    ("debugger", f"calls.s fast\nlist calls.s:{'9' * 5000}", "refused"),  # all of it in one
+    ("debugger", 'calls.s fast\ndprintf loop, "%999999999d", s0\nrun', "both"),  # memory
 )
 
 

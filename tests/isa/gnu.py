@@ -79,6 +79,7 @@ def source(row: Instruction, values: Mapping[str, int]) -> str:
         first = {"rd": 0, "rs1": 0, "rs2": 0, **values}
         if "g" in values:
             first.update(rd=row.fixed["begin"], rs1=values["g"])
+        first["rd"] = values.get("n", first["rd"])  # fim.send has the number there
         names = ", ".join(f"x{first[name]}" for name in ("rd", "rs1", "rs2"))
         return f".insn r 0x0b, {row.fixed['funct3']}, 0, {names}"
     texts: list[str] = []

@@ -109,12 +109,14 @@ def sorted_out(core, word, width, address):
 
 
 def test_all_commands_of_pe():
+    """The rule of seed 000 ¶115-117."""
     decoded = [word for word in range(256) if sorted_out(pe.CORE, word, 8, 0x10000000 + word)]
     # exe: 128; config without the reserved bit: 32; markers: 64.
     assert len(decoded) == 128 + 32 + 64
 
 
 def test_all_instruction_words_of_pe():
+    """The rule of seed 000 ¶118-121."""
     decoded = [word for word in range(4096) if sorted_out(pe.CORE, word, 12, 2 * word)]
     # mac: 2 reserved bits; ld: 4; st: 6; spu: none.
     assert len(decoded) == 1024 // 4 + 1024 // 16 + 1024 // 64 + 1024

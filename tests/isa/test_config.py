@@ -71,11 +71,17 @@ def test_every_setting_of_every_core_is_there():
     assert len(found) == len(config.settings())
 
 
+ONE_OF_EACH = {"fim.ranks": 1, "fim.bank_groups": 1, "fim.group_banks": 1}
+# Settings whose limit is only for a device that is small in another way.
+SMALL_BESIDE = {"nnp.native": {"nnp.matrix_rf": 1}, **dict.fromkeys(ONE_OF_EACH, ONE_OF_EACH)}
+
+
 def test_every_default_and_limit_is_legal():
     for name, setting in config.settings().items():
         for value in (setting.default, setting.low, setting.high):
             if value is not None:
-                assert Configuration("x", {name: value})[name] == value
+                changed = {**SMALL_BESIDE.get(name, {}), name: value}
+                assert Configuration("x", changed)[name] == value
 
 
 @pytest.mark.parametrize("name", config.presets())
@@ -306,3 +312,20 @@ def test_any_value_of_a_field(name, value):
     else:
         with pytest.raises(ConfigError, match=rf"^{re.escape(name)}: "):
             Configuration("x", {name: value})
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"fim.ranks": 16}, "fim.ranks (16) x fim.bank_groups"),
+        ({"nnp.native": 1024, "nnp.matrix_rf": 65536}, "(nnp.matrix_rf)"),
+        ({"pe.rows": 16, "pe.clusters": 16, "pe.pes": 257}, "pe.pes (257) are 65,792 PEs"),
+        ({"pe.pes": 1024, "pe.output_queue": 1024}, "pe.output_queue (1024) entries have"),
+    ],
+)
+def test_settings_that_cannot_be_together_are_no_configuration(values, named):
+    """What a device accepts can be built: nothing is refused later than here."""
+    with pytest.raises(config.ConfigError, match=re.escape(named)):
+        config.load("base").changed(values)
+    with pytest.raises(config.ConfigError, match=re.escape(named)):
+        config.parse("\n".join(f"{field} = {value}" for field, value in values.items()))

@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from isa import codec, config, fim
+from isa import codec, config, fim, fim_moves
 from isa.codec import DecodeError
 from isa.fim_circuit import FUNCTIONS, OPERATIONS, REGISTERS
-from isa.fim_islands import GeometryError, Place, abilities, geometry, island_address
+from isa.fim_islands import Place, abilities, geometry, island_address, timings
 
 
 def bits(*fields):
@@ -97,7 +97,8 @@ def test_words_that_are_none(word, kind):
 
 
 def test_the_ten_operations_are_those_of_figure_1c():
-    assert fim.MOVES == (
+    """The rule of seed 004 ¶46-47."""
+    assert fim_moves.MOVES == (
         "gio <- iosa", "iosa <- gio", "rop <- iosa", "rop <- gio", "iosa <- rz",
         "gio <- rz", "rz <- rop op iosa", "rz <- rop op gio", "rz <- iosa op gio", "rop <- rz",
     )  # fmt: skip
@@ -105,6 +106,7 @@ def test_the_ten_operations_are_those_of_figure_1c():
 
 
 def test_hbm_of_the_page():
+    """The rule of seed 004 ¶45, ¶47, ¶53."""
     memory = geometry(config.load("base"))
     assert (memory.banks, memory.row_bytes * 8, memory.rows) == (16, 8192, 4096)
     assert memory.size == 1 << 26
@@ -115,6 +117,7 @@ def test_hbm_of_the_page():
 
 
 def test_dimm():
+    """The rule of seed 004 ¶45."""
     device = config.load("base").changed(
         {"fim.organisation": "dimm", "fim.ranks": 2, "fim.bank_groups": 2, "fim.rows": 100}
     )
@@ -123,13 +126,34 @@ def test_dimm():
     assert [memory.rank(bank) for bank in (0, 7, 8, 15)] == [0, 0, 1, 1]
     assert [memory.group(bank) for bank in (0, 7, 8, 15)] == [0, 1, 2, 3]
     assert [memory.chip(byte) for byte in (0, 3, 4, 31)] == [0, 0, 1, 7]
+    assert timings(device)["burst"] == 1  # 8 chips of 32 bits: a column at once
     for offset in (0, 31, 32, 102399, 102400, memory.size - 1):
         assert memory.offset(memory.place(offset)) == offset
 
 
+@pytest.mark.parametrize(
+    ("chips", "bits", "burst", "of"), [(8, 8, 4, [0, 1, 7, 0, 1, 7]), (4, 16, 4, [0, 0, 3, 0, 0, 3]), (1, 256, 1, [0] * 6)]
+)  # fmt: skip
+def test_chips_give_a_column_beat_by_beat(chips, bits, burst, of):
+    """seed 004 ¶45: chips are read in parallel, each gives its part of the bus."""
+    device = config.load("base").changed(
+        {"fim.organisation": "dimm", "fim.chips": chips, "fim.chip_bits": bits}
+    )
+    memory = geometry(device)
+    assert timings(device)["burst"] == burst
+    assert [memory.chip(byte) for byte in (0, 1, 7, 8, 9, 31)] == of
+
+
+def test_chips_that_do_not_divide_a_column():
+    with pytest.raises(
+        config.ConfigError, match=r"^fim.chips \(6\) x fim.chip_bits \(32\) are 192 bits"
+    ):
+        config.load("base").changed({"fim.organisation": "dimm", "fim.chips": 6})
+
+
 def test_too_many_banks():
-    with pytest.raises(GeometryError, match=r"^fim.ranks \(2\) x fim.bank_groups \(4\)"):
-        geometry(config.load("base").changed({"fim.ranks": 2}))
+    with pytest.raises(config.ConfigError, match=r"^fim.ranks \(2\) x fim.bank_groups \(4\)"):
+        config.load("base").changed({"fim.ranks": 2})
 
 
 def able(device, island):
@@ -139,6 +163,7 @@ def able(device, island):
 
 
 def test_abilities_of_islands():
+    """The rule of seed 004 ¶53."""
     _, lacks = able("base", 0)
     assert lacks("mul", 1, 0) == lacks("mul", 0, 1) == lacks("relu", 0, 0) == ""
     assert lacks("mul", 2, 0) == "island 0 has no arrangement outer, but elementwise, dot"
@@ -152,6 +177,7 @@ def test_abilities_of_islands():
 
 
 def test_abilities_that_do_not_go_together():
+    """The rule of seed 004 ¶42, ¶57."""
     device = config.load("tiny").changed(
         {"fim.island.0.rz_slices": 8, "fim.island.0.arrangements": "outer tensor"}
     )
@@ -167,6 +193,7 @@ def test_abilities_that_do_not_go_together():
 
 @pytest.mark.parametrize("device", config.presets())
 def test_islands_of_a_preset_differ(device):
+    """The rule of seed 004 ¶44, ¶53, ¶55, ¶61."""
     found = config.load(device)
     geometry(found)
     islands = [abilities(found, number) for number in range(found["fim.islands"])]

@@ -89,6 +89,7 @@ def test_a_word_that_is_none(word: int, fault: str) -> None:
 
 
 def test_steps_say_what_their_rows_are() -> None:
+    """The rule of seed 003 ¶63-64."""
     assert set(STEPS) == set(CORE.by_mnemonic)
     for mnemonic, row in CORE.by_mnemonic.items():
         step = STEPS[mnemonic]
@@ -104,6 +105,7 @@ def test_steps_say_what_their_rows_are() -> None:
 
 
 def test_memories_have_the_numbers_of_the_page() -> None:
+    """The rule of seed 003 ¶43."""
     numbers = {memory.name: memory.code for memory in MEMORIES}
     assert numbers == {
         "Dram": 0, "MulVrf": 1, "NetOutQ": 2, "NetInQ": 3, "MatrixRf": 4, "InitialVrf": 5,

@@ -77,6 +77,7 @@ def possible(stages: Sequence[str]) -> bool:
 @properties
 @given(st.lists(st.sampled_from(STAGES), max_size=7))
 def test_a_chain_is_refused_exactly_if_no_way_through_the_units_does_it(stages: list[str]) -> None:
+    """The rule of seed 003 ¶48-49."""
     rows = chain("v_rd NetInQ, 0", *stages, "v_wr NetOutQ, 0")
     try:
         units = follow(rows)
@@ -120,6 +121,7 @@ VOLUMES = st.builds(
 @properties
 @given(VOLUMES)
 def test_windows_are_numpy_s(found: Volume) -> None:
+    """The rule of seed 003 ¶56-57."""
     places = np.arange(found.height * found.width * found.depth)
     places = places.reshape(found.height, found.width, found.depth)
     edge = ((found.pad, found.pad), (found.pad, found.pad), (0, 0))
@@ -216,6 +218,7 @@ def test_what_is_not_known_breaks_no_rule_that_it_might_not(
 
 
 def test_vectors_of_a_chain_become_rows_of_the_product() -> None:
+    """The rule of seed 003 ¶45."""
     rows = CHAINS[1]
     assert flow(rows, scalars(None, 5, 2, 1)) == (2, 2, 5, 5, 5, 5, 5)
     assert [memory(row).elements[0] == VECTOR for row in rows] == [True, False, *[True] * 5]

@@ -45,6 +45,7 @@ def test_one_table_is_imported_without_the_others():
 
 
 def test_numbers_of_cores_are_those_of_the_specification():
+    """The rule of seed 000 ¶81 (seed 001 ¶74-75)."""
     expected = {"cp": 0, "dma": 1, "vc": 2, "nnp": 3, "fim": 8, "pe": 16}
     for core in registry.cores():
         assert core.number == expected[core.name]

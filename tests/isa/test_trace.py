@@ -24,12 +24,14 @@ FORMULAS = {  # which registers the seed's formulas take
 
 
 def test_a_group_is_17_registers() -> None:
+    """The rule of seed 001 ¶46, ¶54-55."""
     assert [row.name for row in trace.GROUP] == TIMES + EVENTS
     assert len(trace.GROUP) == 17
     assert all((row.takes == "count") == (row.name in EVENTS) for row in trace.GROUP)
 
 
 def test_every_symbol_of_the_formulas_has_its_register() -> None:
+    """The rule of seed 001 ¶54-55, ¶90-91, ¶95-97, ¶99-101."""
     found: dict[str, set[str]] = {}
     for row in trace.GROUP:
         for symbol in filter(None, row.symbol.split(", ")):
@@ -67,3 +69,19 @@ def test_traffic_has_the_names_of_the_ports_counters() -> None:
     known = {row.name for row in common.TRAFFIC}
     traffic = {x.name for x in trace.OCCURRENCES} - {"instruction", "unit", "array"}
     assert traffic == known - {"external_blocked"}
+
+
+def test_a_marker_has_a_field_of_its_kind_and_one_of_its_group() -> None:
+    """1 is begin and 0 is end (seed 001 ¶59-60); of nnp the numbers are those of nnp.md, 30 and 31."""
+    found = {}
+    for core in registry.cores():
+        rows = {row.mnemonic: row for row in core.instructions}
+        if "trace_begin" not in rows:
+            continue
+        begin, end = rows["trace_begin"], rows["trace_end"]
+        assert begin.format == end.format
+        assert [kind.name for kind in begin.operands] == ["g"]
+        (key,) = (key for key in begin.fixed if begin.fixed[key] != end.fixed[key])
+        found[core.name] = begin.fixed[key], end.fixed[key]
+    one = (1, 0)
+    assert found == {"cp": one, "vc": one, "pe": one, "nnp": (0, 1), "fim": one}

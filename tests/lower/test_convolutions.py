@@ -130,6 +130,7 @@ def finished(item: Convolution, sums: NDArray[Any], bits: int) -> NDArray[Any]:
 @settings(max_examples=30)
 @given(case=cases())
 def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case) -> None:
+    """The rule of seed 000 ¶138-139."""
     checked = case.convolution.checked(case.config)
     try:
         plan = make_image_plan(
@@ -150,7 +151,7 @@ def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case
 
 @pytest.mark.parametrize("operation", ["conv2d", "depthwise"])
 def test_images_a_hundred_times_as_large_as_a_unit(operation: str) -> None:
-    """An image of more than 100 KiB through units whose halves hold 1 KiB."""
+    """An image of more than 100 KiB through units whose halves hold 1 KiB (seed 000 ¶84)."""
     config = Configuration("small", {"pe.clusters": 2, "pe.pes": 4, "mem.unit_half_bytes": 1024})
     rng = np.random.default_rng(11)
     image, channels = (128, 140), 6
@@ -189,7 +190,7 @@ def test_a_sliding_window_costs_what_is_predicted() -> None:
 
 
 def test_more_input_channels_than_the_input_buffer_holds() -> None:
-    """Tiles of k: raw sums go from half to half, the bias comes first."""
+    """Tiles of k: raw sums go from half to half, the bias comes first (seed 000 ¶139)."""
     config = Configuration(
         "narrow", {"pe.rows": 1, "pe.clusters": 1, "pe.pes": 4, "pe.input_buffer": 64}
     )

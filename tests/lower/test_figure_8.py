@@ -49,6 +49,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize("split", SPLITS)
 def test_slices_and_results(mapping: str, split: str, seen: Seen) -> None:
+    """The rule of seed 000 ¶140-144, ¶149-170, ¶173."""
     found = lower("spmm", W, rows=4, device="tiny", mapping=mapping, split=split)
     run = macaw.run(found.assemble(), x=X)
     np.testing.assert_array_equal(run.outputs["y"], X.astype(int) @ W.T.astype(int))
@@ -63,5 +64,6 @@ def test_slices_and_results(mapping: str, split: str, seen: Seen) -> None:
 
 
 def test_the_reference_is_numpys_product() -> None:
+    """The rule of seed 000 ¶134-137."""
     product = Product(4, W).checked(TINY)
     np.testing.assert_array_equal(reference.result(product, TINY, X), X.astype(int) @ W.T)

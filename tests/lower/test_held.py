@@ -74,7 +74,7 @@ def test_all_rows_at_once_are_chosen_where_they_cost_less() -> None:
 
 
 def test_partial_sums_leave_before_new_activations_come() -> None:
-    """Two tiles of k, two of m: raw sums of each tile of m go out, and come back for the next k."""
+    """Two tiles of k, two of m: raw sums of each tile of m go out, and come back for the next k (seed 000 ¶85, ¶145)."""
     product = Product(M, W[:16], RNG.integers(-99, 99, 16))
     plan, done = run(product, BASE, "weight", "a", Tile(2, 1, 16, K // 2), X)
     assert plan.returns

@@ -32,6 +32,7 @@ def slices(split: str, place: int) -> dict[str, range]:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_slices_of_figure_9(split: str) -> None:
+    """The rule of seed 000 ¶149-170, ¶172-173."""
     part = partition(split, 2, 2, (4, 8, 8))
     assert (part.rows, part.clusters) == (2, 2)
     for place, (p, q) in enumerate(CLUSTERS):
@@ -51,11 +52,13 @@ def test_the_order_of_the_splits() -> None:
 
 def test_a_vector_needs_one_cluster_if_m_is_split(  # ¶171
 ) -> None:
+    """The rule of seed 000 ¶171."""
     part = partition("a", 4, 4, (1, 100, 100))
     assert (part.rows, part.clusters) == (1, 1)
 
 
 def test_the_last_run_begins_earlier() -> None:
+    """The rule of seed 000 ¶84."""
     assert [start_of(10, 4, index) for index in range(3)] == [0, 4, 6]
 
 
@@ -69,7 +72,7 @@ def test_the_last_run_begins_earlier() -> None:
 def test_every_product_has_its_cluster(
     split: str, rows: int, clusters: int, extents: tuple[int, int, int]
 ) -> None:
-    """All elements of each dimension are covered, by parts that lie in it; none is left idle."""
+    """All elements of each dimension are covered, by parts that lie in it; none is left idle (seed 000 ¶84, ¶147-148, ¶172)."""
     part = partition(split, rows, clusters, extents)
     assert part.rows <= rows
     assert part.clusters <= clusters

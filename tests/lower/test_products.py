@@ -102,6 +102,7 @@ def wanted(product: Product, x: NDArray[Any], bits: int) -> NDArray[Any]:
 @settings(max_examples=35)
 @given(case=cases())
 def test_products_equal_numpys_and_bytes_are_those_predicted(case: Case) -> None:
+    """The rule of seed 000 ¶85."""
     try:
         how = case.config, case.mapping, case.split, case.tile
         plan, done = run(case.product, *how, case.x, whole=case.whole)
@@ -148,7 +149,7 @@ def test_rounds_of_weights_are_the_weights(case: Case) -> None:
 
 
 def test_an_operation_a_hundred_times_as_large_as_a_unit() -> None:
-    """Operands of 116 KiB through a unit whose halves hold 1 KiB."""
+    """Operands of 116 KiB through a unit whose halves hold 1 KiB (seed 000 ¶84)."""
     config = Configuration("small", {"pe.rows": 1, "pe.clusters": 2, "mem.unit_half_bytes": 1024})
     m, n, k = 4, 32, 3300
     rng = np.random.default_rng(3)

@@ -45,6 +45,7 @@ def node_by_pmac(x: list[int], stored: list[int], orders: list[list[int]]) -> in
 
 
 def test_figure_8_as_the_seed_stores_it() -> None:
+    """The stored order and its order information (seed 002 ¶103-108)."""
     plan = protect.layout(FIGURE_8, "net")
     assert plan.shape == (1, 1, 4)
     orders = protect.check(np.array([[[0, 3, 1, 2]]], np.uint8), plan)
@@ -67,6 +68,7 @@ def test_figure_8_as_the_seed_stores_it() -> None:
     ],
 )
 def test_whose_order_is_whose(scope: str, first: list[int], second: list[int]) -> None:
+    """Nodes of the net, a layer, a group share an order, or none do (seed 002 ¶109-112)."""
     plan = protect.layout(FIGURE_8, scope)
     assert [order.tolist() for order in plan.order_of] == [first, second]
     assert plan.shape == (second[-1] + 1, 1, 4)
@@ -157,7 +159,10 @@ def test_no_row_of_distinct_weights_stands(
 def test_pmac_of_what_is_stored_is_the_plain_product(
     network: tuple[list[np.ndarray], str, int, int],
 ) -> None:
-    """Whole numbers in Python, so of any type; inputs behind the fan-in are not zero."""
+    """Whole numbers in Python, so of any type; inputs past the fan-in are not zero.
+
+    The method needs no instruction: statements of Python do the same (seed 002 ¶123-135).
+    """
     weights, scope, lanes, seed = network
     rng = np.random.default_rng(seed)
     plan = protect.layout(weights, scope, lanes)
@@ -186,6 +191,7 @@ def test_orders_say_nothing_of_the_weights() -> None:
 
 
 def test_every_order_and_block_has_its_own() -> None:
+    """A node of 160 weights is ten blocks of 16 (seed 002 ¶109, ¶112)."""
     plan = protect.layout([np.ones((20, 160), np.int8)], "node")
     orders = protect.draw(plan, 1)
     assert orders.shape == (20, 10, 16)
@@ -210,6 +216,7 @@ def test_convolution_weights_keep_their_shape() -> None:
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_strength_of_full_blocks(scope: str) -> None:
+    """More orders protect better (seed 002 ¶113)."""
     """orders * blocks * log2(lanes! - 1)"""
     weights = [np.arange(6 * 32, dtype=np.int16).reshape(6, 32), np.ones((3, 32), np.int16)]
     plan = protect.layout(weights, scope)

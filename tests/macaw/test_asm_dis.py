@@ -167,6 +167,33 @@ def test_diagnostics_in_json(macaw: Macaw, source: Source) -> None:
     assert macaw("asm", "p.s", "--diagnostics", "json").stderr == "[]\n"
 
 
+MANY = "        .core cp\n" + "        addd a0, a1\n" * 130
+
+
+def test_at_most_a_hundred_errors_are_printed(macaw: Macaw, source: Source) -> None:
+    source(MANY)
+    said = macaw("asm", "p.s").stderr.splitlines()
+    assert sum("error: " in line for line in said) == 100
+    assert said[-1] == "macaw: 30 more errors not shown"
+    assert macaw("run", "p.s").stderr.splitlines() == said
+    three = macaw("asm", "p.s", "--max-errors", 3).stderr.splitlines()
+    assert three == [*said[:12], "macaw: 127 more errors not shown"]
+    everything = macaw("asm", "p.s", "--max-errors", 0).stderr
+    assert everything.count("error: ") == 130
+    assert "more" not in everything
+    *found, note = json.loads(macaw("asm", "p.s", "--diagnostics", "json").stderr)
+    assert [item["line"] for item in found] == list(range(2, 102))
+    assert (note["severity"], note["message"]) == ("note", "30 more errors not shown")
+
+
+def test_warnings_and_errors_are_counted_apart(macaw: Macaw, source: Source) -> None:
+    source('.core cp\n.warning "w"\n.warning "x"\nnope\n.warning "y"\n')
+    said = macaw("asm", "p.s", "--max-errors", 1).stderr
+    assert said.count("warning: ") == 1
+    assert said.count("error: ") == 1
+    assert said.endswith("macaw: 2 more warnings not shown\n")
+
+
 def test_a_warning_is_printed_and_the_file_written(
     macaw: Macaw, source: Source, tmp_path: Path
 ) -> None:

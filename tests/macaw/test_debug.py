@@ -155,3 +155,48 @@ def test_wrong_command_lines(arguments):
     found = macaw(*arguments, "--batch", "-e", "quit")
     assert found.returncode == 2
     assert "Traceback" not in found.stderr
+
+
+def test_what_a_session_was_given_is_not_overwritten(tmp_path):
+    """The program, what it includes, data, inputs, the device, scripts; by any name of theirs."""
+    (tmp_path / "part.inc").write_text("_start: ebreak\n")
+    np.save(tmp_path / "w.npy", np.zeros(2, np.int16))
+    np.save(tmp_path / "x.npy", np.arange(4, dtype=np.int16))
+    (tmp_path / "p.s").write_text(
+        '.input x, int16, 4\n.data\n.npy "w.npy"\n.core cp\n.include "part.inc"\n'
+    )
+    (tmp_path / "script").write_text("print x\n")
+    (tmp_path / "alias").symlink_to(tmp_path / "x.npy")
+    (tmp_path / "d.toml").write_bytes((ROOT / "isa/presets/tiny.toml").read_bytes())
+    given = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    source = str(tmp_path / "p.s")
+    session = (source, "-i", f"x={tmp_path / 'x.npy'}", "--device", str(tmp_path / "d.toml"),
+               "--plain", "-x", str(tmp_path / "script"))  # fmt: skip
+    lines = [f"dump x '{tmp_path / name}'" for name in given]
+    # What is saved may take the place of commands.
+    lines += [f"save breakpoints '{tmp_path / name}'" for name in given if name != "script"]
+    found = macaw(*session, input="\n".join(lines))
+    refused = [line for line in found.stderr.splitlines() if line.startswith("error: ")]
+    assert len(refused) == len(lines)
+    assert all(line.endswith(" is an input: it is not overwritten") for line in refused)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == given
+    # What commands before have written is replaced.
+    other, saved = tmp_path / "y.npy", tmp_path / "saved"
+    lines = [f"dump x '{other}'", f"save session '{saved}'", f"source '{saved}'"]
+    assert macaw(*session, input="\n".join(lines * 2)).stderr == ""
+    assert np.load(other).tolist() == [0, 1, 2, 3]
+
+
+def test_numbers_that_are_none_are_values_and_no_end_of_a_batch():
+    lines = ("print 1e999", "print -1e999", "print 1e999 - 1e999", "print 1 + 1")
+    options = [x for line in lines for x in ("-e", line)]
+    found = macaw(HELLO, "--batch", *options)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert [line.split(" = ")[1] for line in found.stdout.splitlines()] == [
+        "inf",
+        "-inf",
+        "nan",
+        "2",
+    ]
+    records = [json.loads(line) for line in macaw(HELLO, "--json", *options).stdout.splitlines()]
+    assert [record["rows"][0][1] for record in records] == ["inf", "-inf", "nan", 2]

@@ -196,6 +196,36 @@ def test_a_description_with_a_mistake(macaw: Macaw, layer: Path, text: str, mess
         assert not (layer.parent / "expected").exists()
 
 
+@pytest.mark.parametrize("way", ["..", "absolute", "link"])
+@pytest.mark.parametrize("what", ["source", "inputs", "device"])
+def test_files_outside_of_the_folder_are_refused(
+    macaw: Macaw, layer: Path, way: str, what: str
+) -> None:
+    """Nothing of them is read, or quoted."""
+    folder = layer.parent
+    secret = folder.parent / f"{folder.name}-secret.toml"
+    secret.write_text("password 12345\n")
+    (folder / "link.toml").symlink_to(secret)
+    name = {"..": f"../{secret.name}", "absolute": str(secret), "link": "link.toml"}[way]
+    place = folder / "golden.toml"
+    lines = {"source": f'source = "{name}"', "inputs": "", "device": f'device = "{name}"'}
+    text = f"{lines[what]}\n" + ('source = "layer.s"\n' if what != "source" else "")
+    place.write_text(text + f'[inputs]\nx = "{name if what == "inputs" else "x.npy"}"\n')
+    done = macaw("test", ".")
+    assert done.returncode == 2
+    assert f"'{name}' leads out of the folder of the golden test" in done.stdout + done.stderr
+    assert "12345" not in done.stdout + done.stderr
+
+
+def test_a_recording_outside_of_the_folder_is_refused(macaw: Macaw, recorded: Path) -> None:
+    y = recorded / "expected" / "y.npy"
+    moved = y.rename(recorded.parent / f"{recorded.name}-y.npy")
+    y.symlink_to(moved)
+    done = macaw("test", ".")
+    assert done.returncode == 2
+    assert "'expected/y.npy' leads out of the folder" in done.stdout + done.stderr
+
+
 def test_folders_are_found_below(tmp_path: Path) -> None:
     for name in ("b", "a", "a/inner"):
         (tmp_path / name).mkdir()

@@ -1,15 +1,22 @@
 """The language server, asked by pygls' own client over pipes."""
 
 import asyncio
+import json
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from asm.formatter import formatted
+from macaw.language_server import Cancelled, LanguageServer, OpenFile
+from macaw.language_text import Places
 
 GOOD = ".core cp\nloop: addi a0, a0, -1\n bnez a0, loop\n ebreak\n"
 
@@ -72,7 +79,7 @@ class Editor:
         """Leave the server as an editor does."""
         await self.client.shutdown_async(None)
         self.client.exit(None)
-        await asyncio.wait_for(self.client._server.wait(), 30)
+        assert await asyncio.wait_for(self.client._server.wait(), 30) == 0
         await self.client.stop()
 
 
@@ -176,8 +183,8 @@ def test_definitions_and_folders_come_with_the_options(tmp_path: Path) -> None:
     talk(tmp_path / "t.s", conversation)
 
 
-def test_without_pygls_the_command_says_how_to_get_it() -> None:
-    code = "import sys; sys.modules['pygls'] = None; from macaw.cli import main; main(['lsp'])"
+def test_without_lsprotocol_the_command_says_how_to_get_it() -> None:
+    code = "import sys; sys.modules['lsprotocol'] = None; from macaw.cli import main; main(['lsp'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "pip install 'macaw[lsp]'" in done.stderr
@@ -217,3 +224,141 @@ def test_includes_and_macros(tmp_path: Path) -> None:
         assert first.range.start == types.Position(1, 0)
 
     talk(tmp_path / "t.s", conversation)
+
+
+# The protocol itself, spoken without a client's library.
+
+INITIALIZE = {"id": 0, "method": "initialize", "params": {"capabilities": {}}}
+BOMB = ".rept 100000\n" * 3 + ".endr\n" * 3
+
+
+def framed(*messages: dict[str, object] | bytes) -> bytes:
+    """Messages as they are sent; bytes as they are."""
+    pieces = []
+    for message in messages:
+        if isinstance(message, bytes):
+            pieces.append(message)
+            continue
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        pieces.append(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    return b"".join(pieces)
+
+
+def session(*messages: dict[str, object] | bytes) -> tuple[int, list[dict[str, Any]]]:
+    """The exit status of a server that is sent these messages, and what it answers."""
+    command = [sys.executable, "-m", "macaw", "lsp"]
+    done = subprocess.run(
+        command, input=framed(*messages), capture_output=True, timeout=60, check=False
+    )
+    assert done.stderr == b""
+    bodies = re.split(rb"Content-Length: [0-9]+\r\n\r\n", done.stdout)[1:]
+    return done.returncode, [json.loads(body) for body in bodies]
+
+
+def opened(uri: str, text: str) -> dict[str, object]:
+    item = {"uri": uri, "languageId": "macaw", "version": 1, "text": text}
+    return {"method": "textDocument/didOpen", "params": {"textDocument": item}}
+
+
+def hover(number: int, uri: str) -> dict[str, object]:
+    position = {"line": 1, "character": 1}
+    params = {"textDocument": {"uri": uri}, "position": position}
+    return {"id": number, "method": "textDocument/hover", "params": params}
+
+
+@pytest.mark.parametrize(
+    ("last", "status"),
+    [
+        ([{"id": 1, "method": "shutdown"}, {"method": "exit"}], 0),
+        ([{"method": "exit"}], 1),
+        ([], 1),
+        ([{"id": 1, "method": "shutdown"}], 0),
+    ],
+)
+def test_the_exit_status(last: list[dict[str, object]], status: int) -> None:
+    """0 after a `shutdown`, else 1; nothing on standard error (F45)."""
+    code, answers = session(INITIALIZE, *last)
+    assert code == status
+    assert [item["id"] for item in answers] == [0, *(x["id"] for x in last if "id" in x)]
+
+
+def test_what_is_no_request_gets_an_error() -> None:
+    """Each request is answered once, and the session goes on."""
+    wrong: list[dict[str, object]] = [
+        {"id": 1, "method": "nothing/known"},
+        {"id": 2, "method": "textDocument/hover", "params": {"textDocument": 5}},
+        {"id": 3, "method": 7},
+        {"id": [], "method": "shutdown"},
+        {"id": 4, "method": "initialize", "params": {"capabilities": {}}},
+        {"method": "textDocument/didChange", "params": None},
+        {"method": "nothing/known"},
+        hover(5, "file:///dev/zero"),
+    ]
+    _status, answers = session(hover(9, "file:///a.s"), INITIALIZE, *wrong, b"odd\r\n\r\n")
+    found = {str(item["id"]): item.get("error", {}).get("code") for item in answers}
+    assert found == {
+        "9": -32002,
+        "0": None,
+        "1": -32601,
+        "2": -32602,
+        "3": -32600,
+        "None": -32700,
+        "4": -32600,
+        "5": None,
+    }
+
+
+def test_a_bomb_does_not_stop_the_server() -> None:
+    """Its expansions end early, and other files are asked of meanwhile (F39)."""
+    begin = time.perf_counter()
+    status, answers = session(
+        INITIALIZE,
+        opened("file:///bomb.s", f".core cp\n{BOMB}"),
+        opened("file:///good.s", ".core cp\n addi a0, a0, 1\n"),
+        hover(1, "file:///good.s"),
+        hover(2, "file:///bomb.s"),
+        {"id": 3, "method": "shutdown"},
+        {"method": "exit"},
+    )
+    assert status == 0
+    assert {item["id"] for item in answers if "id" in item} >= {0, 3}
+    assert time.perf_counter() - begin < 30
+
+
+def test_a_change_ends_the_assembling_of_the_older_text() -> None:
+    """What the assembler does for a text that is no more is given up at the next line."""
+    server = LanguageServer(lambda message: None)
+    file = OpenFile(server, "file:///a.s", 1, ".core cp\nnop\n")
+    assert file.diagnostics() == []
+    again = OpenFile(server, "file:///a.s", 2, ".core cp\nnop\n")
+    again.cancel()
+    with pytest.raises(Cancelled):
+        again.diagnostics()
+
+
+def test_a_cancelled_request_is_answered() -> None:
+    cancel: dict[str, object] = {"method": "$/cancelRequest", "params": {"id": 1}}
+    _status, answers = session(
+        INITIALIZE, opened("file:///b.s", BOMB), hover(1, "file:///b.s"), cancel
+    )
+    assert [item.get("error", {}).get("code") for item in answers if item.get("id") == 1] in (
+        [-32800],
+        [None],
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_places_go_there_and_back(encoding: str) -> None:
+    """Lines end as the protocol has it, also at a lone carriage return; columns are in its units."""
+    text = "ab\r\nc\U0001f99cd\re\x0c\u2028f\n\ng"
+    places = Places(text, types.PositionEncodingKind(encoding))
+    starts = [0, 4, 8, 13, 14]
+    for offset in range(len(text) + 1):
+        position = places.position(offset)
+        assert position.line == sum(start <= offset for start in starts) - 1
+        if text[offset : offset + 1] != "\n" or text[offset - 1] != "\r":
+            assert places.offset(position) == offset
+    assert places.position(6).character == (3 if encoding == "utf-16" else 2)
+    assert places.offset(types.Position(1, 99)) == 7
+    assert places.offset(types.Position(99, 0)) == len(text)
+    assert places.own(types.Position(2, 1)) == (2, 6)

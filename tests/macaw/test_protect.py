@@ -86,7 +86,10 @@ def test_it_says_how_many_orders_an_attacker_faces(macaw: Macaw, files: Path) ->
 
 
 def test_files_hold_nothing_of_each_other(macaw: Macaw, files: Path) -> None:
-    """The same seed gives other weights the same orders, byte for byte; the note has digests alone."""
+    """The same seed gives other weights the same orders, byte for byte; the note has digests alone.
+
+    Weights and orders are in files of their own (seed 002 ¶105).
+    """
     np.save("other.npy", RNG.integers(-99, 100, ONE.shape).astype(np.int8))
     for name in ("one", "other"):
         words = ("-o", f"{name}.s.npy", "--order", f"{name}.order.npy", "--seed", 4)
@@ -147,6 +150,7 @@ def test_from_python(files: Path) -> None:
     "way", ["same", "path", "symlink", "dangling", "hard link", "folder", "note"]
 )
 def test_both_never_go_into_one_file(refused: Callable[..., str], files: Path, way: str) -> None:
+    """Whoever takes the weights has not the order too (seed 002 ¶105)."""
     names = {
         "same": ("x.npy", "x.npy"),
         "path": ("x.npy", "./sub/../x.npy"),

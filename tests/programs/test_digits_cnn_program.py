@@ -130,7 +130,7 @@ def test_weights_rotate_and_windows_slide(
 
 
 def test_sequences_are_in_the_states_of_the_seed() -> None:
-    """Convolutions rotate, the depthwise one slides (seed 000 ¶112, ¶122, ¶123)."""
+    """Convolutions rotate, the depthwise one slides (seed 000 ¶112-113, ¶122-123)."""
     text = (FOLDER / "digits_cnn.s").read_text("utf-8")
     heads = [line.split(".seq")[1] for line in text.splitlines() if line.strip().startswith(".seq")]
     states = {

@@ -7,7 +7,9 @@ import pytest
 
 import macaw
 from asm.forms.fim.tiles import untiled
+from emu.device import Device
 from emu.engines import ENGINES
+from isa import config
 from programs.fim_files import SHAPES, matrices
 from tests.emu.fim.machine import Machine
 from tests.programs.scripts import PROGRAMS
@@ -33,12 +35,15 @@ def expected(folder):
             return {"c": m["a"] * m["b"], "d": m["a"] * m["b"] + m["a"]}
         case "fim_chain":
             return {"d": m["a"] @ m["b"] @ m["c"]}
+        case "fim_host":
+            return {"y": np.maximum(m["a"] @ m["x"][0], 0)}
     return {}
 
 
 @pytest.mark.parametrize("folder", [name for name in SHAPES if name != "fim_activation"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_products(folder, engine):
+    """The rule of seed 004 ¶56-59, ¶64."""
     found = outputs(folder, engine)
     for name, matrix in expected(folder).items():
         data = found[name].astype(np.float16)
@@ -49,6 +54,32 @@ def test_products(folder, engine):
         np.testing.assert_array_equal(data.astype(np.int64), matrix, err_msg=name)
 
 
+TWO = {"fim.ranks": 2, "fim.bank_groups": 1}
+DIMM = {"fim.organisation": "dimm"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("fim_chain", [1772, 1772, 1766, 1766, 1784]),
+        ("fim_gru", [2618, 2626, 2611, 2615, 2674]),
+        ("fim_host", [584, 588, 578, 580, 604]),
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_organisations_differ_in_time(folder, expected, engine):
+    """The table of docs/timing-fim.md: HBM and DIMM, ranks, chips (seed 004 ¶45)."""
+    program = macaw.assemble(PROGRAMS / folder / f"{folder[4:]}.s")
+    found = []
+    for changes in ({}, TWO, DIMM, DIMM | TWO, DIMM | TWO | {"fim.chip_bits": 8}):
+        device = Device(config.load("tiny").changed(changes), engine=engine)
+        device.load(program)
+        stop = device.run(10_000)
+        assert stop.reason == "exit"
+        found.append(stop.cycle)
+    assert found == expected
+
+
 def test_files_are_those_of_the_script():
     for folder in SHAPES:
         for name, matrix in matrices(folder).items():
@@ -56,6 +87,7 @@ def test_files_are_those_of_the_script():
 
 
 def test_a_layer_behind_its_activation():
+    """The rule of seed 004 ¶52."""
     m = matrices("fim_activation")
     found = outputs("fim_activation")["y"]
     wide = np.tanh(m["x"].astype(np.float64)) @ m["w"].astype(np.float64)
@@ -109,6 +141,7 @@ def run_chain(rows, apart):
 
 @pytest.mark.parametrize("rows", [16, 64])
 def test_the_consumer_begins_before_the_producer_ends(rows):
+    """The rule of seed 004 ¶40-41, ¶48-49."""
     seen, machine = run_chain(rows, apart=False)
     words = {address: time for time, address in seen}
     table = machine.program
@@ -121,7 +154,10 @@ def test_the_consumer_begins_before_the_producer_ends(rows):
 
 
 def test_the_speed_up_grows_to_its_limit():
-    """The two circuits one after the other, and together: 2 if both took as long for a row."""
+    """The two circuits one after the other, and together: 2 if both took as long for a row.
+
+    The rule of seed 004 ¶40.
+    """
     speed = []
     for rows in (16, 64, 256):
         together, apart = (

@@ -106,11 +106,12 @@ def run(side, apart):
 
 @pytest.mark.parametrize("side", [16, 32, 64])
 def test_both_compute_the_same(side):
+    """The rule of seed 004 ¶48-49, ¶41."""
     assert run(side, apart=False) < run(side, apart=True)
 
 
 def test_the_speed_up_grows_to_its_limit():
-    """Two circuits of equal work cannot be more than twice as fast as one after the other."""
+    """Two circuits of equal work cannot be more than twice as fast as one after the other (seed 004 ¶41)."""
     speed = [run(side, apart=True) / run(side, apart=False) for side in (16, 32, 64)]
     assert speed == sorted(speed)
     assert 1.7 < speed[0] < 1.95 < speed[-1] < 2
@@ -118,7 +119,7 @@ def test_the_speed_up_grows_to_its_limit():
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_run_without_cp_ends_when_its_last_block_does(apart):
-    """Also of an engine that goes on for many cycles in its last turn."""
+    """Also of an engine that goes on for many cycles in its last turn (seed 004 ¶51)."""
     ends = {
         engine: Machine(program(16, apart), device=DEVICE, engine=engine).done()
         for engine in ENGINES

@@ -61,6 +61,7 @@ def gru(m):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_gru(engine):
+    """The rule of seed 004 ¶53, ¶63."""
     found = outputs("fim_gru", engine)["h"]
     m = matrices("fim_gru")
     same_bits(found, gru(m))
@@ -80,6 +81,7 @@ def mlp(m):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_mlp(engine):
+    """The rule of seed 004 ¶63."""
     found = outputs("fim_mlp", engine)["y"]
     m = matrices("fim_mlp")
     same_bits(found, mlp(m))
@@ -102,6 +104,7 @@ def conv(m):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_conv(engine):
+    """The rule of seed 004 ¶59, ¶63."""
     found = outputs("fim_conv", engine)["y"]
     m = matrices("fim_conv")
     same_bits(found, conv(m))
@@ -120,6 +123,7 @@ def scattered(m):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_gather_and_scatter(engine):
+    """The rule of seed 004 ¶63."""
     m = matrices("fim_gather")
     same_bits(outputs("fim_gather", engine)["y"], scattered(m))
     # The pairs are worth a test: rows named twice, on both sides, in both rows of the bank.

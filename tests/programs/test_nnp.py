@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import macaw
+from isa.config import load
 from tests.programs.scripts import PROGRAMS, script
 
 FILES = script("nnp_files.py")
@@ -95,7 +96,7 @@ def found(name: str) -> Any:
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_layer_is_what_numpy_says(name: str) -> None:
-    """Mantissas of 16 bits and fp16 between: 11 bits of what is summed, a few roundings."""
+    """Mantissas of 16 bits and fp16 between: 11 bits of what is summed, a few roundings (seed 003 ¶26-33, ¶45, ¶50-57)."""
     y, wanted = found(name)
     assert np.abs(y - wanted).max() < 2e-3 * max(1.0, np.abs(wanted).max())
     if name == "nnp_maxpool":
@@ -114,7 +115,69 @@ def test_files_are_those_of_the_script(name: str) -> None:
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 @pytest.mark.parametrize("name", LAYERS)
 def test_concordant_software_gives_the_same_bits(name: str, target: str) -> None:
-    """The tensors have the names of the hints; the program holds the start of a state itself."""
+    """The tensors have the names of the hints; the program holds the start of a state itself (seed 003 ¶61-62)."""
     software = macaw.concord(PROGRAMS / name / f"{name}.s", target)
     assert set(software.inputs) - set(TENSORS[name]) <= {"start"}
     assert software.check(TENSORS[name]) is None
+
+
+def four_bits(x: Numbers) -> Numbers:
+    """Rows in four bits: the least exponent with all below 2^e, halves to even, saturated."""
+    e = np.frexp(np.abs(x).max(axis=-1, keepdims=True))[1]
+    return np.clip(np.rint(x * 2.0 ** (3 - e)), -8, 7) * 2.0 ** (e - 3)
+
+
+def host(x: Numbers) -> Numbers:
+    return x.astype(np.float16).astype(np.float64)
+
+
+@pytest.mark.parametrize("target", ["numpy", "onnx"])
+def test_figure_2_quantises_after_one_product_and_not_after_the_other(target: str) -> None:
+    """Q 226 and Q 266, and in the software Q 426 and Q 466 (seed 003 ¶41-42, ¶59-60)."""
+    layer = macaw.concord(PROGRAMS / "nnp_fig2" / "nnp_fig2.s", target)
+    given = layer.checked({})
+    assert layer.check(given) is None
+    y = layer.emulate(given)["y"].astype(np.float64)
+    t = {name: value.astype(np.float64) for name, value in given.items()}
+    weights = [four_bits(t[f"A{number}"]) for number in range(4)]
+    x0, x1 = four_bits(t["x"])
+
+    def part(number: int, second: Any, first: Any = lambda x: x) -> Numbers:
+        """MAC, what is done to its result, the other MAC, and the bias."""
+        one, other = weights[2 * number : 2 * number + 2]
+        return host(host(second(host(other @ x1)) + first(host(one @ x0))) + t["b"][number])
+
+    same = np.array([part(number, lambda x: x, four_bits) for number in (0, 1)])
+    assert np.array_equal(y, same)
+    neither = np.array([part(number, lambda x: x) for number in (0, 1)])
+    both = np.array([part(number, four_bits, four_bits) for number in (0, 1)])
+    assert not np.array_equal(y, neither)
+    assert not np.array_equal(y, both)
+    assert layer.text.count(" = requantise(product") == 2
+    device = layer.config.changed({"nnp.quantise_mvm_out": True})
+    software = macaw.concord(PROGRAMS / "nnp_fig2" / "nnp_fig2.s", target, device=device)
+    assert np.array_equal(software.emulate(given)["y"].astype(np.float64), both)
+    assert software.check(given) is None
+
+
+def test_plain_software_gives_other_bits() -> None:
+    """In floating point a layer is only near to what the processor gives (seed 003 ¶37, ¶39)."""
+    y, plain = found("nnp_lstm")
+    assert (y != plain.astype(np.float16)).mean() > 0.1
+    software = macaw.concord(PROGRAMS / "nnp_lstm" / "nnp_lstm.s")
+    tensors = software.checked(TENSORS["nnp_lstm"])
+    assert np.array_equal(software.run(tensors)["y"], y)
+
+
+@pytest.mark.parametrize("name", ["nnp_mlp", "nnp_gru"])
+def test_the_number_of_tile_engines_changes_no_bit(name: str) -> None:
+    """Tiles of a sum meet in BFP long before it is converted (seed 003 ¶46)."""
+    program = macaw.assemble(PROGRAMS / name / f"{name}.s")
+    given = {"x": np.load(PROGRAMS / name / "x.npy")}
+    configuration = load(program.device)
+    runs = [
+        macaw.run(program, given, device=configuration.changed({"nnp.engines": engines}))
+        for engines in (1, 3)
+    ]
+    assert np.array_equal(runs[0].outputs["y"], runs[1].outputs["y"])
+    assert runs[1].cycles < runs[0].cycles

@@ -70,6 +70,7 @@ def _records(read: object) -> int:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_recording_takes_no_cycle(path: Path) -> None:
+    """The rule of seed 001 ¶47."""
     (with_it, some), (without, none) = ended(path, True), ended(path, False)
     assert with_it == without
     assert some["cp"] > 0

@@ -18,7 +18,7 @@ from isa.codec import Decoded, DecodeError
 from isa.fim import CORE
 from isa.fim_check import Check, CheckError
 from isa.fim_circuit import COLUMN_BYTES, REGISTERS
-from isa.fim_islands import GeometryError, abilities, geometry
+from isa.fim_islands import abilities, geometry
 from isa.fim_moves import spelt
 
 _WORD = 4
@@ -50,7 +50,7 @@ class CoreForm(Form):
                 if found.row.mnemonic == "fim" and function is not None:
                     self._functions[address] = function
             check.finish()
-        except (CheckError, GeometryError, config.ConfigError):
+        except (CheckError, config.ConfigError):
             self._broken = True
         for address in _ambiguous(section):
             self._functions.pop(address, None)
@@ -89,7 +89,7 @@ class CoreForm(Form):
 
 
 def _check(program: Program, island: int) -> Check:
-    """The rules for the program's device. Raises `ConfigError`, `GeometryError`."""
+    """The rules for the program's device. Raises `ConfigError`."""
     device = config.parse(program.config_toml)
     memory = geometry(device)
     return Check(memory.banks, memory.rows, abilities(device, island))

@@ -27,7 +27,7 @@ from isa.config import Configuration
 from isa.fim import CORE
 from isa.fim_check import Check, CheckError
 from isa.fim_circuit import COLUMN_BYTES, ISLANDS, REGISTER_NAMES, REGISTERS
-from isa.fim_islands import GeometryError, abilities, geometry
+from isa.fim_islands import abilities, geometry
 from isa.fim_moves import ARROW
 from isa.model import Core
 from isa.rows import Instruction, Row
@@ -44,10 +44,7 @@ class CoreForm(Form):
     def __post_init__(self) -> None:
         config = self.assembly.config
         assert self.index is not None
-        try:
-            self.geometry = geometry(config)
-        except GeometryError as error:
-            raise Mistake(str(error), (-1, -1)) from None
+        self.geometry = geometry(config)
         able = abilities(config, self.index)
         self.check = Check(self.geometry.banks, self.geometry.rows, able)
         block = next(row for row in CORE.directives if row.name == ".block")
@@ -162,10 +159,6 @@ class CoreForm(Form):
     def homes(cls, core: Core, config: Configuration) -> Mapping[str, Plan]:
         """`at=islandI`: the banks of an island from their begin, one tensor behind the other."""
         found: dict[str, Plan] = {}
-        try:
-            geometry(config)
-        except GeometryError:
-            return found  # a part of an island says it
         for instance in range(config[f"{core.name}.{core.index}s"]):
             home = f"{core.index}{instance}"
             name = tensor_section(home)

@@ -80,6 +80,9 @@ class CoreForm(Form):
         self.exes: list[Exe] = []
         self.configured = Configured()  # by the packets so far
 
+    def may_write(self, tensor: Definition) -> bool:
+        return any(exe.may_write(tensor) for exe in self.exes)
+
     # --- areas ---
 
     @classmethod
@@ -246,6 +249,7 @@ _CODE = {
     ".list": _list,
     ".loop": _option,
     ".step": _option,
+    ".stride": _option,
     ".then": _option,
     ".endseq": _endseq,
     ".endlist": _endlist,

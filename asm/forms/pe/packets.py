@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from asm.expressions import NotYet, number
 from asm.forms.pe.results import Results
 from asm.forms.pe.segments import UNIT, Places, Segment, in_image, segments, symbol_of
+from asm.forms.pe.writers import first_alone, stores_early
 from asm.operands import Bound, bind, value_of
 from asm.symbols import Definition
 from asm.syntax import Again, Group, Indexed, Mistake, Name, Node, Statement
 from isa import codec
-from isa.pe import OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
+from isa.pe import COMMAND_BITS, CORE, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
 from isa.rows import Instruction
 
 if TYPE_CHECKING:
@@ -206,9 +207,38 @@ class Exe:
             weight_pes = places.weight_pes(self.segments, mask)
             sequence = self._at(self._sequence)
             stores = (sequence.stores() or None) if sequence is not None else None
-            each = sequence is None or not sequence.reduces
-            out = self.results.record(places, mask, weight_pes, stores, each)
+            writers = self.results.writers(places, mask, weight_pes, self._first_alone(sequence))
+            out = self.results.record(places, writers, stores)
         return _packet(_command(self.site, self.row, self.bound), mask, records, out)
+
+    def may_write(self, tensor: Definition) -> bool:
+        """Whether results can go to a tensor, everything being laid out."""
+        if self.results is None:
+            return False
+        if self.results.name.text != UNIT and self.target is not tensor:
+            return False
+        sequence = self._at(self._sequence)
+        if sequence is None or sequence.goes_on:
+            return True
+        try:
+            flags = codec.decode(CORE, _command(self.site, self.row, self.bound), COMMAND_BITS)
+            has_flag = bool(flags.values["shift"]) or bool(flags.values["last"])
+            return has_flag or stores_early(sequence.moves())
+        except Mistake:  # which is reported where it stands
+            return True
+
+    def _first_alone(self, sequence: OpenSequence | None) -> bool:
+        """Whether PE 0 of each cluster alone has results to write."""
+        if sequence is None:
+            return False
+        every = self.form.known_sequences.values()
+        try:
+            flags = codec.decode(CORE, _command(self.site, self.row, self.bound), COMMAND_BITS)
+            unknown = any(one.first for other in every for one in other.moves())
+            shift, last = bool(flags.values["shift"]), bool(flags.values["last"])
+            return first_alone(sequence.moves(), shift, last, unknown)
+        except Mistake:  # which is reported where it stands
+            return False
 
     def _at(self, name: Name | None) -> OpenSequence | None:
         """The sequence of a name; None if that is not known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from asm.diagnostics import did_you_mean
 from asm.expressions import number
@@ -23,6 +23,23 @@ _OPTIONS = ("stride", "step", "count", "pes", "type")
 _HIGH = {
     member.name: member.legal.high for member in OUT.members if isinstance(member.legal, Immediate)
 }
+
+
+class Writers(NamedTuple):
+    """The PEs that write results, by PE index (cluster times PEs of a cluster, plus PE)."""
+
+    limit: int  # pes=: those below it, 0: all
+    first: int
+    last: int
+    apart: int  # from one to the next: 1, or the PEs of a cluster if PE 0 of each writes alone
+
+    @property
+    def words(self) -> str:
+        """Who they are, for a message; PEs that `to=` leaves out count, for they have places."""
+        if self.apart == 1:
+            return f"{self.last + 1} PEs"
+        last = self.last // self.apart
+        return f"PE 0 of clusters 0 to {last}" if last else "PE 0 of cluster 0"
 
 
 class Results:
@@ -55,36 +72,44 @@ class Results:
         """The symbol."""
         return symbol_of(self.part)
 
-    def record(
-        self, places: Places, mask: int, weight_pes: int, stores: int | None, each: bool
-    ) -> bytes:
+    def writers(self, places: Places, mask: int, weight_pes: int, first_alone: bool) -> Writers:
+        """Who writes: the clusters in `mask`, PEs below pes=, or PE 0 of each cluster alone.
+
+        `weight_pes` are the PEs that have a row of weights (0: all), for want of pes=.
+        Raises `Mistake`.
+        """
+        config = places.form.assembly.config
+        pes = int(config["pe.pes"])
+        limit = self._option(places.site, "pes", weight_pes, int(config["pe.clusters"]) * pes)
+        clusters = [cluster for cluster in range(mask.bit_length()) if mask >> cluster & 1]
+        last = clusters[-1] * pes if first_alone else (clusters[-1] + 1) * pes - 1
+        if limit and last >= limit:
+            last = (limit - 1) // pes * pes if first_alone else limit - 1
+        return Writers(limit, clusters[0] * pes, last, pes if first_alone else 1)
+
+    def record(self, places: Places, writers: Writers, stores: int | None) -> bytes:
         """The packet's out record. Raises `Mistake`.
 
-        `weight_pes` are the PEs that have a row of weights (0: all), `stores` says how often the
-        sequence stores (None: not known), `each` whether each PE has results of its own.
+        `stores` says how often the sequence stores (None: not known).
         """
-        site, config = places.site, places.form.assembly.config
+        site = places.site
         place = places.point(self.part)
         element = self._element(place.datum)
         size = DTYPE_SIZES[DTYPES[element]]
         count = self._option(site, "count", 1, _HIGH["count"])
         step = self._option(site, "step", size, _HIGH["step"])
         high = _HIGH["stride"]
-        stride = self._option(site, "stride", min(count * step, high), high)
-        all_pes = int(config["pe.clusters"] * config["pe.pes"])
-        pes = self._option(site, "pes", weight_pes, all_pes)
         values = {
             "offset": place.offset,
-            "stride": stride,
+            "stride": self._option(site, "stride", min(count * step, high), high),
             "step": step,
             "count": count,
-            "pes": pes,
+            "pes": writers.limit,
             "element": ELEMENTS.index(element),
         }
-        writers = min(pes or 1 << 16, mask.bit_length() * int(config["pe.pes"]))
         if place.symbol is not None and count:
-            self._check_extent(places, place, values, size, mask, writers, stores)
-        if stores is not None and each:
+            self._check_extent(places, place, values, size, writers, stores)
+        if stores is not None:
             self._warn_of_overlap(site, values, size, writers, stores * count)
         return codec.pack(OUT, values)
 
@@ -116,17 +141,19 @@ class Results:
         raise Mistake("the element type of the results is not known", self.part, "say type=")
 
     def _warn_of_overlap(
-        self, site: Site, values: Mapping[str, int], size: int, writers: int, elements: int
+        self, site: Site, values: Mapping[str, int], size: int, writers: Writers, elements: int
     ) -> None:
         """Warn of results of a PE that lie over those of another one."""
-        stride, step = values["stride"], values["step"]
-        if stride and overlap(writers, elements, stride, step, size):
+        stride, step = values["stride"] * writers.apart, values["step"]
+        count = writers.last // writers.apart + 1
+        if stride and overlap(count, elements, stride, step, size):
+            wanted = -(-elements * step // writers.apart)
             site.assembly.report.warning(
                 site.line,
                 self.part,
                 f"PEs write over each other's results: each writes {elements}, from one PE to the"
-                f" next are {stride} bytes",
-                f"such as stride={elements * step}",
+                f" next are {values['stride']} bytes",
+                f"such as stride={wanted}",
             )
 
     def _check_extent(
@@ -135,26 +162,24 @@ class Results:
         place: Located,
         values: Mapping[str, int],
         size: int,
-        mask: int,
-        writers: int,
+        writers: Writers,
         stores: int | None,
     ) -> None:
         """Refuse results that would be written behind what is named. Raises `Mistake`."""
-        per_cluster = int(places.form.assembly.config["pe.pes"])
         elements = (stores or 1) * values["count"]
-        last = (writers - 1) * values["stride"] + (elements - 1) * values["step"] + size
+        last = writers.last * values["stride"] + (elements - 1) * values["step"] + size
         whole = places.located(self.name)
         end = whole.offset + whole.length
         if isinstance(self.part, Indexed) and isinstance(self.part.subscripts[-1], Slice):
             end = place.offset + place.length  # y[0:4] is meant to take no more
         if place.offset + last > end:
             raise Mistake(
-                f"results of {writers} PEs reach {place.offset + last - end} bytes behind"
+                f"results of {writers.words} reach {place.offset + last - end} bytes behind"
                 f" '{self.name.text}'",
                 self.part,
                 "pes=, stride=, step= and count= say what is written",
             )
-        first = ((mask & -mask).bit_length() - 1) * per_cluster * values["stride"]
+        first = writers.first * values["stride"]
         start = place.offset - whole.offset
         high = start + last if stores is not None else whole.length
         self.written = (min(start + first, high), high)

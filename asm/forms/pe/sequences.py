@@ -1,4 +1,4 @@
-"""Instruction sequences: `.seq`, `.loop`, `.step`, `.then`, instructions, `.endseq`."""
+"""Instruction sequences: `.seq`, `.loop`, `.step`, `.stride`, `.then`, instructions, `.endseq`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from asm.diagnostics import did_you_mean
 from asm.directives import wrong_operands
 from asm.expressions import number
+from asm.forms.pe.writers import Move, move
 from asm.operands import Bound, bind, check, known_word, unknown_word, value_of
 from asm.symbols import Datum, Definition
 from asm.syntax import (
@@ -24,17 +25,22 @@ from asm.syntax import (
 )
 from isa import codec
 from isa.kinds import Immediate, Kind
+from isa.model import Structure
 from isa.pe import (
     BUFFERS,
     ENTRY_OF,
     INSTRUCTION_BYTES,
+    RECORD_SIZE,
     SEQUENCE,
     SEQUENCE_ALIGN,
     SEQUENCE_LENGTH,
     SHORT_PIPELINE,
     STATES,
     STEP,
+    STRIDE,
+    STRIDE_KIND,
     THEN,
+    strided,
 )
 from isa.rows import Instruction
 
@@ -43,11 +49,12 @@ if TYPE_CHECKING:
     from asm.site import Site
 
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
-_STEP_MEMBERS = {member.name: member for member in STEP.members}
 _WINDOW = STATES.index("sw")
 _LOOP = ("inner", "outer")
+_APART = ("pe", "cluster")
+_USE = {STEP.name: "to step", STRIDE.name: "for a stride"}
 _BUFFER = Immediate((BUFFERS - 1).bit_length())
-_HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "steps", *_LOOP))
+_HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "records", *_LOOP))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +85,10 @@ class _Item:
 
 
 @dataclass(slots=True)
-class _Step:
-    """A `.step` line."""
+class _Record:
+    """A `.step` or `.stride` line."""
 
+    kind: Structure
     site: Site
     target: Node
     given: dict[str, Given]
@@ -97,7 +105,7 @@ class OpenSequence:
         self.label: Definition | None = None
         self._header: dict[str, Given] = {}
         self._then: Given | None = None
-        self._steps: list[_Step] = []
+        self._records: list[_Record] = []
         self._items: list[_Item] = []
 
     def begin(self, statement: Statement) -> None:
@@ -152,14 +160,15 @@ class OpenSequence:
         return given.value("pipeline", kind) if given else _MEMBERS["pipeline"].default
 
     def option(self, site: Site, statement: Statement) -> None:
-        """`.loop`, `.step` and `.then`. Raises `Mistake`."""
+        """`.loop`, `.step`, `.stride` and `.then`. Raises `Mistake`."""
         head = statement.head
         assert head is not None
         plain = [item for item in statement.operands if not isinstance(item, Named)]
         if head.text == ".then":
             self._then_buffer(site, statement, plain)
             return
-        named = site.named(statement.operands, _LOOP, head)
+        names = _APART if head.text == ".stride" else _LOOP
+        named = site.named(statement.operands, names, head)
         given = {key: Given(site, site.folded(item.value)) for key, item in named.items()}
         if head.text == ".loop":
             if plain or not given:
@@ -169,12 +178,16 @@ class OpenSequence:
             self._header |= given
             return
         if len(plain) != 1 or not given:
-            raise wrong_operands(statement, ".step MNEMONIC[N].OPERAND, inner=0, outer=0")
+            usage = " ".join(f"{name}=0," for name in names).rstrip(",")
+            raise wrong_operands(statement, f"{head.text} MNEMONIC[N].OPERAND, {usage}")
+        if head.text == ".stride":
+            self._records.append(_Record(STRIDE, site, plain[0], given))
+            return
         if not self.spoiled and self._pipeline == SHORT_PIPELINE:
             raise Mistake(
                 ".step needs the stages SU and WB", head, "say pipeline=4 in the .seq line"
             )
-        self._steps.append(_Step(site, plain[0], given))
+        self._records.append(_Record(STEP, site, plain[0], given))
 
     def _then_buffer(self, site: Site, statement: Statement, plain: list[Node]) -> None:
         assert statement.head is not None
@@ -226,7 +239,7 @@ class OpenSequence:
         here = here.moved()
         self.site.moved(area).mark()  # what is wrong with the header is wrong with `.seq`
         start = area.size
-        body = start + SEQUENCE.size + len(self._steps) * STEP.size
+        body = start + SEQUENCE.size + len(self._records) * RECORD_SIZE
         size = body - start + INSTRUCTION_BYTES * len(self._items)
         if self.label is not None:
             site.assembly.names.settle(self.label, area, start, Datum("sequence", size))
@@ -240,8 +253,8 @@ class OpenSequence:
             place.later(INSTRUCTION_BYTES, _instruction(place, item))
 
     def _head_bytes(self) -> bytes:
-        """Header and steps; a wrong value is reported at its own line."""
-        values = {"count": len(self._items), "steps": len(self._steps)}
+        """Header and records; a wrong value is reported at its own line."""
+        values = {"count": len(self._items), "records": len(self._records)}
         for name, given in self._header.items():
             with given.site.assembly.reporting(given.site.line):
                 values[name] = given.value(name, _MEMBERS[name].legal)
@@ -249,19 +262,35 @@ class OpenSequence:
             with self._then.site.assembly.reporting(self._then.site.line):
                 values["then"] = THEN + self._then.value("ib", _BUFFER)
         return codec.pack(SEQUENCE, values) + b"".join(
-            self._step_bytes(step) for step in self._steps
+            self._record_bytes(record) for record in self._records
         )
 
-    def _step_bytes(self, step: _Step) -> bytes:
-        values = {}
-        with step.site.assembly.reporting(step.site.line):
-            values["instruction"], values["operand"] = self._target(step)
-            for name, given in step.given.items():
-                values[name] = given.value(name, _STEP_MEMBERS[name].legal)
-        return codec.pack(STEP, values)
+    def _record_bytes(self, record: _Record) -> bytes:
+        values, members = {}, {member.name: member for member in record.kind.members}
+        with record.site.assembly.reporting(record.site.line):
+            place, entry = self._target(record)
+            for name, given in record.given.items():
+                values[name] = given.value(name, members[name].legal)
+            if record.kind is STRIDE:
+                self._check_strided(record, place, entry)
+                entry += STRIDE_KIND
+            values["instruction"], values["operand"] = place, entry
+        if "operand" not in values:  # what is wrong with it has been said
+            return bytes(RECORD_SIZE)
+        return codec.pack(record.kind, values)
 
-    def _target(self, step: _Step) -> tuple[int, int]:
-        """The instruction and the operand entry that a `.step` names. Raises `Mistake`."""
+    def _check_strided(self, record: _Record, place: int, entry: int) -> None:
+        """Refuse a stride of what is the same in all PEs. Raises `Mistake`."""
+        item = self._items[place]
+        if entry not in strided(item.row, {"src": 0} | _values(item.site, item)):
+            raise Mistake(
+                "this operand is the same in all PEs",
+                record.target,
+                "those that differ are places in the input buffer and in the output queue",
+            )
+
+    def _target(self, step: _Record) -> tuple[int, int]:
+        """The instruction and the operand entry that a line names. Raises `Mistake`."""
         mnemonic, turn, operand = _written_target(step)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
         if self.spoiled and not 0 <= (turn or 0) < len(places):
@@ -281,7 +310,11 @@ class OpenSequence:
         names = [x.name for x in self._items[place].row.operands if x.name in ENTRY_OF]
         if operand not in names:
             hint = did_you_mean(operand, names) or f"it has {', '.join(names)}"
-            raise Mistake(f"{mnemonic} has no operand '{operand}' to step", step.target, hint)
+            raise Mistake(
+                f"{mnemonic} has no operand '{operand}' {_USE[step.kind.name]}",
+                step.target,
+                hint,
+            )
         return place, ENTRY_OF[operand]
 
     def then(self) -> int | None:
@@ -294,9 +327,19 @@ class OpenSequence:
             return None
 
     @property
-    def reduces(self) -> bool:
-        """Whether it has a reduction: not every PE has results then."""
-        return "reduction" in self._header
+    def goes_on(self) -> bool:
+        """Whether more follows its last instruction: another round, or another sequence."""
+        return self._then is not None or any(name in self._header for name in _LOOP)
+
+    def moves(self) -> list[Move]:
+        """What its instructions do to the output queue, when everything is laid out.
+
+        Raises `Mistake`, as its operands do.
+        """
+        given = self._header.get("reduction")
+        reduction = given.value("reduction", _MEMBERS["reduction"].legal) if given else 0
+        found = [move(item.row, _values(item.site, item), reduction) for item in self._items]
+        return [one for one in found if one is not None]
 
     def stores(self) -> int | None:
         """How often one run stores: st instructions by loopbacks; None if that is not known."""
@@ -311,7 +354,7 @@ class OpenSequence:
         return count
 
 
-def _written_target(step: _Step) -> tuple[str, int | None, str]:
+def _written_target(step: _Record) -> tuple[str, int | None, str]:
     """Mnemonic, number and operand of `mac.base` or `mac[1].base`. Raises `Mistake`."""
     match step.target:
         case Name(text=text) if "." in text[1:]:
@@ -331,11 +374,16 @@ def _instruction(site: Site, item: _Item) -> Callable[[], bytes]:
     """What gives an instruction's bytes when everything is laid out."""
 
     def make() -> bytes:
-        operands = {operand.name: operand for operand in item.row.operands}
-        values = {
-            name: value_of(operands[name], node, site, item.row)
-            for name, node in item.bound.given.items()
-        }
-        return codec.encode(item.row, values).to_bytes(item.row.format.size, "little")
+        word = codec.encode(item.row, _values(site, item))
+        return word.to_bytes(item.row.format.size, "little")
 
     return make
+
+
+def _values(site: Site, item: _Item) -> dict[str, int]:
+    """What the source gives for the operands of an instruction. Raises `Mistake` and `NotYet`."""
+    operands = {operand.name: operand for operand in item.row.operands}
+    return {
+        name: value_of(operands[name], node, site, item.row)
+        for name, node in item.bound.given.items()
+    }

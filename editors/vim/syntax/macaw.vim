@@ -22,15 +22,15 @@ syntax keyword macawDirective contained .hint .if .ifb .ifc .ifdef .ifeq .ifeqs 
 syntax keyword macawDirective contained .iflt .ifnb .ifnc .ifndef .ifne .ifnes .ifnotdef .incbin
 syntax keyword macawDirective contained .include .input .irp .irpc .list .long .loop .macro .npy
 syntax keyword macawDirective contained .output .p2align .purgem .quad .rept .section .seq .set
-syntax keyword macawDirective contained .short .size .skip .space .sparse .step .string .text .then
-syntax keyword macawDirective contained .tiles .type .warning .word .zero
+syntax keyword macawDirective contained .short .size .skip .space .sparse .step .stride .string
+syntax keyword macawDirective contained .text .then .tiles .type .warning .word .zero
 syntax keyword macawMnemonic contained add addi and andi auipc beq beqz bge bgeu bgez bgt bgtu bgtz
 syntax keyword macawMnemonic contained ble bleu blez blt bltu bltz bne bnez call core.start
 syntax keyword macawMnemonic contained core.wait csrc csrci csrr csrrc csrrci csrrs csrrsi csrrw
 syntax keyword macawMnemonic contained csrrwi csrs csrsi csrw csrwi dispatch div divu dma.copy
-syntax keyword macawMnemonic contained dma.wait ebreak ecall fence fence.tso j jal jalr jr jump la
-syntax keyword macawMnemonic contained lb lbu lh lhu li lla lui lw mem.swap move mul mulh mulhsu
-syntax keyword macawMnemonic contained mulhu mv neg nop not or ori rdcycle rdcycleh rdinstret
+syntax keyword macawMnemonic contained dma.wait ebreak ecall fence fence.tso fim.send j jal jalr jr
+syntax keyword macawMnemonic contained jump la lb lbu lh lhu li lla lui lw mem.swap move mul mulh
+syntax keyword macawMnemonic contained mulhsu mulhu mv neg nop not or ori rdcycle rdcycleh rdinstret
 syntax keyword macawMnemonic contained rdinstreth rdtime rdtimeh rem remu ret sb sbreak scall seqz
 syntax keyword macawMnemonic contained sext.b sext.h sgt sgtu sgtz sh sll slli slt slti sltiu sltu
 syntax keyword macawMnemonic contained sltz snez sra srai srl srli sub sw tail trace_begin trace_end

@@ -18,7 +18,7 @@ function parts() {
   const slowest = data.bottleneck;
   if (slowest) {
     const found = [make("p", "", slowest.why)];
-    if (slowest.where) found.push(make("p", "", `Its longest instruction: ${slowest.where}`));
+    if (slowest.where) found.push(make("p", "", `${slowest.where[0].toUpperCase()}${slowest.where.slice(1)}`));
     section(`Bottleneck: ${slowest.core}`, ...found);
   }
   if (data.findings.length)

@@ -10,8 +10,13 @@
         .space  2000000000                #! error 17-27: size: 2000000000 is out of range, 0 to 1073741824
         .fill   -1                        #! error 17-19: repeat: -1 is out of range, 0 to 1073741824
         .fill   1, 9                      #! error 20-21: size: 9 is out of range, 0 to 8
-        .fill   1, 1, 256                 #! error 23-26: 256 is out of range, -128 to 255
-        .fill   1, 8, 0x100000000         #! error 23-34: 4294967296 is out of range, -2147483648 to 4294967295
+        .fill   1, 1, 256                 #! warning 23-26: of 0x100 the low 8 bits are kept, 0x0
+        .fill   1, 8, 0x100000000         #! warning 23-34: of 0x100000000 the low 32 bits are kept, 0x0 | as in GNU as; .dword takes 64 bits
+        .fill   1, 3, 0x11223344          #! warning 23-33: of 0x11223344 the low 24 bits are kept, 0x223344
+        .fill   1, 2, -32769              #! warning 23-29: of -0x8001 the low 16 bits are kept, 0x7fff
+        .fill   1, 0, 0x100000000
+        .fill   1, 8, -1
+        .fill   1, 3, 0xffffff
         .fill   1000000000, 8, 1          #! error 17-27: 1000000000 times 8 bytes are out of range, at most 1073741824
         .align  17                        #! error 17-19: alignment, a power of two: 17 is out of range, 0 to 16
         .align  -1                        #! error 17-19: alignment, a power of two: -1 is out of range, 0 to 16

@@ -22,4 +22,4 @@
         exe     ib=0, last, out=(y, pes=4, stride=4, step=16)
         exe     ib=0, last, out=(y, pes=4, stride=0)
         exe     ib=2, last, out=(y, pes=4, stride=2, count=4)  #! warning 34-35: PEs write over each other's results: each writes 4, from one PE to the next are 2 bytes | such as stride=16
-        exe     ib=1, last, out=(y, pes=4, stride=1, count=1)
+        exe     ib=1, last, out=(y, pes=4, stride=1, count=1)  #! warning 34-35: PEs write over each other's results: each writes 1, from one PE to the next are 1 bytes | such as stride=4

@@ -2,7 +2,7 @@
         .device tiny
         .input  x, int8, 3, at=unit1
         .output y, int32, 8, at=unit1
-        .output z, int32, 8, at=unit1
+        .output z, int32, 8, at=unit1     #! warning 17-18: nothing in the program writes to the output 'z' | an exe with last or shift, and out=z, does
         .core   pe, row=1
         .seq    layer
           st

@@ -173,6 +173,7 @@ def columns(draw, mode, count):
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_exact(mode, data):
+    """The rule of seed 004 ¶42-43, ¶47, ¶58, ¶52."""
     left, right = columns(data.draw, mode, 2), columns(data.draw, mode, 2)
     found = results(mode, left.view(np.uint8), right.view(np.uint8))
     for one, x, y in zip(found, left, right, strict=True):
@@ -183,6 +184,7 @@ def test_exact(mode, data):
 @pytest.mark.parametrize("form", range(len(FORMATS)))
 @pytest.mark.parametrize("name", ["and", "or", "xor", "not"])
 def test_bits(name, form):
+    """The rule of seed 004 ¶47."""
     mode = Mode(FUNCTION_NAMES.index(name), 0, 0, 0, form)
     data = np.random.default_rng(1).integers(0, 256, (2, 5, 32), dtype=np.uint8)
     expected = {
@@ -197,7 +199,7 @@ def test_bits(name, form):
 
 @pytest.mark.parametrize("name", ["div", "vssqrt", "mul", "add"])
 def test_fp16_is_rounded_once(name):
-    """Every fp16 against another one: NumPy's float64 is exact enough to round from."""
+    """Every fp16 against another one: NumPy's float64 is exact enough to round from (seed 004 ¶47, ¶52)."""
     mode = Mode(FUNCTION_NAMES.index(name))
     x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     y = np.random.default_rng(7).permutation(x)
@@ -216,7 +218,7 @@ def test_fp16_is_rounded_once(name):
 
 
 def test_the_tree_rounds_each_sum():
-    """1 + 2^-11 is a tie of fp16, to 1; by pairs (1 + d) + (d + d) is 1 + 2^-10, one by one it is 1."""
+    """1 + 2^-11 is a tie of fp16, to 1; by pairs (1 + d) + (d + d) is 1 + 2^-10, one by one it is 1 (seed 004 ¶56)."""
     d = 2.0**-11
     left = np.array([1, d, d, d] + [0] * 12, np.float16)
     found = results(Mode(2, 1), left.view(np.uint8), np.ones(16, np.float16).view(np.uint8))
@@ -224,6 +226,7 @@ def test_the_tree_rounds_each_sum():
 
 
 def test_accumulating_is_a_last_sum():
+    """The rule of seed 004 ¶55."""
     old = np.array([1.0], np.float16)
     assert accumulated(old, np.array([2.0**-11], np.float16)).tolist() == [1.0]
     assert accumulated(old, np.array([2.0**-10], np.float16)).tolist() == [1 + 2.0**-10]
@@ -243,4 +246,5 @@ def test_accumulating_is_a_last_sum():
     ],
 )
 def test_places_in_rz(mode, slot, place):
+    """The rule of seed 004 ¶42."""
     assert mode.place(slot) == place

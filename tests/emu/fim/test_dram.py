@@ -19,6 +19,7 @@ class Command(NamedTuple):
     time: int
     row: int
     channel: bool
+    bus: bool = False  # of the host's side
 
 
 class Recorder(Dram):
@@ -28,8 +29,12 @@ class Recorder(Dram):
         self.log: list[Command] = []
         super().__init__(geometry(device), device)
 
+    def do(self, *args, bus=False, **more):
+        self.bus = bus
+        return super().do(*args, bus=bus, **more)
+
     def issue(self, command, bank, time, row=-1, channel=False):
-        self.log.append(Command(command, bank, time, row, channel))
+        self.log.append(Command(command, bank, time, row, channel, self.bus))
         super().issue(command, bank, time, row, channel)
 
     def columns_at(self, command, banks, time):
@@ -40,6 +45,9 @@ class Recorder(Dram):
 def violations(log, device):
     """Every pair of commands that is nearer than the page's list allows; rows that are not open."""
     t = {row.name: device[f"fim.{row.name}"] for row in TIMINGS}
+    is_dimm = device["fim.organisation"] == "dimm"
+    if is_dimm:
+        t["burst"] = 256 // (device["fim.chips"] * device["fim.chip_bits"])
     per_rank = device["fim.bank_groups"] * device["fim.group_banks"]
     found = []
 
@@ -74,12 +82,16 @@ def violations(log, device):
             if one.channel and other.channel:
                 size = device["fim.group_banks"]
                 same = one.bank // size == other.bank // size
-                gap(one, other, "t_ccd", t["t_ccdl"] if same else t["t_ccds"])
+                ranks = one.bank // per_rank, other.bank // per_rank
+                if not is_dimm or ranks[0] == ranks[1]:
+                    gap(one, other, "t_ccd", t["t_ccdl"] if same else t["t_ccds"])
                 begin = other.time + data[other.kind]
                 end = one.time + data[one.kind] + t["burst"]
                 switch = t["t_rtrs"] if one.bank // per_rank != other.bank // per_rank else 0
                 if (one is last_on_channel(log[:place]) and begin < end + switch) or begin < end:
                     found.append(("channel", one, other))
+            if is_dimm and one.bus and other.bus and one.time == other.time:
+                found.append(("command bus", one, other))
         if other.kind == "activate" and open_row is not None:
             found.append(("open already", other))
         if other.kind in data and open_row is None:
@@ -95,6 +107,16 @@ DEVICES = {
     "hbm": config.load("base"),
     "dimm": config.load("base").changed(
         {"fim.organisation": "dimm", "fim.ranks": 2, "fim.bank_groups": 2, "fim.t_rtrs": 5}
+    ),
+    "narrow": config.load("base").changed(
+        {
+            "fim.organisation": "dimm",
+            "fim.ranks": 4,
+            "fim.bank_groups": 1,
+            "fim.chip_bits": 8,
+            "fim.t_rtrs": 0,
+            "fim.t_ccds": 9,
+        }
     ),
     "odd": config.load("tiny").changed(
         {
@@ -170,7 +192,10 @@ def test_each_command_comes_as_early_as_it_may(device, stream):
 
 def test_by_hand_one_bank():
     """Row 3 opened at 0: read at 14 (tRCDRD), 18 (tCCDL), write at 22; row 4: precharge at
-    22 + 8 + 2 + 16 = 48, activated at 62 (tRP; tRC would allow 47), write at 72 (tRCDWR)."""
+    22 + 8 + 2 + 16 = 48, activated at 62 (tRP; tRC would allow 47), write at 72 (tRCDWR).
+
+    The rule of seed 004 ¶47.
+    """
     memory = Recorder(DEVICES["hbm"])
     assert memory.open([0], 3, 0) == 0
     assert memory.do("read", [0], 0) == 14
@@ -195,7 +220,10 @@ def test_by_hand_open_and_close():
 
 def test_by_hand_the_channel():
     """Reads of two groups every tCCDS, of one every tCCDL; data of a write behind those of a read:
-    its command at 20 + 2 - 8 = 14 cycles after that of the read."""
+    its command at 20 + 2 - 8 = 14 cycles after that of the read.
+
+    The rule of seed 004 ¶45.
+    """
     memory = Recorder(DEVICES["hbm"])
     for bank in (0, 1, 4):
         memory.open([bank], 0, 0)
@@ -206,12 +234,40 @@ def test_by_hand_the_channel():
 
 
 def test_by_hand_ranks():
-    """Banks 0 and 8 are of two ranks: 5 cycles (tRTRS) between their data."""
+    """seed 004 ¶45. Banks 0 and 8 are of two ranks: 5 cycles (tRTRS) between their data, which take a
+    cycle of 8 chips of 32 bits; within a rank tCCDS."""
     memory = Recorder(DEVICES["dimm"])
-    for bank in (0, 8):
+    for bank in (0, 4, 8):
         memory.open([bank], 0, 0)
-    assert memory.access(0, 0, 20, False) == (20, 42)
-    assert memory.access(8, 0, 20, False) == (27, 49)
+    assert memory.access(0, 0, 20, False) == (20, 41)
+    assert memory.access(4, 0, 20, False) == (22, 43)
+    assert memory.access(8, 0, 20, False) == (28, 49)
+
+
+def test_by_hand_chips_of_8_bits():
+    """A column is four beats of 8 chips; two ranks whose data follow at once, tCCDS for nobody."""
+    memory = Recorder(DEVICES["narrow"])
+    for bank in (0, 4, 8):
+        memory.open([bank], 0, 0)
+    assert memory.access(0, 0, 20, False) == (20, 44)
+    assert memory.access(4, 0, 20, False) == (24, 48)
+    assert memory.access(8, 0, 20, False) == (28, 52)
+
+
+def test_by_hand_one_command_bus():
+    """seed 004 ¶45: ranks share the bus of commands. The row of bank 8 would be opened in 10, when
+    bank 0's is, and be read in 24, when bank 0's column is: each comes a cycle later. On HBM rows
+    and columns have wires of their own."""
+    memory = Recorder(DEVICES["dimm"])
+    assert memory.access(0, 0, 10, False)[0] == 24
+    # Its data come 5 cycles (tRTRS) behind those of 44: a read in 30, not in 11 + 14.
+    assert memory.access(8, 0, 10, False)[0] == 24 + 20 + 1 + 5 - 20
+    assert memory.activated[8] == 11
+    assert memory.waits["channel"] == 1 + (30 - 11)
+    memory = Recorder(DEVICES["hbm"])
+    assert memory.access(0, 0, 10, False)[0] == 24
+    assert memory.access(8, 0, 10, False)[0] == 26  # tCCDS
+    assert memory.activated[8] == 10
 
 
 def test_by_hand_a_slow_clock():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
@@ -10,75 +12,30 @@ from hypothesis import strategies as st
 from asm.diagnostics import AssemblyError
 from emu.engines import ENGINES
 from isa import config
+from tests.emu.fim import random_programs
 from tests.emu.fim.machine import Machine
 
 pytestmark = pytest.mark.once
 
-COMPUTED = ["rz <- {0} * {1}", "rz <- {0} + {1}", "rz <- {0} / {1}"]
 DEVICES = [
     config.load("tiny"),
     config.load("tiny").changed({"fim.island.0.divider": 3, "fim.island.0.lanes": 4}),
     config.load("tiny").changed({"fim.island.0.rz_slices": 16, "fim.t_ccdl": 5, "fim.alu.add": 9}),
+    config.load("tiny").changed(
+        {
+            "fim.organisation": "dimm",
+            "fim.ranks": 2,
+            "fim.bank_groups": 1,
+            "fim.group_banks": 2,
+            "fim.chip_bits": 16,
+        }
+    ),
 ]
 
 
-def column(draw):
-    low = draw(st.integers(0, 31))
-    return draw(st.sampled_from([f"iosa[{low}]", f"iosa[{low}:32]", f"iosa[{low // 4}:{low}]"]))
-
-
-@st.composite
-def word(draw):
-    """A word, most of them operations; some are wrong and left out."""
-    kind = draw(st.integers(0, 13))
-    number = draw(st.integers(0, 15))
-    if kind < 3:
-        operand = draw(st.sampled_from(["rop * {c}", "rop * gio", "{c} * gio"]))
-        return f"rz <- {operand.format(c=column(draw))}"
-    if kind < 5:
-        return draw(st.sampled_from(["rop <- {}", "gio <- {}", "{} <- gio", "{} <- rz"])).format(
-            column(draw)
-        )
-    if kind < 6:
-        n = draw(st.sampled_from([3, 5, 7, 9]))
-        return f"fim {n}, repeat={draw(st.integers(1, 40))}"
-    if kind < 7:
-        return f"fim 6, {number}, {draw(st.sampled_from([0, 1, -1]))}, {draw(st.integers(1, 16))}"
-    if kind < 9:
-        return draw(st.sampled_from(["mmr arrange, elementwise", "mmr arrange, dot", "mmr arrange, outer",
-                                     "mmr arrange, tensor", "mmr transpose, a", "mmr format, fp32",
-                                     "mmr format, fp16", "mmr accumulate, 1", "mmr accumulate, 0",
-                                     f"mmr rz_slot, {number}", f"mmr rz_step, {number % 3}"]))  # fmt: skip
-    if kind < 10:
-        return draw(st.sampled_from(["act 1", "act 2", "pre", f"act {number}"]))
-    buffer = draw(st.integers(0, 1))
-    return draw(st.sampled_from([f"push rz, {buffer}", f"push gio, {buffer}", f"push rop, {buffer}", f"pull rop, {buffer}",
-                                 f"pull gio, {buffer}, all", f"lock {buffer}", f"unlock {buffer}",
-                                 f"trace_begin {buffer}", f"trace_end {buffer}"]))  # fmt: skip
-
-
-@st.composite
-def block(draw, banks, setup=()):
-    lines = [f".block banks={banks}", *setup, "mmr op, mul", f"act {draw(st.integers(0, 2))}"]
-    for _ in range(draw(st.integers(1, 8))):
-        if draw(st.integers(0, 4)) == 0:
-            inner = draw(st.lists(word(), min_size=1, max_size=4))
-            lines += [f"loop {draw(st.integers(1, 3))}", *inner, "endloop"]
-        else:
-            lines.append(draw(word()))
-    return [*lines, "end"]
-
-
-@st.composite
-def programs(draw):
-    """Blocks of which one sets up two buffers: in a bank of its own, and in one where others work."""
-    where = draw(st.sampled_from([0x4003_0400, 0x4000_0400]))
-    setup = [f"mmr b0_low, {where:#x}", f"mmr b0_high, {where + 320:#x}",
-             "mmr b1_low, 0x40030800", "mmr b1_high, 0x40030900"]  # fmt: skip
-    found = draw(block("(0, 1)", setup))
-    if draw(st.booleans()):
-        found += draw(block("2"))
-    return found
+def programs():
+    """Random programs by their seed: nothing is gained by making them smaller."""
+    return st.integers(0, 1 << 32).map(lambda seed: random_programs.program(Random(seed)))
 
 
 def machines(lines, device, jitter=None):

@@ -270,6 +270,7 @@ def test_a_block_by_hand(engine):
 
 
 def test_units_are_lanes():
+    """The rule of seed 004 ¶47."""
     machine = Machine([".block banks=0", "end"], "tiny")
     lanes = [machine.device.cores[f"fim[{n}]"].units() for n in range(2)]
     config_ = machine.config
@@ -278,6 +279,7 @@ def test_units_are_lanes():
 
 
 def test_outer_products_by_hand(engine):
+    """The rule of seed 004 ¶57."""
     # tiny's island 0 has 16 lanes: 256 products are 16 passes; elementwise 16 are one.
     lines = ["mmr op, mul", "mmr arrange, outer", "act 1", "rop <- iosa[0]", "rz <- rop * gio",
              "rz <- rop * gio"]  # fmt: skip
@@ -315,7 +317,7 @@ end
 
 
 def test_producer_and_consumer(engine):
-    """Beats are columns over the channel: those of push are writes, those of pull reads."""
+    """Beats are columns over the channel: those of push are writes, those of pull reads (seed 004 ¶40, ¶48-51)."""
     lines = CHAIN.replace("WAITS\n", "mmr op, mul\n" * 40).strip().splitlines()
     machine = Machine(lines, "tiny", engine)
     started(machine, {})
@@ -331,13 +333,15 @@ def test_producer_and_consumer(engine):
 
 
 def test_a_pull_that_waits_begins_when_it_goes_on(engine):
+    """The rule of seed 004 ¶50."""
     lines = CHAIN.replace("WAITS\n", "").strip().splitlines()
     machine = Machine(lines, "tiny", engine)
-    started(machine, {"mode": 1, "begin": 7, "num": 1, "step": 99})
+    started(machine, {"mode": 1, "begin": 9, "num": 1, "step": 99})
     assert machine.run().reason == "exit"
     (pull,) = spilled(machine.device, "fim[0]")
-    # It waits from 1 on; the push acts in 5. Two markers, four words and the push have begun before.
-    assert (pull["t_begin"], pull["t_rd_begin"], pull["e_bus"], pull["core"]) == (6, 6, 1, 8)
+    # It waits from 1 on; the push of 5 writes in 15, its data are stored behind 15 + 8 + 2. Three
+    # markers, four words and the two pushes have begun before.
+    assert (pull["t_begin"], pull["t_rd_begin"], pull["e_bus"], pull["core"]) == (25, 25, 1, 8)
 
 
 def test_a_marker_of_another_block_splits_what_runs(engine):

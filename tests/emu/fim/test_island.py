@@ -27,7 +27,10 @@ def times(machine):
 
 def test_a_block_by_hand():
     """Row opened at 2, column 0 at 2 + 14, columns 16 to 19 every 4 cycles from 20 on; the last dot
-    is there 3 + 4 x 1 behind 32; its column is written at 39, the data end at 39 + 8 + 2: then comes `end`."""
+    is there 3 + 4 x 1 behind 32; its column is written at 39, the data end at 39 + 8 + 2: then comes `end`.
+
+    The rule of seed 004 ¶46-47.
+    """
     lines = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:20]", "iosa[31] <- rz", "end"]  # fmt: skip
     machine = Machine(lines)
@@ -44,7 +47,10 @@ def test_a_block_by_hand():
 
 def test_lanes_and_divider_by_hand():
     """tiny's island 1: divider 2, 8 lanes. 16 products take 2 cycles of 2; a dot is there after
-    3 + 4 + 1 of them: asked for at 22 + 2, tCCDL allows 26, the last one comes at 30 and is there at 46."""
+    3 + 4 + 1 of them: asked for at 22 + 2, tCCDL allows 26, the last one comes at 30 and is there at 46.
+
+    The rule of seed 004 ¶47.
+    """
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:18]", "mmr rz_slot, 0", "gio <- rz", "end"]  # fmt: skip
     machine = Machine(lines, island=1)
@@ -55,7 +61,7 @@ def test_lanes_and_divider_by_hand():
 
 
 def test_two_blocks_do_not_disturb_each_other():
-    """Columns of their own rows need no channel: both take the cycles of one alone."""
+    """Columns of their own rows need no channel: both take the cycles of one alone (seed 004 ¶46)."""
     body = ["mmr op, mul", "act 0", "rz <- rop * iosa[0:32]", "end"]
     alone = Machine([".block banks=0", *body])
     both = Machine([".block banks=0", *body, ".block banks=1", *body])
@@ -105,6 +111,7 @@ blocks: .block  banks=0
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_host_waits_for_the_end_of_a_block_and_not_for_other_banks(engine):
+    """The rule of seed 004 ¶46."""
     device = Device(config.load("tiny"), engine=engine)
     program = assemble(Source(CP, "host.s"))
     device.load(program)
@@ -154,6 +161,7 @@ blocks: .block  banks=0
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_transfer_waits_for_the_end_of_a_block_and_loses_nothing(engine):
+    """The rule of seed 004 ¶46."""
     device = Device(config.load("tiny"), engine=engine)
     program = assemble(Source(DMA, "dma.s"))
     device.load(program)
@@ -180,6 +188,7 @@ def test_a_buffer_where_a_block_works_closes_its_row():
 
 
 def test_registers_begin_at_0_and_what_circuits_hold_stays():
+    """The rule of seed 004 ¶47."""
     machine = Machine(
         [".block banks=0", "mmr op, mul", "mmr rz_slot, 3", "act 0", "rop <- iosa[0]", "end"]
     )
@@ -222,6 +231,7 @@ TENSORS = """
 
 
 def test_tensors_in_an_island():
+    """The rule of seed 004 ¶46."""
     program = macaw.assemble(macaw.Source(TENSORS, "tensors.s"))
     assert [item.address for item in program.tensors] == [0x40000000, 0x40000400]
     rows = np.random.default_rng(3).integers(-4, 5, (32, 16)).astype(np.float16)
@@ -234,6 +244,7 @@ def test_tensors_in_an_island():
 
 
 def test_the_host_sees_the_pointers_of_a_buffer():
+    """The rule of seed 004 ¶40."""
     lines = [".block banks=0", "mmr b2_low, 0x40030000", "mmr b2_high, 0x40030060", "push gio, 2",
              "push gio, 2", "pull rop, 2", "end"]  # fmt: skip
     machine = Machine(lines)
@@ -246,3 +257,106 @@ def test_the_host_sees_the_pointers_of_a_buffer():
         for part in ("low", "high", "start", "end")
     ]
     assert found == [0x40030000, 0x40030060, 0x40030020, 0x40030040]
+
+
+COPIES = {0: ("gio", "iosa"), 1: ("iosa", "gio"), 2: ("rop", "iosa"), 3: ("rop", "gio"),
+          4: ("iosa", "rz"), 5: ("gio", "rz"), 9: ("rop", "rz")}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", COPIES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_operations_that_copy(number, engine):
+    """seed 004 ¶47, Fig. 1C: a register's content into another one, and nothing else changes."""
+    lines = [".block banks=0", "mmr op, mul", "act 0", "gio <- iosa[1]", "rop <- iosa[2]",
+             "rz <- iosa[3] * gio", f"fim {number}{', 5' if 'iosa' in COPIES[number] else ''}", "end"]  # fmt: skip
+    machine = Machine(lines, engine=engine)
+    row = np.arange(512, dtype=np.float16).reshape(32, 16)
+    machine.put(0, 0, 0, row)
+    machine.done()
+    held = {"gio": row[1], "rop": row[2], "rz": row[3] * row[1], "iosa": row[5]}
+    to, source = COPIES[number]
+    held[to] = held[source]
+    state = machine.island.state
+    for name in ("gio", "rop", "rz"):
+        found = getattr(state, name)[0].view(np.float16)[:16]
+        np.testing.assert_array_equal(found, held[name])
+    np.testing.assert_array_equal(machine.get(0, 0, 5, 16), held["iosa"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_dot_is_one_number(engine):
+    """seed 004 ¶40, ¶42, ¶56: elements of a product come one at a time, and take a slot each."""
+    lines = [".block banks=0", "mmr op, mul", "mmr arrange, dot", "act 0", "rop <- iosa[0]",
+             "rz <- rop * iosa[16]", "end"]  # fmt: skip
+    machine = Machine(lines, engine=engine)
+    row = np.arange(512, dtype=np.float16).reshape(32, 16) % 5
+    machine.put(0, 0, 0, row)
+    machine.done()
+    rz = machine.island.state.rz[0].view(np.float16)
+    assert rz[0] == float(row[0] @ row[16])
+    assert not rz[1:].any()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_several_products_of_one_open_row(engine):
+    """seed 004 ¶13, ¶58, ¶47: AB, A'B and AB' of the same tiles; a row is opened once, nothing is moved."""
+    lines = [".block banks=0", "mmr op, mul", "mmr arrange, tensor", "mmr rz_step, 1", "act 0",
+             "rop <- iosa[0]", "rz <- rop * iosa[16]", "mmr transpose, a", "rz <- rop * iosa[16]",
+             "mmr transpose, b", "rz <- rop * iosa[16]", "end"]  # fmt: skip
+    changes = {"fim.island.0.arrangements": "tensor transposed", "fim.island.0.rz_slices": 4}
+    machine = Machine(lines, config.load("tiny").changed(changes), engine)
+    a, b = np.random.default_rng(4).integers(-4, 5, (2, 4, 4)).astype(np.float16)
+    machine.put(0, 0, 0, a)
+    machine.put(0, 0, 16, b)
+    machine.done()
+    rz = machine.island.state.rz[0].view(np.float16)[:48].reshape(3, 4, 4)
+    for found, expected in zip(rz, (a @ b, a.T @ b, a @ b.T), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert machine.island.counters()["activations"] == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_tiles_of_a_row_and_of_a_column_by_fig_3a(engine):
+    """seed 004 ¶55: A00 goes with B00 to B03, A01 with B10 to B13, and so on; sums are C's tiles."""
+    lines = [".block banks=0", "mmr op, mul", "mmr arrange, tensor", "act 0"]
+    for i in range(4):
+        for k in range(4):
+            lines += [f"mmr accumulate, {int(k > 0)}", "mmr rz_step, 1", "mmr rz_slot, 0",
+                      f"rop <- iosa[{4 * i + k}]", f"rz <- rop * iosa[{16 + 4 * k}:{20 + 4 * k}]"]  # fmt: skip
+        lines += [
+            "mmr rz_slot, 0",
+            "act 1",
+            f"iosa[{4 * i}:{4 * i + 4}] <- rz",
+            "mmr rz_slot, 0",
+            "act 0",
+        ]
+    changes = {"fim.island.0.arrangements": "tensor", "fim.island.0.rz_slices": 4}
+    machine = Machine([*lines, "end"], config.load("tiny").changed(changes), engine)
+    a, b = np.random.default_rng(5).integers(-4, 5, (2, 16, 16)).astype(np.float16)
+
+    def tiles(matrix):
+        return np.ascontiguousarray(matrix.reshape(4, 4, 4, 4).swapaxes(1, 2))
+
+    machine.put(0, 0, 0, tiles(a))
+    machine.put(0, 0, 16, tiles(b))
+    machine.done()
+    found = machine.get(0, 1, 0, 256).reshape(4, 4, 4, 4).swapaxes(1, 2).reshape(16, 16)
+    np.testing.assert_array_equal(found, a @ b)
+
+
+def test_the_adder_tree_of_tensor_products_is_smaller():
+    """seed 004 ¶57-58: a dot of 16 products has four levels, of 4 x 4 matrices two, an outer none.
+
+    With a lane for each product: the function's cycles and a cycle a level.
+    """
+    changes = {"fim.island.0.arrangements": "dot outer tensor", "fim.island.0.lanes": 256,
+               "fim.island.0.rz_slices": 16}  # fmt: skip
+    found = {}
+    for name in ("dot", "outer", "tensor"):
+        lines = [".block banks=0", "mmr op, mul", f"mmr arrange, {name}", "act 0",
+                 "rz <- rop * gio", "gio <- rz", "end"]  # fmt: skip
+        machine = Machine(lines, config.load("tiny").changed(changes))
+        seen = times(machine)
+        machine.done()
+        found[name] = seen[6] - seen[4] - 1  # `end` follows `gio <- rz`, which waits for Rz
+    assert found == {"dot": 3 + 4, "outer": 3, "tensor": 3 + 2}

@@ -145,6 +145,11 @@ def chain(chance: random.Random) -> list[Line]:
         target = chance.choice((*FILES, "Dram", "NetOutQ", "NetOutQ"))
         place = _place(chance, target)
         lines.append(("v_wr", place) if target == "NetOutQ" else _moving(chance, "v_wr", place))
+    if chance.random() < 0.25:  # what iterations write meets
+        code = BY_NAME[chance.choice((*FILES, "Dram"))].code
+        for _ in range(2):
+            values = {"mem": code, "a": chance.randrange(4), "inc": chance.randrange(3)}
+            lines.append(("v_wr_inc", values))
     return lines
 
 

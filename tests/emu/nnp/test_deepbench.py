@@ -22,12 +22,13 @@ NARROW = config.load(DEVICE).changed(
     [("GRU", 2560, 662), ("GRU", 1024, 632), ("LSTM", 2048, 740), ("LSTM", 256, 708)],
 )
 def test_a_step_takes_what_was_published(kind: str, hidden: int, published: int) -> None:
+    """The rule of seed 003 ¶50-52."""
     few, more = (cycles(kind, hidden // 10, steps, NARROW) for steps in (3, 6))
     assert (more - few) / 3 == pytest.approx(published, rel=WITHIN)
 
 
 def test_large_layers_are_bound_by_the_multiplier() -> None:
-    """Six products of 8 x 8 tiles, by 6 engines of 40 lanes 11 * 10 cycles each (nnp.md)."""
+    """Six products of 8 x 8 tiles, by 6 engines of 40 lanes 11 * 10 cycles each (nnp.md) (seed 003 ¶34)."""
     device = NARROW.changed({f"nnp.{name}_depth": 1 for name in DEPTHS})
     few, more = (cycles("GRU", 281, steps, device) for steps in (3, 5))
     assert (more - few) / 2 == pytest.approx(660, rel=0.03)

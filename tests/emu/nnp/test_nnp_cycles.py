@@ -13,7 +13,6 @@ from asm.assembler import assemble
 from asm.source import Source
 from emu.device import Device
 from emu.engines import ENGINES
-from emu.faults import DeviceError
 from emu.nnp.chain import Chain
 from emu.nnp.processor import Processor
 from emu.nnp.timing import Timing
@@ -84,6 +83,7 @@ def test_a_product(engine: str) -> None:
 
 
 def test_engines_share_the_tiles(engine: str) -> None:
+    """The rule of seed 003 ¶46."""
     # 4 engines: 2 passes; pass 0 has columns 0 to 2, so it waits for the last vector.
     source = "SetRowsCols(2, 3)\nv_rd InitialVrf, 0\nmv_mul 0\nv_wr MulVrf, 0\nend_chain\n"
     device = made(source, engine, nnp__engines=4)
@@ -96,7 +96,10 @@ def test_engines_share_the_tiles(engine: str) -> None:
 
 def test_the_input_half_hides_behind_the_tail(engine: str) -> None:
     """A dependent product waits for its vector; an independent one behind it in the program would
-    wait too, one before it does not."""
+    wait too, one before it does not.
+
+    The rule of seed 003 ¶34.
+    """
     source = """
         v_rd InitialVrf, 0
         mv_mul 0
@@ -162,6 +165,7 @@ def test_softmax_waits_for_all_vectors(engine: str) -> None:
 
 
 def test_iterations_follow_one_another(engine: str) -> None:
+    """The rule of seed 003 ¶53-55."""
     # Three products of 4 passes: the multiplier takes 8 cycles each, reading 4.
     source = """
         SetRowsCols(2, 2)
@@ -182,6 +186,7 @@ def test_iterations_follow_one_another(engine: str) -> None:
 
 
 def test_a_slow_reader_and_a_slow_writer(engine: str) -> None:
+    """The rule of seed 003 ¶47."""
     # fp32 vectors of 16 bytes over a width of 4: 4 beats, 1 channel: 4 cycles a vector.
     source = "SetCols(2)\nv_rd Dram, 0\nv_wr MulVrf, 0\nv_rd MulVrf, 0\nv_wr Dram, 8\nend_chain\n"
     changes = {"mem__external_width": 4, "nnp__host_format": "fp32"}
@@ -211,6 +216,7 @@ def test_dram_is_read_when_earlier_chains_have_written(engine: str) -> None:
 
 
 def test_tiles(engine: str) -> None:
+    """The rule of seed 003 ¶47."""
     # A tile is 32 bytes: one beat, so the rate of 2; two of them. The product waits for the first.
     source = """
         SetCols(2)
@@ -273,6 +279,50 @@ def test_a_full_queue_holds_up_an_iteration(engine: str) -> None:
     assert device.counters()["nnp"]["cycles_waiting"] == 204 - (2 + 4)
 
 
+BIG = """SetCols(4)
+v_rd MulVrf, 0
+v_wr NetOutQ
+SetCols(1)
+v_rd MulVrf, 0
+v_wr MulVrf, 9
+end_chain
+"""
+
+
+def test_an_iteration_larger_than_the_queue(engine: str) -> None:
+    """Four vectors through a queue of two: a full one is waited for (seed 003 ¶43)."""
+    loads = tuple(("load", 0x303C_0000 + 4 * (k % 2), 4) for k in range(8))
+    device = made(BIG, engine, (("work", 200), *loads), nnp__net_out=2)
+    state = core(device).state
+
+    def vectors(until: int) -> tuple[list[int], list[int]]:
+        """From when those in the queue are there, and those for which there is no room."""
+        device.run(until=until)
+        return [time for time, _ in state.net_out], [time for time, _ in state.unsent]
+
+    # Read at 2, 4, 6, 8, and there as in a queue that has room for them.
+    first = 2 + READ + PLAIN + WRITE + 2
+    assert vectors(200) == ([first, first + 2], [first + 4, first + 6])
+    assert state.launched
+    core(device).sync()
+    assert state.waiting[0] == "room in NetOutQ for 2 of the iteration's 4 vectors"
+    # Loads at 201 and 203 take the first vector; nnp sees the room at 204, and writes for 2 cycles.
+    assert vectors(206) == ([first + 2, 206], [first + 6])
+    # The same of those at 205 and 207: the last one is there at 210, and the core goes on at 209.
+    assert vectors(209) == ([206, 210], [])
+    assert device.run(1000).reason == "exit"
+    assert ready(device, "mul_vrf", 9) == 211 + READ + PLAIN + WRITE + 2  # s_wr 209, v_rd, v_wr
+    assert device.counters()["nnp"]["cycles_waiting"] == 208 - 2
+
+
+def test_an_iteration_larger_than_the_queue_that_nobody_empties(engine: str) -> None:
+    """A device hangs, and the report says where and for what (seed 003 ¶43)."""
+    message = made(BIG, engine, nnp__net_out=3).run(1000).message
+    assert message.startswith("deadlock: ")
+    place = "nnp at 0x30300008 waits for room in NetOutQ for 1 of the iteration's 4 vectors"
+    assert place in message
+
+
 def test_deadlocks(engine: str) -> None:
     device = made("v_rd NetInQ\nv_wr MulVrf, 0\nend_chain\n", engine)
     message = device.run(1000).message
@@ -325,11 +375,6 @@ def test_faults(engine: str, words: tuple[int, ...], kind: str, message: str, at
 def test_a_start_outside_of_the_instruction_memory() -> None:
     device = made("end_chain\n", script=[("join", 8), ("start", 3, EXTERNAL)])
     assert "instructions of nnp begin at 0x30300000" in device.run(1000).message
-
-
-def test_a_device_that_is_too_large() -> None:
-    with pytest.raises(DeviceError, match=r"65536 tiles .* of 1024 x 1024 .* 4 GiB"):
-        made("end_chain\n", nnp__native=1024, nnp__matrix_rf=65536)
 
 
 def test_base_is_a_register_of_the_memory_map(engine: str) -> None:

@@ -25,6 +25,7 @@ def ran(source: str, **inputs: Any) -> Run:
 
 
 def test_queues_matrices_and_functions() -> None:
+    """The rule of seed 003 ¶43."""
     source = """
         .input  q, float16, 3, 4, at=netin
         .output r, float16, 3, 4, at=netout
@@ -59,7 +60,7 @@ w:      .float16 1, 0, 0, 0,  0, 2, 0, 0,  0, 0, 3, 0,  0, 0, 0, -4
 
 
 def test_the_program_of_the_page() -> None:
-    """docs/timing-nnp.md: y = relu(W x + b), W and b as its source has them."""
+    """docs/timing-nnp.md: y = relu(W x + b), W and b as its source has them (seed 003 ¶41-42)."""
     page = (Path(__file__).parents[3] / "docs" / "timing-nnp.md").read_text("utf-8")
     (block,) = re.findall(r"^(    # layer\.s.*?)\n\n[^ ]", page, re.M | re.S)
     x = np.array([[1, 2, -3, 4], [-1, 0.5, 0, -0.25]], np.float16)
@@ -147,6 +148,7 @@ last:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_messages_set_registers_and_start_the_core(engine: str) -> None:
+    """The rule of seed 003 ¶43."""
     source = MESSAGES.format(words=1, control=1, word="0x00030001")
     program = macaw.assemble(Source(f"\t.device tiny\n{source}", "t.s"))
     run = macaw.run(program, max_cycles=10_000, engine=engine)
@@ -169,6 +171,7 @@ def test_messages_set_registers_and_start_the_core(engine: str) -> None:
     ],
 )
 def test_messages_that_are_wrong(words: int, control: int, word: int, message: str) -> None:
+    """The rule of seed 003 ¶43."""
     kind, text = message.split(": ", 1)
     with pytest.raises(RunError) as caught:
         ran(MESSAGES.format(words=words, control=control, word=word))

@@ -66,6 +66,9 @@ class Log:
                 self.begins.append(event.time)
             self.chains[-1] += self._uses
             self._uses = []
+        elif event.kind == "end":  # what it waited to push its last vectors
+            self.chains[-1] += self._uses
+            self._uses = []
 
     def record(self, first: int, count: int) -> dict[str, int]:
         """The registers of a group that records these chains."""
@@ -79,8 +82,11 @@ class Log:
                 found[name] = min(use["begin"] for use in mine)
             elif mine:
                 found[name] = max(use["until"] for use in mine)
-        ends = [use["until"] for use in uses if use["of"] in ("writes", "external_writes")]
+        ends = [use["until"] for use in uses if use["of"] in _ENDS]
         return found | {"t_begin": self.begins[first], "t_end": max(ends)}
+
+
+_ENDS = ("writes", "external_writes", "writes_blocked")
 
 
 PARAMETERS = st.fixed_dictionaries(

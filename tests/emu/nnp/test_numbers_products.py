@@ -111,6 +111,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_products(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule of seed 003 ¶38, ¶41-42."""
     pair, spread, way, cols = CASES[case]
     native, taken = 4, []
     for name in ("_sums", "_short", "long"):
@@ -158,6 +159,7 @@ any_pair = st.one_of(
        st.booleans(), st.integers(0, 2**32 - 1))  # fmt: skip
 def test_any_product(pair: Pair, spread: int, rows: int, cols: int, native: int, extreme: bool,
                      seed: int) -> None:  # fmt: skip
+    """The rule of seed 003 ¶38."""
     random = np.random.default_rng(seed)
     matrix = random_blocks(random, (rows, cols, native, native), pair[0], spread, extreme)
     vectors = random_blocks(random, (2, cols, native), pair[1], spread, extreme)
@@ -189,6 +191,8 @@ def test_a_last_bit_decides_and_is_rounded_once() -> None:
 
 
 def test_bfp_long_is_rounded_once() -> None:
+    """The rule of seed 003 ¶46."""
+
     def out(value: int, exponent: int, dtype: type) -> int:
         whole, fraction = divmod(value, 2**40)
         long = Long(*(np.array([x]) for x in (whole, fraction, exponent)))
@@ -227,6 +231,7 @@ def test_bfp_long_is_rounded_once() -> None:
     st.integers(-30, 40),
 )  # fmt: skip
 def test_any_bfp_long_is_rounded_once(value: int, exponent: int) -> None:
+    """The rule of seed 003 ¶46."""
     whole, fraction = divmod(value, 2**40)
     long = Long(*(np.array([x]) for x in (whole, fraction, exponent)))
     assert round_scaled(np.array([2**61 + 5]), np.array([-150]), np.float16).tolist() == [0]
@@ -275,6 +280,7 @@ def test_an_accumulator_that_leaves_its_range_is_named() -> None:
 
 @pytest.mark.parametrize("value", [-(2**73) - 1, -(2**73), 2**73 - 1, 2**73])
 def test_the_ends_of_the_accumulator(value: int) -> None:
+    """The rule of seed 003 ¶46."""
     whole, fraction = divmod(value, 2**40)
     long = Long(*(np.full((1, 1, 1), x) for x in (whole, fraction, 0)))
     if -(2**73) <= value < 2**73:

@@ -48,6 +48,7 @@ any_quantiser = st.one_of(
 
 @pytest.mark.parametrize("quantiser", QUANTISERS, ids=named)
 def test_every_fp16_number_as_a_block_of_one(quantiser: Quantiser) -> None:
+    """The rule of seed 003 ¶42, ¶44."""
     found = quantise(NUMBERS[:, None], quantiser)
     back = dequantise(found, quantiser)[:, 0].tolist()
     codes, exponents = found.codes[:, 0].tolist(), found.exponents.tolist()
@@ -74,6 +75,7 @@ def array_of(bits: list[int], name: str) -> np.ndarray:
 @settings(max_examples=300)
 @given(st.data(), any_quantiser, st.sampled_from(["fp16", "fp32"]))
 def test_blocks(data: st.DataObject, quantiser: Quantiser, name: str) -> None:
+    """The rule of seed 003 ¶35-36, ¶45."""
     host = FLOATS[name]
     bits = data.draw(st.lists(host_bits(name).filter(lambda x: not host.is_nan(x)),
                               min_size=1, max_size=6))  # fmt: skip
@@ -91,6 +93,7 @@ def test_blocks(data: st.DataObject, quantiser: Quantiser, name: str) -> None:
 
 @given(any_quantiser, st.integers(0, 2**32 - 1))
 def test_blocks_of_an_array_are_quantised_apart(quantiser: Quantiser, seed: int) -> None:
+    """The rule of seed 003 ¶45."""
     random = np.random.default_rng(seed)
     scale = 2.0 ** random.integers(-10, 10, (3, 2, 1))
     values = (random.normal(size=(3, 2, 4)) * scale).astype(np.float16)
@@ -104,6 +107,7 @@ def test_blocks_of_an_array_are_quantised_apart(quantiser: Quantiser, seed: int)
 
 
 def test_the_rules_of_bfp_by_hand() -> None:
+    """The rule of seed 003 ¶35-36, ¶45."""
     eight = Quantiser("bfp", 8)
 
     def of(*values: float) -> tuple[list[int], int]:
@@ -147,6 +151,7 @@ def test_ranges_of_small_floats() -> None:
 @example(np.float32(np.sqrt(0.5)).view(np.uint32).item())
 @given(st.integers(0x3F000000, 0x40800000))
 def test_powers_near_the_root_of_two(bits: int) -> None:
+    """The rule of seed 003 ¶42."""
     values = np.array([bits], np.uint32).view(np.float32)
     quantiser = Quantiser("log", 5)
     expected = quantised([SINGLE.value(bits)], quantiser)
@@ -181,3 +186,21 @@ def test_an_array_without_blocks() -> None:
     found = quantise(np.zeros((0, 4), np.float16), Quantiser("bfp"))
     assert found.codes.shape == (0, 4)
     assert found.exponents.shape == (0,)
+
+
+def test_a_factor_cannot_be_taken_out_of_a_quantised_product() -> None:
+    """Other weights have other points of the grid; a power of two is the exponent's (seed 003 ¶38)."""
+    chance = np.random.default_rng(1)
+    weights, x = chance.normal(size=(8, 8)), chance.normal(size=8)
+    quantiser = Quantiser("bfp", 5)
+
+    def product(factor: float) -> np.ndarray:
+        rows, vector = (
+            dequantise(quantise((values * scale).astype(np.float32), quantiser), quantiser)
+            for values, scale in ((weights, factor), (x, 1))
+        )
+        return np.asarray(rows @ vector)
+
+    assert np.allclose((3 * weights) @ x, 3 * (weights @ x), rtol=1e-12)
+    assert not np.allclose(product(3), 3 * product(1), rtol=1e-3)
+    assert np.array_equal(product(4), 4 * product(1))

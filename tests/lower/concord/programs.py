@@ -1,4 +1,8 @@
-"""Random programs of nnp: chains that keep the rules, and tensors for what they read."""
+"""Random programs of nnp: chains that keep the rules, and tensors for what they read.
+
+Vectors and tiles share a few places of Dram, which programs read and write as either; chains write
+to one memory several times, over one another; some loads are never used, the last ones too.
+"""
 
 import numpy as np
 
@@ -14,7 +18,8 @@ ROWS = {row.mnemonic: row for row in CORE.instructions}
 VECTORS = ("InitialVrf", "MulVrf", "AddSubVrf0", "AddSubVrf1")
 NET_OUT = BY_NAME["NetOutQ"].code
 DRAM = 96  # native vectors
-ENTRIES = 12  # of each register file, so that programs meet what they wrote
+ENTRIES = 12  # of each register file and of Dram, so that programs meet what they wrote
+TILES = 8  # of MatrixRf, likewise
 
 
 def one(mnemonic, **values):
@@ -31,7 +36,9 @@ class Writer:
         self.rng, self.config = rng, config
         self.lines, self.scalars = [], dict(RESET)
         self.tiles = 0
-        self.pops = self.pushes = 0  # native vectors
+        self.stores = rng.random() < 0.2  # matrices leave
+        self.pops = 0  # native vectors
+        self.pushes = []  # of each chain: rows, native vectors of one
 
     def pick(self, *choices):
         return choices[self.rng.integers(len(choices))]
@@ -54,8 +61,9 @@ class Writer:
         except ChainError:
             return False
         self.lines += [f"        {describe(row)}" for row in rows]
-        count = self.scalars["iterations"] * flow(rows, self.scalars)[-1]
-        self.pushes += count * sum(row.values.get("mem") == NET_OUT for row in rows)
+        times = sum(row.values.get("mem") == NET_OUT for row in rows) * self.scalars["iterations"]
+        if times:
+            self.pushes.append((times, flow(rows, self.scalars)[-1]))
         return True
 
     def addressed(self, mnemonic, memory=None, **more):
@@ -68,13 +76,78 @@ class Writer:
             return one(f"{mnemonic}_inc", **values, inc=self.upto(2), **more)
         return one(mnemonic, **values, **more)
 
-    def matrix(self, source):
+    def matrix(self, source, target="MatrixRf"):
+        """Tiles from somewhere to somewhere else."""
         rows, cols = self.upto(2, 1), self.upto(3, 1)
-        self.set(rows=rows, cols=cols, iterations=1)
-        read = one("m_rd", mem=BY_NAME[source].code, a=self.tiles if source == "Dram" else 0)
-        write = one("m_wr", mem=BY_NAME["MatrixRf"].code, a=self.tiles)
+        self.set(rows=rows, cols=cols, iterations=self.pick(1, 1, 1, 2))
+        places = {
+            "NetInQ": 0,
+            "Dram": self.upto(max(1, ENTRIES // self.config["nnp.native"])),
+            "MatrixRf": self.upto(min(self.tiles, TILES)),
+        }
+        read = one("m_rd", mem=BY_NAME[source].code, a=places[source])
+        write = one("m_wr", mem=BY_NAME[target].code, a=places[target])
         assert self.chain([read, write])
-        self.tiles += rows * cols
+        if source == "NetInQ":
+            self.pops += self.scalars["iterations"] * rows * cols * self.config["nnp.native"]
+        if target == "MatrixRf":
+            self.tiles = max(self.tiles, places[target] + rows * cols)
+
+    def load(self):
+        """A load whose entries are not used, unless a chain happens to."""
+        source = self.pick("Dram", "Dram", "Dram", "NetInQ")
+        self.set(**{**RESET, "cols": self.upto(2, 1)})
+        read = one("v_rd", mem=BY_NAME[source].code, a=0 if source == "NetInQ" else self.upto(40))
+        write = self.addressed("v_wr", self.pick("MulVrf", "AddSubVrf0", "AddSubVrf1"))
+        assert self.chain([read, write])
+        self.pops += self.scalars["cols"] if source == "NetInQ" else 0
+
+    def step(self):
+        """The next chain of a program; whether it kept the rules."""
+        kind = self.rng.random()
+        if kind < 0.12:
+            self.matrix(self.pick("Dram", "Dram", "NetInQ"))
+        elif kind < 0.18:
+            self.load()
+        elif kind < 0.24:
+            return self.tile()
+        elif kind < 0.3 and self.stores:
+            self.matrix("MatrixRf", "Dram")
+        else:
+            return self.vector()
+        return True
+
+    def tile(self):
+        """Vectors to Dram, which are rows of tiles there, and these tiles to MatrixRf."""
+        native = self.config["nnp.native"]
+        first, memory = self.upto(ENTRIES // native), self.pick("MulVrf", "AddSubVrf0")
+        dram = BY_NAME["Dram"].code
+        self.set(**{**RESET, "iterations": self.upto(native, 1)})
+        read = one("v_rd_inc", mem=BY_NAME[memory].code, a=self.upto(4), inc=self.upto(2))
+        write = one("v_wr_inc", mem=dram, a=first * native + self.upto(native - 1), inc=1)
+        if not self.chain([read, write]):
+            return False
+        self.set(**{**RESET, "cols": self.upto(2, 1)})
+        place = self.upto(min(self.tiles, TILES))
+        read, write = (
+            one("m_rd", mem=dram, a=first),
+            one("m_wr", mem=BY_NAME["MatrixRf"].code, a=place),
+        )
+        assert self.chain([read, write])
+        self.tiles = max(self.tiles, place + self.scalars["cols"])
+        return True
+
+    def targets(self):
+        """Where a chain writes, some memories several times."""
+        places = self.rng.permutation([*VECTORS, "NetOutQ", "NetOutQ", "Dram", "Dram"])
+        found = [self.addressed("v_wr", str(place)) for place in places[: self.upto(2, 1)]]
+        if self.rng.random() < 0.25:
+            place = self.pick(*VECTORS, "Dram")
+            for _ in range(2):
+                found.append(
+                    one("v_wr_inc", mem=BY_NAME[place].code, a=self.upto(3), inc=self.upto(2))
+                )
+        return found
 
     def vector(self):
         """A chain of vectors, any; whether it kept the rules."""
@@ -122,10 +195,7 @@ class Writer:
                     found.append(self.addressed(item))
                 else:
                     found.append(self.addressed(item, f"AddSubVrf{unit}"))
-        for place in self.rng.permutation([*VECTORS, "NetOutQ", "NetOutQ", "Dram"])[
-            : self.upto(2, 1)
-        ]:
-            found.append(self.addressed("v_wr", str(place)))
+        found += self.targets()
         if self.chain(found):
             self.pops += iterations * cols if source == "NetInQ" else 0
             return True
@@ -137,36 +207,53 @@ def program(rng, config, chains=8, repeats=1):
     """The source of a program: matrices and vectors in, chains `repeats` times, vectors out."""
     writer = Writer(rng, config)
     for _ in range(writer.upto(3, 1)):
-        writer.matrix("NetInQ")
-    writer.pops = writer.tiles * config["nnp.native"]
+        writer.matrix(writer.pick("NetInQ", "Dram"))
     writer.set(rows=1, cols=ENTRIES, iterations=1)
     for name in VECTORS:  # so that chains have something to work with
         write = one("v_wr", mem=BY_NAME[name].code, a=0)
         assert writer.chain([one("v_rd", mem=BY_NAME["NetInQ"].code, a=0), write])
         writer.pops += ENTRIES
     begin = [f"        s_wr {name}, {value}" for name, value in writer.scalars.items()]
-    start, before = len(writer.lines), writer.pops
+    start, before, first = len(writer.lines), writer.pops, list(writer.lines)
     done = 0
     while done < chains:
-        done += writer.vector()
+        done += writer.step()
     body = [f"        .rept {repeats}", *begin, *writer.lines[start:], "        .endr"]
     pops = before + repeats * (writer.pops - before)
     pushes = repeats * writer.pushes
+    one_output = repeats > 1 or writer.rng.random() < 0.3
     del writer.lines[start:]
     writer.set(**{**RESET, "cols": ENTRIES})
     reset = [f"        s_wr {name}, {value}" for name, value in writer.scalars.items()]
-    for name in ("InitialVrf", "AddSubVrf0"):
+    least = int(not pushes)
+    shown = ["InitialVrf", "AddSubVrf0"][: writer.upto(2 if chains > 2 else least, least)]
+    pushes += [(1, ENTRIES)] * len(shown)
+    for name in shown:
         reset += [f"        v_rd {name}, 0", "        v_wr NetOutQ"]
+    before = writer.pops
+    for _ in range(writer.pick(0, 1, 2)):
+        writer.load()
+    pops += writer.pops - before
+    reset += writer.lines[start:]
+    outputs = [(sum(rows * width for rows, width in pushes), 1)] if one_output else pushes
     dtype, native = HOST_TYPES[config["nnp.host_format"]], config["nnp.native"]
     head = [
         "        .data",
         f"dram:   .array  {dtype}, {DRAM}, {native}  # external memory begins here, and so does Dram",
         f"        .input  taken, {dtype}, {pops}, {native}, at=netin",
-        f"        .output given, {dtype}, {pushes + 2 * ENTRIES}, {native}, at=netout",
+        *(
+            f"        .output given{number}, {dtype}, {rows}, {width * native}, at=netout"
+            for number, (rows, width) in enumerate(outputs)
+        ),
         "        .core   nnp",
     ]
-    lines = [*head, "_start:", *writer.lines[:start], *body, *reset, "        end_chain"]
+    lines = [*head, "_start:", *first, *body, *reset, "        end_chain"]
     return "\n".join(lines) + "\n"
+
+
+def lengths(rng):
+    """How many chains a program has, and how often they are repeated; many programs are short."""
+    return int(rng.choice([1, 1, 2, *range(3, 10)])), int(rng.choice([1, 1, 2, 3]))
 
 
 def device(rng):
@@ -186,11 +273,37 @@ def device(rng):
 
 
 def tensors(rng, found):
-    """Host numbers of mixed sizes for what a layer takes: zeros and large ones, some infinite."""
+    """Host numbers of mixed sizes for what a layer takes: zeros and large ones, some infinite.
+
+    What lies at one place of Dram is the same in all tensors that lie there.
+    """
     data, most = {}, int(rng.choice([3, 3, 14]))
-    for name, tensor in found.inputs.items():
-        x = rng.normal(size=tensor.shape) * 2.0 ** rng.integers(-6, most, tensor.shape)
-        data[name] = np.where(rng.random(tensor.shape) < 0.2, 0, x).astype(found.dtype)
+
+    def numbers(shape):
+        x = rng.normal(size=shape) * 2.0 ** rng.integers(-6, most, shape)
+        x = np.where(rng.random(shape) < 0.2, 0, x).astype(found.dtype)
         if most > 3 and rng.random() < 0.2:
-            data[name].flat[rng.integers(x.size)] = rng.choice([np.inf, -np.inf])
+            x.flat[rng.integers(x.size)] = rng.choice([np.inf, -np.inf])
+        return x
+
+    dram = numbers((4 * DRAM, found.native))
+    for name, tensor in found.inputs.items():
+        if tensor.memory == "Dram":
+            data[name] = placed(tensor, dram)
+        else:
+            data[name] = numbers(tensor.shape)
     return data
+
+
+def placed(tensor, dram):
+    """A tensor of Dram, whose vectors are the rows of `dram`."""
+    native = dram.shape[1]
+    across = -(-tensor.columns // native)
+    if tensor.kind == "matrix":
+        tiles = dram.reshape(-1, native, native)[tensor.address :]
+        down = -(-tensor.rows // native)
+        rows = tiles[: down * across].reshape(down, across, native, native)
+        rows = rows.transpose(0, 2, 1, 3).reshape(down * native, -1)
+    else:
+        rows = dram[tensor.address :][: tensor.rows * across].reshape(tensor.rows, -1)
+    return rows[: tensor.rows, : tensor.columns].reshape(tensor.shape)

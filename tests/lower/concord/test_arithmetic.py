@@ -177,7 +177,7 @@ def quantisers(values: dict[str, Any]) -> list[numbers.Quantiser]:
 @pytest.mark.parametrize("values", KINDS, ids=lambda item: "-".join(map(str, item.values())))
 @pytest.mark.parametrize("host", ["fp16", "fp32"])
 def test_products(target: str, values: dict[str, Any], host: str) -> None:
-    """Columns of very different sizes, so that sums are aligned and lose bits."""
+    """Columns of very different sizes, so that sums are aligned and lose bits (seed 003 ¶39)."""
     native, rows, columns = 8, 3, 5
     dtype = numbers.HOST[host]
     vector, matrix = quantisers(values)

@@ -17,6 +17,7 @@ def given(graph, **shapes):
 
 
 def test_a_gru_cell():
+    """The rule of seed 004 ¶44."""
     graph = Graph()
     shapes = {f"{side}{gate}": (6, 6) for side in "wu" for gate in "rzn"}
     values, (x, h, *rest) = given(graph, x=(2, 6), h=(2, 6), **shapes)

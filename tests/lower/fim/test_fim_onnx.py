@@ -10,7 +10,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from lower.errors import LowerError
 from lower.fim.graph import GATHER, POINTWISE, PRODUCT, SCATTER
-from lower.fim.onnx_graph import load, read
+from lower.fim.onnx_file import parsed
+from lower.fim.onnx_graph import read
 
 RANDOM = np.random.default_rng(5)
 
@@ -61,6 +62,7 @@ def kinds(graph):
 @pytest.mark.parametrize("turns", range(4))
 @pytest.mark.parametrize("constant", ["", "a", "b"])
 def test_gemm(turns, constant):
+    """The rule of seed 004 ¶61."""
     shapes = {"a": (3, 4)[:: -1 if turns & 1 else 1], "b": (4, 5)[:: -1 if turns & 2 else 1]}
     node = helper.make_node(
         "Gemm", ["a", "b", "c"], ["y"], transA=turns & 1, transB=turns >> 1, alpha=0.5, beta=2.0
@@ -224,14 +226,14 @@ def whole(made):
 INDEX = np.array([[1], [1]])
 REFUSED = [
     (one("Softmax"), r"node it \(Softmax\): no task of the islands does it"),
-    (one("Relu", shape=("N", 4)), "a dimension of the input x has no size, 'N'"),
-    (whole(one("Relu")), "the input x is of int32, no floating-point type"),
-    (one("Relu", shape=(0, 4)), r"the input x of \(0, 4\): sizes are 1 at least"),
+    (one("Relu", shape=("N", 4)), "the input x: a dimension has no size, 'N'"),
+    (whole(one("Relu")), "the input x: it is of int32, no floating-point type"),
+    (one("Relu", shape=(0, 4)), r"the input x: sizes of \(0, 4\), which are 1 at least"),
     (one("Cast", to=TensorProto.INT32), "a cast to another type"),
     (one("MatMul", ("x", "z"), (2, 4, 4)), r"a right side of the shape \(2, 4, 4\)"),
-    (one("MatMul", ("x", "c"), constants={"c": numbers(3, 3)}), r"\(4 x 4\) times it"[:12]),
+    (one("MatMul", ("x", "c"), constants={"c": numbers(3, 3)}), "ONNX's rules refuse it: Incompatible dimensions for matrix"),
     (one("Mul", ("x", "c"), constants={"c": np.float32(1e6)}), "the constant 1e.06 is too large for fp16"),
-    (one("Gather", ("x", "i"), constants={"i": np.array([7])}), "cannot be evaluated"),
+    (one("Gather", ("x", "i"), constants={"i": np.array([7])}), "reference cannot compute it: index 7 is out of bounds"),
     (one("Pad", ("x", "p", "v"), constants={"p": np.array([1] * 4), "v": np.float32(1)}), "a frame of other numbers"),
     (one("Pad", ("x", "p"), constants={"p": np.array([-1] * 4)}), "a negative frame"),
     (one("ScatterND", ("x", "i", "u"), constants={"i": INDEX, "u": numbers(2, 4)}), "two rows go to one place"),
@@ -259,9 +261,9 @@ def test_a_file_that_is_no_model(tmp_path):
     for data in (b"", b"hello there", one("Relu").SerializeToString()[:-9]):
         path.write_bytes(data)
         with pytest.raises(LowerError, match="is no ONNX model"):
-            load(path)
+            parsed(path.read_bytes(), path)
     made = one("Relu")
     made.graph.output[0].type.tensor_type.shape.dim.add().dim_value = 4
     made.graph.output[0].type.tensor_type.shape.dim.add().dim_value = 4
     onnx.save(made, path)
-    assert load(path).graph.node[0].op_type == "Relu"
+    assert parsed(path.read_bytes(), path).graph.node[0].op_type == "Relu"

@@ -47,6 +47,7 @@ SHAPES = [Shape(*RANDOM.integers(1, 41, 3).tolist(), form=n % 2) for n in range(
 
 @pytest.mark.parametrize("shape", [*SHAPES[:4], Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
 def test_each_pair_of_a_small_device(shape):
+    """The rule of seed 004 ¶42-43."""
     a, b = operands(shape)
     for known in ("b", "a", "") if shape.m < 10 else ("b",):
         graph = product(a, b, known)
@@ -58,6 +59,7 @@ def test_each_pair_of_a_small_device(shape):
 
 @pytest.mark.parametrize("shape", [Shape(64, 64, 64), Shape(45, 50, 70)])
 def test_each_pair_of_four_islands(shape):
+    """The rule of seed 004 ¶62."""
     a, b = operands(shape)
     graph = product(a, b)
     found = [x for x in options(graph.tasks, BASE) if isinstance(x, Option)]
@@ -120,7 +122,10 @@ TIMES = ("t_ccdl", "t_ccds", "t_rcdrd", "t_rcdwr", "t_rp", "t_ras", "t_rc", "rl"
 
 @pytest.mark.parametrize("seed", range(4))
 def test_each_pair_of_any_timing(seed):
-    """Whatever waits longest, islands of other clocks and lanes, another dma and channel."""
+    """Whatever waits longest, islands of other clocks and lanes, another dma and channel.
+
+    The rule of seed 004 ¶61.
+    """
     random = np.random.default_rng(seed)
     values = {f"fim.{name}": int(random.choice([1, 5, 16, 70])) for name in TIMES}
     values["fim.t_ccdl"] = max(values["fim.t_ccdl"], values["fim.t_ccds"])
@@ -148,3 +153,14 @@ def test_why_a_pair_cannot():
     refusal = found[1, OUTER]
     assert isinstance(refusal, Refusal)
     assert "island 1 has no arrangement outer" in refusal.why
+
+
+def test_the_order_of_data_in_memory_is_part_of_the_costs():
+    """seed 004 ¶43: what lies otherwise than a layout's tiles is put in order by copies first."""
+    for k, ordered in ((64, True), (60, False)):
+        a, b = operands(Shape(64, k, 64))
+        found = [x for x in options(product(a, b).tasks, BASE) if isinstance(x, Option)]
+        reorder = {x.layout: x.reorder for x in found}
+        assert (reorder[DOT] == 0) == ordered  # rows of 128 bytes are columns, of 120 are not
+        assert reorder[OUTER] > 0  # a tile is a part of a column of A
+        assert all(x.reorder <= x.bring for x in found)

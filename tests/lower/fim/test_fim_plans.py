@@ -35,6 +35,7 @@ def chain(side):
 
 
 def test_a_chain_is_a_pair_whose_consumer_begins_before_its_producer_ends():
+    """The rule of seed 004 ¶61."""
     graph = chain(32)
     found = macaw.lower_graph(graph)
     (step,) = found.plan.steps

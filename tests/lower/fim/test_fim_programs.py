@@ -86,6 +86,7 @@ def test_layers_over_two_islands():
 
 
 def test_products_side_by_side():
+    """The rule of seed 004 ¶61."""
     graph = Graph()
     x = graph.tensor("x", 40, 48)
     for n in range(3):
@@ -143,6 +144,7 @@ def test_any_graph(seed):
 
 
 def test_what_an_island_has_not():
+    """The rule of seed 004 ¶44, ¶53."""
     graph = Graph()
     graph.pointwise("relu", graph.tensor("x", 4, 4))
     refusal = next(row for row in options(graph.tasks, TINY) if isinstance(row, Refusal))

@@ -42,6 +42,7 @@ def two(second_reads_first=False):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_within_a_tenth_of_the_best_plan_of_all(seed):
+    """The rule of seed 004 ¶44, ¶62."""
     rng = random.Random(seed)
     graph = schedules.graph(rng, rng.randint(2, 4))
     ask = schedules.asking(seed)
@@ -82,7 +83,7 @@ def test_an_order_of_actions_that_can_be_done(seed):
 
 
 def test_two_tasks_side_by_side_by_hand():
-    """The dma brings the second one in while the first computes; both results come at the end."""
+    """The dma brings the second one in while the first computes; both results come at the end (seed 004 ¶61)."""
     _, (x, y) = two()
     track = followed([option([x], 0, 10, 100, 5), option([y], 1, 20, 60, 5)])
     times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
@@ -149,7 +150,7 @@ def test_a_step_of_several_starts_keeps_cp_and_dma_by_hand():
 
 
 def test_a_busy_island_is_left_alone():
-    """Alone both tasks would take island 0; the plan ends sooner if one takes the slower one."""
+    """Alone both tasks would take island 0; the plan ends sooner if one takes the slower one (seed 004 ¶61)."""
     graph, (x, y) = two()
     ask = same(
         x=[option([x], 0, 10, 100, 5), option([x], 1, 10, 140, 5)],
@@ -163,6 +164,7 @@ def test_a_busy_island_is_left_alone():
 
 @pytest.mark.parametrize(("pair", "steps"), [(120, 1), (180, 2)])
 def test_a_chain_is_a_pair_if_that_ends_sooner(pair, steps):
+    """The rule of seed 004 ¶61."""
     graph, (x, y) = two(second_reads_first=True)
     ask = same(
         x=[option([x], 0, 10, 60, 5)],
@@ -176,6 +178,7 @@ def test_a_chain_is_a_pair_if_that_ends_sooner(pair, steps):
 
 
 def test_the_host_takes_what_gains_nothing():
+    """The rule of seed 004 ¶62."""
     graph, (x, y) = two()
     ask = same(
         x=[option([x], 0, 10, 100, 5), option([x], None, 0, 40, 0)],

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from isa.fim_circuit import DOT, ELEMENTWISE, TENSOR
+from lower.fim.banks import Banks
 from lower.fim.graph import Graph
 from lower.fim.options import options
 from lower.fim.plan import Option, Refusal
+from lower.fim.words import ended
+from tests.emu.fim.machine import Machine
 from tests.lower.fim.running import BASE, TINY, alone, modelled, run
 
 pytestmark = pytest.mark.once
@@ -74,7 +77,7 @@ def test_operands_that_change_places():
 )
 @pytest.mark.parametrize("between", [(), ("add", "relu")])
 def test_a_producer_and_its_consumer(m, k, n, last, between):
-    """Of fp32 on four islands: dot alone."""
+    """Of fp32 on four islands: dot alone (seed 004 ¶52)."""
     graph = Graph(1)
     layer(graph, layer(graph, graph.tensor("x", m, k), n, between, 1), last, ("add",), 2)
     rows = found(graph, BASE)
@@ -133,3 +136,41 @@ def test_why_not_together():
     graph.product(y, graph.constant("w", numbers((5, 5), 1)))
     why = "what elementwise yields is no tile of A; what dot and tensor yield is one"
     assert refusal(graph, ELEMENTWISE) == why
+
+
+def rounds(job):
+    """Whether the consumer goes over what was pushed more than once."""
+    return any("_start" in line for line in job.blocks()[1].lines())
+
+
+DIMM = BASE.changed(
+    {"fim.organisation": "dimm", "fim.ranks": 4, "fim.bank_groups": 2, "fim.group_banks": 2,
+     "fim.chip_bits": 8, "fim.t_rtrs": 3}
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sides", "several", "device"),
+    [((20, 18, 30, 21), False, BASE), ((9, 40, 50, 33), False, BASE), ((33, 20, 17, 700), True, BASE),
+     ((9, 40, 50, 33), False, DIMM)],
+    ids=["base", "larger", "rounds", "dimm"],
+)  # fmt: skip
+def test_blocks_of_a_pair_take_just_what_is_predicted(sides, several, device):
+    """Word for word: the consumer waits until columns are stored, and for the lock to go back.
+
+    seed 004 ¶45, ¶49-50, ¶40.
+    """
+    m, k, n, last = sides
+    graph = Graph()
+    graph.chain(*(graph.tensor(*x) for x in (("a", m, k), ("b", k, n), ("c", n, last))))
+    jobs = [row.how for row in found(graph, device)]
+    assert any(map(rounds, jobs)) == several
+    for job in jobs:
+        blocks, island = job.blocks(), job.island
+        lines = [line for block in blocks for line in block.lines()]
+        machine = Machine(lines, device, island=island)
+        seen = []
+        machine.device.listen(lambda event, seen=seen: seen.append(event.time), [f"fim[{island}]"])
+        machine.done()
+        assert max(seen) == ended(blocks, device, island, Banks(device), 0)
+        assert machine.island.counters()["cycles_pull"] > 0

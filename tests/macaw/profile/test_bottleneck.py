@@ -7,7 +7,7 @@ import pytest
 from macaw.profile.bottleneck import find
 from macaw.profile.model import Slice, Track
 from macaw.profile.record import Wait
-from macaw.profile.timeline import Member
+from macaw.profile.timeline import Member, starts
 from tests.macaw.profile.programs import six_profile
 from tests.programs.test_profiled import CORES, six
 
@@ -25,7 +25,7 @@ def track(core: str, *busy: tuple[int, int]) -> Track:
 
 
 def test_figure_5() -> None:
-    """COP3 is at work without a pause; COP1 and COP2 work while it does, and their work costs nothing.
+    """COP3 is at work without a pause; COP1 and COP2 work while it does, and their work costs nothing (seed 001 ¶105).
 
     cop0 starts cop3 four times and waits for it each time (mask 8); cop1 and cop2 run beside.
     """
@@ -44,7 +44,7 @@ def test_figure_5() -> None:
 
 
 def test_one_after_the_other() -> None:
-    """Of a chain each link costs its own time; the longest is the bottleneck, its longest slice named."""
+    """Of a chain each link costs its own time; the longest is the bottleneck (seed 001 ¶105), its longest slice named."""
     cop0 = track("cop0", (0, 10), (110, 120), (420, 430))
     cop1 = track("cop1", (10, 109))
     cop2 = track("cop2", (120, 300), (300, 419))
@@ -64,12 +64,49 @@ def test_a_queue_goes_on_by_itself() -> None:
     assert found.saved["cop1"] == 205 - (10 + 3)
 
 
+def test_work_before_and_after_the_bottleneck_is_not_between() -> None:
+    """cop1 works before cop2, twice between its pieces, and after it, one after the other.
+
+    Without its work the run is 10 + 20 + 30 + 40 cycles shorter, less one in which it was
+    commanded; without that between 50.
+    """
+    cop0 = track("cop0", (0, 1), (401, 402))
+    cop1 = track("cop1", (1, 11), (111, 131), (231, 261), (361, 401))
+    cop2 = track("cop2", (11, 111), (131, 231), (261, 361))
+    waits: dict[str, list[Wait]] = {
+        "cop1": [(11, 111, 0b100), (131, 231, 0b100), (261, 361, 0b100)],
+        "cop2": [(1, 11, 0b10), (111, 131, 0b10), (231, 261, 0b10)],
+        "cop0": [(1, 401, 0b110)],
+    }
+    found = find((cop0, cop1, cop2), waits, COP)
+    assert found is not None
+    assert found.core == "cop2"
+    assert found.saved["cop1"] == 99
+    assert found.between["cop1"] == 50
+
+
+def test_late_starts_cost_what_somebody_waits_for() -> None:
+    """cop0 lets cop1 and cop2 begin 20 cycles after the round before, and waits for cop2 alone.
+
+    cop2's lateness is 20 cycles a round that the run would be shorter; cop1's nobody waits for.
+    """
+    rounds = range(4)
+    cop0 = track("cop0", *((100 * k, 100 * k + 20) for k in rounds), (400, 401))
+    cop1 = track("cop1", *((100 * k + 20, 100 * k + 50) for k in rounds))
+    cop2 = track("cop2", *((100 * k + 20, 100 * k + 100) for k in rounds))
+    waits: dict[str, list[Wait]] = {"cop0": [(100 * k + 20, 100 * k + 100, 0b100) for k in rounds]}
+    tracks = (cop0, cop1, cop2)
+    found = find(tracks, waits, COP, starts(tracks, "cop0", waits))
+    assert found is not None
+    assert found.sooner == {"cop1": 0, "cop2": 80}
+
+
 def test_nothing_recorded() -> None:
     assert find((track("cop0"),), {}, COP) is None
 
 
 def test_the_sample_without_each_core() -> None:
-    """The row that is named is the one without whose work the program really is fastest.
+    """The row that is named is the one without whose work the program really is fastest (seed 001 ¶105).
 
     What is foretold of it is within a tenth of the run of what its removal saves.
     """

@@ -12,7 +12,7 @@ import pytest
 
 from macaw.cli import run_command
 from macaw.profile.model import from_json
-from tests.macaw.conftest import Macaw
+from tests.macaw.conftest import ROOT, Macaw
 
 
 class Done(NamedTuple):
@@ -39,6 +39,7 @@ def tool(layer: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 def test_a_report(macaw: Macaw, layer: Path) -> None:
+    """The rule of seed 001 ¶81-85."""
     done = macaw("profile", layer, "-i", "x=x.npy")
     assert (done.returncode, done.stderr) == (0, "")
     assert "layer.s on tiny: 237 cycles" in " ".join(done.stdout.split())  # a long path wraps
@@ -85,6 +86,7 @@ def test_all_files_of_a_run(tool: Tool, layer: Path) -> None:
 def test_goals_give_the_exit_status(
     tool: Tool, layer: Path, goal: str, status: int, text: str
 ) -> None:
+    """The rule of seed 001 ¶111."""
     done = tool("-i", "x=x.npy", "--goal", goal)
     assert done.returncode == status
     assert text in done.stdout
@@ -108,6 +110,48 @@ def test_a_guide_and_what_improved(tool: Tool, layer: Path) -> None:
     assert done.returncode == 0
     assert "cycles: 237 before" in done.stdout
     assert "728" in done.stdout
+
+
+def test_against_names_what_is_not_the_same(tool: Tool, layer: Path) -> None:
+    """Another program, another device, other inputs (F33)."""
+    tool("-i", "x=x.npy", "--json", "old.json")
+    same = tool("-i", "x=x.npy", "--against", "old.json").stdout
+    assert "note" not in same
+    assert "cycles: 237 before, 237 now (+0.0%), as before" in same
+    np.save(layer.parent / "z.npy", np.load(layer.parent / "x.npy") * 0)
+    layer.write_text(
+        layer.read_text().replace("        .core   cp\n", "        .core   cp\n        nop\n", 1)
+    )
+    found = tool("-i", "x=z.npy", "--against", "old.json", "--device", "base").stdout
+    assert "the device is another one: tiny before, base now" in found
+    assert "the inputs are others (other values of x), so nothing is called better" in found
+    assert "better cycles" not in found
+    layer.write_text(layer.read_text() + "\n# a comment is no change\n")
+    tool("-i", "x=x.npy", "--json", "new.json")
+    layer.write_text(layer.read_text() + "\n# nor is another one\n")
+    assert "note" not in tool("-i", "x=x.npy", "--against", "new.json").stdout
+
+
+def test_marks_that_are_not_there(tool: Tool) -> None:
+    """An empty timeline is no profile (F36)."""
+    done = tool("-i", "x=x.npy", "--mode", "mark")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no instruction was recorded: the program reached no marker" in done.stderr
+    assert "bracket instructions with trace_begin and trace_end" in done.stderr
+
+
+def test_a_foreign_executable(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A program that gcc compiled: the cycles that a plain run takes (F34)."""
+    monkeypatch.chdir(ROOT)
+    assert run_command(["profile", "tests/emu/c/tour.elf", "--json", "-"]) == 0
+    out, err = capsys.readouterr()
+    found = from_json(json.loads(out))
+    assert (found.cycles, err) == (114198, "")
+    (cp,) = (item for item in found.rows if item.slices)
+    assert sum(item.instructions for item in cp.slices) == 82138
+    assert {item.place.partition("+")[0] for item in cp.slices} >= {"main", "print_number"}
 
 
 def test_a_threshold_judges(tool: Tool, layer: Path) -> None:
@@ -164,7 +208,7 @@ def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
         (["--groups", "99"], "trace.groups"),
         (["--item", "3"], "there is no item 3"),
         (["--against", "x.npy"], "x.npy is no JSON"),
-        (["--against", "none.json"], "none.json"),
+        (["--against", "none.json"], "macaw: error: cannot read none.json: No such file"),
         (["--against", "other.json"], "other.json holds no profile"),
         (["--json", "layer.s"], "layer.s is an input: it is not overwritten"),
         (["--html", "x.npy"], "x.npy is an input: it is not overwritten"),

@@ -34,6 +34,7 @@ def a_job() -> Job:
 
 
 def test_processes_give_the_same() -> None:
+    """The rule of seed 001 ¶108."""
     one, two = made(OPTIONS), made(replace(OPTIONS, workers=2))
     assert one == two
     assert one.merge is not None
@@ -75,6 +76,7 @@ def cluster() -> Any:
 
 
 def test_a_dask_cluster_gives_the_same(cluster: Any) -> None:
+    """The rule of seed 001 ¶108."""
     assert cluster.scheduler_address.startswith("tcp://127.0.0.1:")
     assert made(replace(OPTIONS, scheduler=cluster.scheduler_address)) == made(OPTIONS)
 

@@ -1,14 +1,17 @@
-"""The formulas of seed 001 ¶ on steps 420 and 430, by hand."""
+"""The formulas of seed 001 on steps 420 and 430, by hand."""
 
 from __future__ import annotations
 
 import pytest
 
+from emu.device import Device
+from isa.nnp import vector_bytes
+from macaw import api
 from macaw.errors import InputError
 from macaw.profile import metrics
 from macaw.profile.metrics import JUDGED, METRICS, Machine
 from macaw.profile.model import Metric, Slice
-from macaw.profile.timeline import Member
+from macaw.profile.timeline import Member, members
 from tests.macaw.profile.records import record
 
 # m = 32 bytes; a core with arrays of 16 units, p = 2 bytes.
@@ -29,6 +32,7 @@ def test_what_never_occurred_has_no_metric() -> None:
 
 
 def test_characterising() -> None:
+    """The rule of seed 001 ¶89-91."""
     made = found(**READING, t_cu_begin=200, t_cu_end=600, e_cu=4800, e_array=400)
     assert made["reads"].value == 8
     assert made["computes"].value == 2 * 4800 / 400 == 24
@@ -42,48 +46,80 @@ def test_characterising() -> None:
     [
         (1600, 1.0, True, "match"),
         (1500, 0.9375, True, "match"),
-        (800, 0.5, False, "it reads 2 bytes for each one that it computes on: keep on chip"),
+        (800, 0.5, False, "it reads 2 bytes for each one that it computes on"),
         (2400, 1.5, False, "it computes 1.5 times on each byte that it reads, no whole multiple"),
-        (3400, 2.125, False, "each byte is used 2 times"),
+        (
+            3400,
+            2.125,
+            False,
+            "it computes 2.12 times on each byte that it reads, no whole multiple",
+        ),
     ],
 )
 def test_equal_or_a_whole_multiple(uses: int, value: float, ok: bool, text: str) -> None:
+    """The rule of seed 001 ¶89, ¶92-94."""
     match = found(**READING, t_cu_begin=200, t_cu_end=600, e_cu=uses, e_array=400)["match"]
     assert (match.value, match.ok) == (value, ok)
     assert text in match.sentence
 
 
 def test_the_tolerance_can_be_set() -> None:
+    """The rule of seed 001 ¶92-94."""
     counters = {**READING, "t_cu_begin": 200, "t_cu_end": 600, "e_cu": 3400, "e_array": 400}
     assert found({"match": 0.2}, **counters)["match"].ok is True
 
 
 def test_partial_writes() -> None:
+    """The rule of seed 001 ¶95-97."""
     made = found(e_xwr=20, e_xwr_partial=5)["partial"]
     assert (made.value, made.ok) == (0.25, False)
-    assert made.sentence == (
-        "5 of 20 external writes are narrower than the memory's 32 bytes: gather results on chip and"
-        " write whole multiples of 32 bytes to addresses that are such multiples"
-    )
+    assert made.sentence == "5 of 20 external writes are narrower than the memory's 32 bytes"
     good = found(e_xwr=20, e_xwr_partial=2)["partial"]
     assert (good.value, good.ok) == (0.1, True)
-    assert ":" not in good.sentence
+    one = found(e_xwr=1, e_xwr_partial=1)["partial"]
+    assert one.sentence == "1 of 1 external write is narrower than the memory's 32 bytes"
+
+
+@pytest.mark.parametrize(("store", "judged"), [(4, False), (16, False), (32, True), (64, True)])
+def test_what_no_write_of_the_core_can_fill_is_no_fault(store: int, judged: bool) -> None:
+    """A word of 32 bytes and a core whose widest write has 16: the ratio is given, not judged (seed 001 ¶97)."""
+    cores = {"vc": Member("vc", "vc", 2, 16, 2, False, store=store)}
+    counters = record(0, 0, 9, e_xwr=4, e_xwr_partial=4).counters
+    (made,) = metrics.metrics("vc", counters, Machine(32, 16, 8, cores), metrics.thresholds({}))
+    assert made.value == 1
+    assert (made.ok, made.threshold) == ((False, 0.1) if judged else (None, None))
+    assert made.sentence.endswith(f", of which vc writes at most {store} at once") != judged
+
+
+def test_the_widest_writes_of_the_cores() -> None:
+    """Those of their instructions: a word, a vector register, a vector, a beat of the dma."""
+    config = api.configuration("tiny")
+    cores = members(Device(config))
+    assert {name: item.store for name, item in cores.items() if item.store} == {
+        "cp": 4,
+        "vc": 16,
+        "nnp": vector_bytes(config),
+        "dma": config["dma.width"],
+    }
 
 
 def test_blocked_accesses_of_both_kinds() -> None:
+    """The rule of seed 001 ¶99."""
     made = found(e_rd=60, e_wr=40, e_rd_blocked=10, e_wr_blocked=5)["blocked"]
     assert (made.value, made.ok) == (0.15, False)
-    assert "a bank is 8 bytes wide, 128 bytes apart is the same one" in made.sentence
+    assert made.sentence == (
+        "100 accesses of on-chip memory lost a bank to others for 15 cycles in all (a bank is 8"
+        " bytes wide, and what lies 128 bytes apart is in the same one)"
+    )
 
 
 def test_blocked_accesses_of_a_memory_of_its_own() -> None:
+    """They wait for banks, files and data alike, so no cause is named (seed 001 ¶99)."""
     cores = {"fim[0]": Member("fim[0]", "fim", 8, 16, 2, False, apart=True)}
     counters = record(0, 0, 1000, e_rd=1, e_rd_blocked=5).counters
     (made,) = metrics.metrics("fim[0]", counters, Machine(32, 16, 8, cores), metrics.thresholds({}))
     assert made.value == 5
-    assert made.sentence.startswith(
-        "1 access of its own memory waited 5 cycles: do something else between"
-    )
+    assert made.sentence == "1 access of its own memory waited 5 cycles in all"
 
 
 @pytest.mark.parametrize(
@@ -98,40 +134,23 @@ def test_waits_of_the_densest_stream_are_no_fault(blocked: int, value: float, ok
     machine = Machine(16, 16, 8, cores)
     found = {x.key: x for x in metrics.metrics("fim[0]", counters, machine, metrics.thresholds({}))}
     assert (found["blocked"].value, found["blocked"].ok) == (value, ok)
-    assert f"waited {blocked} cycles, 300 of them" in found["blocked"].sentence or blocked < 300
+    usual = f"{min(blocked, 300)} of them as in the densest stream"
+    assert found["blocked"].sentence.endswith(f"waited {blocked} cycles in all, {usual}")
     assert found["reads"].value == 5  # beats of 32 bytes, though external memory has 16
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "counters", "cost"),
-    [
-        ("blocked", 0.5, {"e_rd": 60, "e_wr": 8}, 34),
-        ("blocked", 9.0, {"e_rd": 300}, 100),
-        ("partial", 0.5, {"e_xwr_partial": 12}, 12),
-        ("match", 0.25, {}, 75),
-        ("match", 2.5, {}, 50),
-        ("utilisation", 0.2, {}, 60),
-    ],
-)
-def test_what_it_may_have_cost(
-    key: str, value: float, counters: dict[str, int], cost: float
-) -> None:
-    """Of a slice of 100 cycles."""
-    values = record(0, 0, 100, **counters).counters
-    item = Slice("vc", "vc", 0, 100, 0, 1, counters=values)
-    assert metrics.cost(Metric(key, value, 0.5), item) == pytest.approx(cost)
-
-
 def test_utilisation() -> None:
+    """The rule of seed 001 ¶100-101."""
     made = found(e_cu=4000, e_array=1000)["utilisation"]
     assert (made.value, made.ok) == (0.25, False)
-    assert made.sentence.startswith(
-        "4 of 16 compute units of vc work at a time: give each instruction"
+    assert made.sentence == (
+        "4 of 16 compute units of vc are at work on average, in the cycles in which its array works"
     )
     assert found({"utilisation": 0.25}, e_cu=4000, e_array=1000)["utilisation"].ok is True
 
 
 def test_every_row_is_used_and_explained() -> None:
+    """The rule of seed 001 ¶86-88."""
     everything = found(
         **READING,
         t_cu_begin=1,

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from macaw.profile import chart, report
-from macaw.profile.model import Profile, Slice
+from macaw.profile.model import Difference, Group, Metric, Profile, Slice
 from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
 
 
@@ -64,7 +64,7 @@ def test_the_bottleneck_is_marked_and_named() -> None:
     text = shown(by_hand())
     assert re.search(r"^> pe  ", text, flags=re.M)
     assert "bottleneck: pe\n  pe is busy for 660 of 1,000 cycles.\n" in text
-    assert "its longest instruction: net.s:60: exe ib=0 (pe[1], 400 cycles)" in text
+    assert "longest in all takes net.s:60: exe ib=0 (pe[1], at most 400 cycles at a time)" in text
     assert "cycles less without the work of: pe 500, dma 20" in text
 
 
@@ -112,7 +112,7 @@ def test_a_screen_of_ascii_gets_ascii() -> None:
     text = shown(by_hand(), 60, encoding="ascii")
     assert "1,200 -> 1,000" in text
     assert set(bars(text, 60)["pe"]) <= set(" .:-=+*%#")
-    assert re.search(r"net\.s:61 \[bold\]\\xe9</\w+\.\.\. ", text)
+    assert re.search(r"net\.s:61 \[bold\]\\xe9</script><b>&\"' +500 ", text)
 
 
 @pytest.mark.parametrize(
@@ -144,3 +144,39 @@ def test_axis_labels_begin_in_the_columns_of_their_cycles() -> None:
     for label in text.split():
         assert text.split(label, 1)[0] == text[: int(label) * 100 // 1000] or label == "0"
     assert text.split() == ["0", "100", "200", "300", "400", "500", "600", "700", "800", "900"]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_places_are_whole_at_any_width(width: int) -> None:
+    """Two lines of a source never look the same; what is cut is the instruction (F36)."""
+    slices = [
+        Slice(
+            "dma", "dma", n, n + 90, n, 1, "transfer 1, 128 bytes", f"a_long_name_of_a.s:{1600 + n}"
+        )
+        for n in range(9)
+    ]
+    groups = tuple(Group(item, (Metric("blocked", 0.5, 0.1, False),)) for item in slices)
+    made = replace(by_hand(), tracks=(track("dma", "dma", slices),), groups=groups)
+    text = shown(made, width)
+    for n in range(9):
+        assert len(re.findall(rf"^dma +a_long_name_of_a\.s:{1600 + n}\b", text, flags=re.M)) == 1
+    assert ("transfer 1, 128 bytes" in text) == (width == 100)
+
+
+def test_other_places_of_a_finding() -> None:
+    first = by_hand().findings[0]
+    made = replace(
+        by_hand(), findings=(replace(first, others=tuple(f"net.s:{n}: exe" for n in range(5))),)
+    )
+    text = " ".join(shown(made).split())
+    assert "the same at 5 places more: net.s:0: exe, net.s:1: exe, net.s:2: exe, ..." in text
+
+
+def test_what_is_not_judged_is_a_note() -> None:
+    items = (
+        Difference("work of pe", 2, 1, None, "work of pe: 2 before, 1 now (-50.0%)"),
+        Difference("cycles", 1, 1, None, "cycles: 1 before, 1 now (+0.0%), as before"),
+    )
+    text = shown(replace(by_hand(), differences=items))
+    assert "  note   work of pe: 2 before" in text
+    assert "  same   cycles: 1 before" in text

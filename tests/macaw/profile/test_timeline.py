@@ -49,6 +49,7 @@ def test_a_wait_is_no_work() -> None:
 
 
 def test_rows_are_unions_of_their_cores() -> None:
+    """The rule of seed 001 ¶103-104."""
     cores = {"cp": CP, **PE}
     records: dict[str, list[Record]] = {
         "pe[0]": [record(0, 5, 20), record(1, 30, 40)],

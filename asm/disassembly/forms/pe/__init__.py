@@ -19,6 +19,7 @@ from asm.disassembly.forms.pe.records import records
 from asm.disassembly.labels import Labels, directive, in_body
 from asm.program import Program, Section
 from isa import codec, config, pe
+from isa.model import Structure
 
 
 class CoreForm(Form):
@@ -117,8 +118,8 @@ def _sequence_lines(sequence: Sequence, start: int, labels: Labels) -> list[str]
     lines = [directive(", ".join(words))]
     if (header["inner"], header["outer"]) != (1, 1):
         lines.append(directive(f".loop inner={header['inner']}, outer={header['outer']}"))
-    for step in sequence.steps:
-        lines.append(directive(_step_text(step, sequence)))
+    for kind, record in sequence.records:
+        lines.append(directive(_record_text(kind, record, sequence)))
     if header["then"]:
         lines.append(directive(f".then ib={header['then'] - pe.THEN}"))
     lines += [in_body(codec.describe(found)) for found in sequence.instructions]
@@ -128,17 +129,20 @@ def _sequence_lines(sequence: Sequence, start: int, labels: Labels) -> list[str]
 _IN_SEQ = ("state", "pipeline", "activation", "reduction", "shift", "window", "pop")
 
 
-def _step_text(step: Mapping[str, int], sequence: Sequence) -> str:
+def _record_text(kind: Structure, record: Mapping[str, int], sequence: Sequence) -> str:
     """`.step mac[0].base, inner=1, outer=2`; the number counts instructions of that mnemonic."""
-    row = sequence.instructions[step["instruction"]].row
-    before = sequence.instructions[: step["instruction"]]
-    number = sum(found.row is row for found in before)
+    found = sequence.instructions[record["instruction"]]
+    row, before = found.row, sequence.instructions[: record["instruction"]]
+    number = sum(other.row is row for other in before)
     names = [operand.name for operand in row.operands]
     places = {pe.ENTRY_OF[name]: name for name in names if name in pe.ENTRY_OF}
-    if step["operand"] not in places:
+    strides = kind is pe.STRIDE
+    entry = record["operand"] - pe.STRIDE_KIND * strides
+    if entry not in (pe.strided(row, found.values) if strides else places):
         raise Unlike
-    operand = places[step["operand"]]
-    return f".step {row.mnemonic}[{number}].{operand}, inner={step['inner']}, outer={step['outer']}"
+    members = ("pe", "cluster") if strides else ("inner", "outer")
+    given = ", ".join(f"{name}={record[name]}" for name in members)
+    return f".{kind.name} {row.mnemonic}[{number}].{places[entry]}, {given}"
 
 
 def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from asm.disassembly.labels import Labels
 from asm.program import Section
 from isa import codec, pe
+from isa.model import Structure
 
 
 class Unlike(Exception):
@@ -36,7 +37,7 @@ class Sequence:
     offset: int
     size: int
     header: Mapping[str, int]
-    steps: tuple[Mapping[str, int], ...]
+    records: tuple[tuple[Structure, Mapping[str, int]], ...]  # steps and strides
     instructions: tuple[codec.Decoded, ...]
 
 
@@ -153,10 +154,11 @@ def read_sequence(data: bytes, place: int) -> Sequence:
     """The sequence at `place`. Raises as `read` does."""
     header = codec.unpack(pe.SEQUENCE, data, place)
     end = place + pe.SEQUENCE.size
-    steps, instructions = [], []
-    for _ in range(header["steps"]):
-        steps.append(codec.unpack(pe.STEP, data, end))
-        end += pe.STEP.size
+    records, instructions = [], []
+    for _ in range(header["records"]):
+        kind = pe.record_kind(data, end)
+        records.append((kind, codec.unpack(kind, data, end)))
+        end += pe.RECORD_SIZE
     for _ in range(header["count"]):
         word = int.from_bytes(data[end : end + pe.INSTRUCTION_BYTES], "little")
         if end + pe.INSTRUCTION_BYTES > len(data):
@@ -165,11 +167,12 @@ def read_sequence(data: bytes, place: int) -> Sequence:
         end += pe.INSTRUCTION_BYTES
     if header["then"] and not pe.THEN <= header["then"] < pe.THEN + pe.BUFFERS:
         raise Unlike
-    if any(step["instruction"] >= header["count"] for step in steps):
+    if any(record["instruction"] >= header["count"] for _, record in records):
         raise Unlike
-    if steps and header["pipeline"] == pe.SHORT_PIPELINE:
+    stepped = any(kind is pe.STEP for kind, _ in records)
+    if stepped and header["pipeline"] == pe.SHORT_PIPELINE:
         raise Unlike
-    return Sequence(place, end - place, header, tuple(steps), tuple(instructions))
+    return Sequence(place, end - place, header, tuple(records), tuple(instructions))
 
 
 # --- writing, to compare ------------------------------------------------------------------
@@ -213,8 +216,8 @@ def _packet_bytes(packet: Packet) -> bytes:
 
 def _sequence_bytes(sequence: Sequence) -> bytes:
     written = codec.pack(pe.SEQUENCE, sequence.header)
-    for step in sequence.steps:
-        written += codec.pack(pe.STEP, step)
+    for kind, record in sequence.records:
+        written += codec.pack(kind, record)
     for found in sequence.instructions:
         written += codec.encode(found.row, found.values).to_bytes(pe.INSTRUCTION_BYTES, "little")
     return written

@@ -63,12 +63,12 @@ def _sequences(section: Section, labels: Labels, end: int, wanted: set[int]) -> 
         except _ERRORS:
             continue
         end = offset + pe.SEQUENCE.size
-        first = start + end + len(sequence.steps) * pe.STEP.size
+        first = start + end + len(sequence.records) * pe.RECORD_SIZE
         text = _text(pe.SEQUENCE, sequence.header)
         yield Record(start + offset, pe.SEQUENCE.size, text, begins=first)
-        for step in sequence.steps:
-            yield Record(start + end, pe.STEP.size, _text(pe.STEP, step), begins=first)
-            end += pe.STEP.size
+        for kind, record in sequence.records:
+            yield Record(start + end, kind.size, _text(kind, record), begins=first)
+            end += kind.size
         for found in sequence.instructions:
             text, at = statement(codec.describe(found)), start + end
             yield Record(at, pe.INSTRUCTION_BYTES, text, begins=at)

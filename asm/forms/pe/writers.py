@@ -1,0 +1,85 @@
+"""Which PEs have results to write: all, or after a reduction PE 0 of each cluster alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from isa.pe import FUNCTIONS, SCALAR_REDUCTIONS, SCALAR_SOURCE
+from isa.rows import Instruction
+
+
+class Move(NamedTuple):
+    """What an instruction of a sequence does to the output queue."""
+
+    mnemonic: str  # mac, spu or st
+    source: int = 0  # block that st and spu read; of mac and nonsf the accumulator
+    target: int | None = 0  # block that spu writes; None: the scalar unit
+    reads: bool = False  # of spu: it reads a block, unless a sum is chained into it
+    copies: bool = False  # the PEs that hold the source get the target
+    first: bool = False  # PE 0 of each cluster alone gets the target
+    chains: bool = False  # of a mac: its sum goes on into the special-function unit
+
+
+def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
+    """The move of an instruction with these operands; None: it touches no block here."""
+    if row.mnemonic == "mac":
+        return Move("mac", values.get("acc", 0), chains=bool(values.get("sfu")))
+    if row.mnemonic == "st":
+        return Move("st", source=values.get("base", 0))
+    if row.mnemonic != "spu":
+        return None
+    function, source = FUNCTIONS[values["function"]], values.get("src", 0)
+    reduces = function == "reduce"
+    target = None if reduces and reduction in SCALAR_REDUCTIONS else values.get("dst", 0)
+    from_scalar = function == "nonsf" and source >= SCALAR_SOURCE
+    reads = function != "nonsf"
+    return Move("spu", source, target, reads, reads and not reduces, reduces or from_scalar)
+
+
+def stores_early(moves: Sequence[Move]) -> bool:
+    """Whether something is stored before the last mac: without `shift` and `last`, too."""
+    macs = [at for at, one in enumerate(moves) if one.mnemonic == "mac"]
+    return any(one.mnemonic == "st" for one in moves[: macs[-1] if macs else 0])
+
+
+def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -> bool:
+    """Whether all results that an exe with these flags writes are those of PEs 0 alone.
+
+    `unknown` is the answer for a block that no instruction of the sequence writes before.
+    """
+    last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
+    if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):
+        return False  # each PE moves its sums out
+    held: dict[int, bool] = {}  # by block: PE 0 alone holds results there
+    line: list[int] = []  # accumulators that wait for a special function
+    written: list[bool] = []
+    for at, one in enumerate(moves):
+        after = at > last_mac
+        if one.mnemonic == "mac":
+            if one.chains and one.source not in line:
+                line.append(one.source)
+        elif one.mnemonic == "st":
+            if not after or last != shift:
+                written.append(held.get(one.source, unknown))
+        elif not after or last or shift:
+            chained = bool(line) and one.reads
+            if chained:
+                line.pop(0)
+            elif not one.reads and one.source in line:
+                line.remove(one.source)
+            raw = after and not last  # raw sums go past the special functions, reductions too
+            if one.target is None:
+                continue
+            if (one.copies or (raw and one.reads)) and not chained:
+                held[one.target] = held.get(one.source, unknown)
+            else:
+                held[one.target] = one.first and not (raw and one.reads)
+            if after and shift and last and not _read_later(one.target, moves[at + 1 :]):
+                written.append(held[one.target])
+    return bool(written) and all(written)
+
+
+def _read_later(block: int, moves: Sequence[Move]) -> bool:
+    """Whether a special function to come reads a block, so that it is not streamed."""
+    return any(one.reads and one.source == block for one in moves)

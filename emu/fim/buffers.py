@@ -1,0 +1,274 @@
+"""Words of a producer and a consumer: pointers of buffers, push, pull, locks (seed 004 ¶48-51).
+
+A push takes its columns at once, and each is stored when its data are: from then on the end pointer
+has it. Consumers and the host see the end pointer only; a pull that it does not reach yet waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emu.core import NEVER
+from emu.faults import Fault
+from emu.fim.guards import check_column, check_lock, check_producer
+from emu.fim.operations import SLOT, check_slice, slice_of, step_slot
+from emu.fim.state import NOBODY, NOWHERE, Block, Buffer
+from emu.fim.turns import done, wait, wake, went_on
+from isa.fim import PULLED, PUSHED
+from isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, GIO, ROP, RZ
+
+if TYPE_CHECKING:
+    from emu.fim.processor import Island
+
+Values = Mapping[str, int]
+
+
+def end_at(buffer: Buffer, time: int) -> int:
+    """The end pointer as others see it at a cycle."""
+    return buffer.end - sum(arrival > time for arrival in buffer.arrivals)
+
+
+def _stored(buffer: Buffer, count: int) -> int:
+    """The cycle from which on so many columns lie before the end; NEVER: a push is missing."""
+    behind = buffer.end - buffer.start - count
+    if behind < 0:
+        return NEVER
+    return 0 if behind >= len(buffer.arrivals) else buffer.arrivals[-1 - behind]
+
+
+def _all_stored(buffer: Buffer) -> int:
+    return buffer.arrivals[-1] if buffer.arrivals else 0
+
+
+def _offset(island: Island, column: int) -> int:
+    """The offset in the island's memory of a column that a pointer names."""
+    return (column - island.first_column) * COLUMN_BYTES
+
+
+# --- pointers ---
+
+
+def pointer(register: int) -> tuple[int, str] | None:
+    """The buffer and the part of a memory-mapped register, by its number; None: another one."""
+    if register < BUFFER_REGISTERS:
+        return None
+    buffer, part = divmod(register - BUFFER_REGISTERS, len(BUFFER_PARTS))
+    return buffer, BUFFER_PARTS[part]
+
+
+def pointer_free(island: Island, block: Block, values: Values) -> int:
+    """From which cycle on an `mmr` may be done.
+
+    `low` and `end` go somewhere when what was pushed is stored, `end` when what the block has
+    written is, too: it says that these columns are there.
+    """
+    found = pointer(values["register"])
+    if found is None or found[1] not in ("low", "end"):
+        return 0
+    time = _all_stored(island.buffers[found[0]])
+    if found[1] == "end":
+        time = max(time, *(island.dram.written[bank] for bank in block.banks))
+    return time
+
+
+def point(island: Island, block: Block, number: int, part: str, value: int) -> None:
+    """Move a pointer of a buffer. Raises `Fault`."""
+    buffer = island.buffers[number]
+    name = f"b{number}_{part}"
+    first, last = island.first_column, island.first_column + island.geometry.size // COLUMN_BYTES
+    if not first <= value <= last - (part == "low"):
+        raise Fault(
+            "isolation violation",
+            f"{name} names {island.address(value):#010x}, which is not in {island.name},"
+            f" {island.address(first):#010x} to {island.address(last) - 1:#010x}",
+            {"address": island.address(value)},
+        )
+    check_lock(island, block, number, f"{name} is moved")
+    if part in ("start", "end"):
+        _check_low(buffer, number, f"{name} is moved")
+        if not buffer.low <= value <= buffer.high:
+            raise Fault(
+                "out-of-range access",
+                f"{name} names {island.address(value):#010x}, outside of the buffer,"
+                f" {island.address(buffer.low):#010x} to {island.address(buffer.high):#010x}",
+                {"address": island.address(value)},
+            )
+    if part != "start":
+        check_producer(island, block, number, f"{name} is moved")
+    match part:
+        case "low":
+            buffer.low = buffer.start = buffer.end = value
+        case "high":
+            buffer.high = value
+        case "start":
+            buffer.start = value
+        case "end":
+            buffer.end, buffer.producer = value, block.index
+    if part in ("low", "end"):
+        buffer.arrivals.clear()
+    wake(island, block, f"buffer {number}", sooner=True)
+
+
+def _check_low(buffer: Buffer, number: int, what: str) -> None:
+    """Raise `Fault` if no word has said where a buffer begins."""
+    if buffer.low == NOWHERE:
+        raise Fault(
+            "out-of-range access",
+            f"{what}, but no word has set b{number}_low: buffer {number} has no columns",
+            {"buffer": number},
+        )
+
+
+# --- the producer ---
+
+
+def push(island: Island, block: Block, values: Values, limit: int) -> bool:
+    """Store a register of each bank behind the end."""
+    number = values["buffer"]
+    buffer, count = island.buffers[number], len(block.banks)
+    _check_push(island, block, number)
+    file = PUSHED[values["register"]]
+    slot = block.registers[SLOT]
+    if file == RZ:
+        check_slice(island, slot)
+        data = slice_of(island.state.rz, block.places, slot)
+        step_slot(block)
+    else:
+        data = getattr(island.state, file)[block.places]
+    told = island.remembered
+    if told is not None:
+        told.pushes(block, file, slot)
+    buffer.arrivals = [arrival for arrival in buffer.arrivals if arrival > block.time]
+    island.dram.begin(block.time)
+    time = block.time
+    for bank, column in enumerate(data):
+        offset = _offset(island, buffer.end)
+        place = island.geometry.place(offset)
+        time, stored = island.dram.access(place.bank, place.row, time, True, island.divider)
+        time += island.divider
+        island.store(offset, column.tobytes())
+        if told is not None:
+            told.pushed(bank, offset)
+        _refresh(island, place.bank, place.row, place.column, column)
+        buffer.end += 1
+        buffer.arrivals.append(stored)
+        block.stored = max(block.stored, stored)
+    buffer.producer = block.index
+    island.counts["pushed"] += count
+    island.counts["column_writes"] += count
+    wake(island, block, f"buffer {number}")
+    return done(island, block, time)
+
+
+def _check_push(island: Island, block: Block, number: int) -> None:
+    """Raise `Fault` if a block cannot push a column of each of its banks."""
+    buffer, count = island.buffers[number], len(block.banks)
+    check_producer(island, block, number, "push")
+    _check_low(buffer, number, "push")
+    if buffer.end + count > buffer.high:
+        size, full = max(buffer.high - buffer.low, 0), buffer.end - buffer.low
+        raise Fault(
+            "buffer overflow",
+            f"push of {count} columns to buffer {number}: {full} of its {size} columns are pushed",
+            {"buffer": number, "size": size},
+        )
+    for column in range(buffer.end, buffer.end + count):
+        check_column(island, block, column, number)
+
+
+def register_there(island: Island, block: Block, values: Values) -> int:
+    """From which cycle on a register can be pushed."""
+    file = PUSHED[values["register"]]
+    time = block.rz_ready if file == RZ else block.pulled((file,))
+    if time > block.time:
+        kind = "cycles_alu" if file == RZ else "cycles_pull"
+        island.counts[kind] += island.aligned(time) - block.time
+    return time
+
+
+def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.uint8]) -> None:
+    """Let the sense amplifiers of a bank have what was written to a row that a block works on."""
+    for other in island.blocks:
+        if other.running and other.row == row and bank in other.banks:
+            island.state.iosa[bank, column] = data
+
+
+# --- the consumer ---
+
+
+def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
+    """Take columns from the start, or wait until the end is behind them."""
+    number = values["buffer"]
+    buffer = island.buffers[number]
+    count = 1 if values["all"] else len(block.banks)
+    there = _stored(buffer, count)
+    if there > block.time:
+        until = there if there == NEVER else island.aligned(there)
+        return wait(block, f"buffer {number}", f"{count} columns in buffer {number}", until)
+    island.counts["cycles_pull"] += went_on(block)
+    end = time = block.time
+    island.dram.begin(time)
+    taken, offsets = [], []
+    for _ in range(count):
+        offset = _offset(island, buffer.start)
+        offsets.append(offset)
+        place = island.geometry.place(offset)
+        time, end = island.dram.access(place.bank, place.row, time, False, island.divider)
+        time += island.divider
+        taken.append(np.frombuffer(island.banks.read(offset, COLUMN_BYTES), np.uint8))
+        buffer.start += 1
+    file = PULLED[values["register"]]
+    getattr(island.state, file)[block.places] = np.array(taken)
+    if island.remembered is not None:
+        island.remembered.pulled(block, file, offsets)
+    setattr(block, f"{file}_ready", max(end, block.pulled((file,))))
+    island.counts["pulled"] += count
+    island.counts["column_reads"] += count
+    return done(island, block, time)
+
+
+# --- locks ---
+
+
+def lock(island: Island, block: Block, values: Values, limit: int) -> bool:
+    """Take a lock, or wait until its owner gives it back."""
+    number = values["buffer"]
+    buffer = island.buffers[number]
+    if buffer.owner == block.index:
+        raise Fault(
+            "lock violation",
+            f"block {block.index} has the lock of buffer {number} already",
+            {"buffer": number},
+        )
+    if buffer.owner != NOBODY:
+        what = f"the lock of buffer {number}, block {buffer.owner} has it"
+        return wait(block, f"lock {number}", what)
+    island.counts["cycles_lock"] += went_on(block)
+    buffer.owner = block.index
+    return done(island, block, block.time + island.divider)
+
+
+def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
+    """Give a lock back."""
+    number = values["buffer"]
+    buffer = island.buffers[number]
+    if buffer.owner != block.index:
+        owner = "nobody" if buffer.owner == NOBODY else f"block {buffer.owner}"
+        raise Fault(
+            "lock violation",
+            f"block {block.index} gives the lock of buffer {number} back, which {owner} has",
+            {"buffer": number},
+        )
+    buffer.owner = NOBODY
+    wake(island, block, f"lock {number}")
+    return done(island, block, block.time + island.divider)
+
+
+def all_there(island: Island, block: Block, values: Values) -> int:
+    """From which cycle on a block may end."""
+    written = (island.dram.written[bank] for bank in block.banks)
+    return max(block.rz_ready, block.stored, block.pulled((ROP, GIO)), *written)

@@ -1,0 +1,168 @@
+"""Operations that the host starts by their numbers, without a program (seed 004 ¶46).
+
+The number comes on spare bits of a column command: the address gives island, row and column, a
+mask the banks. The circuits' registers say what operations 6 to 8 compute: the host has stored
+them, or a block has left them. Circuits whose registers are equal act in lock-step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from emu.core import NEVER
+from emu.faults import Fault
+from emu.fim import tracing
+from emu.fim.operations import load_rows, operate
+from emu.fim.state import HOST, Block
+from emu.windows import Later
+from isa.codec import Decoded
+from isa.fim import CORE
+from isa.fim_circuit import CIRCUIT_REGISTERS, OPERATIONS, REGISTERS
+from isa.fim_islands import Place
+
+if TYPE_CHECKING:
+    from emu.fim.processor import Island
+
+_FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
+
+
+def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
+    """Do an operation in the banks of a mask, of an empty one in the place's: when it came.
+
+    Raises `Fault`; `Later` while a block works with one of the banks.
+    """
+    if number >= len(OPERATIONS):
+        raise Fault(
+            "bad mask",
+            f"operation {number}: circuits have 0 to {len(OPERATIONS) - 1}",
+            {"number": number},
+        )
+    banks = _banks(island, mask) if mask else [place.bank]
+    for block in island.blocks:
+        shared = set(banks) & set(block.banks)
+        if block.running and shared:
+            on = f"bank {min(shared)} of {island.name}, which block {block.index} works with"
+            raise Later(on, 1 << island.number, NEVER)
+    operation, came = OPERATIONS[number], time
+    column = place.column if operation.has_column else 0
+    word = Decoded(_FIM, {"n": number, "col": column, "inc": 0, "repeat": 1})
+    for together in _alike(island, banks):
+        block = _block(island, together, time)
+        island.dram.begin(time)
+        if operation.has_column:
+            _open(island, block, place.row)
+        _do(island, block, word)
+        came = max(came, block.time - island.divider)
+        _keep(island, block)
+    return came
+
+
+def _banks(island: Island, mask: int) -> list[int]:
+    count = island.geometry.banks
+    if mask >> count:
+        number = mask.bit_length() - 1
+        raise Fault(
+            "bad mask",
+            f"the mask {mask:#x} of banks has bit {number} set:"
+            f" {island.name} has banks 0 to {count - 1}",
+            {"mask": mask},
+        )
+    return [bank for bank in range(count) if mask >> bank & 1]
+
+
+def _alike(island: Island, banks: Sequence[int]) -> Iterator[list[int]]:
+    """The banks whose circuits' registers are equal."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for bank in banks:
+        found.setdefault(tuple(island.circuits[bank].registers), []).append(bank)
+    yield from found.values()
+
+
+def _block(island: Island, banks: list[int], time: int) -> Block:
+    """A block of one word that these circuits do next."""
+    circuits = [island.circuits[bank] for bank in banks]
+    begin = island.aligned(max(time, *(circuit.time for circuit in circuits)))
+    acting = island.device.acting
+    address = None if acting is None else acting.next_address
+    return Block(
+        HOST,
+        banks,
+        address or 0,
+        begin,
+        registers=list(circuits[0].registers),
+        rz_ready=max(circuit.rz_ready for circuit in circuits),
+        alu_free=max(circuit.alu_free for circuit in circuits),
+    )
+
+
+def _open(island: Island, block: Block, row: int) -> None:
+    """Open the row of the command where it is not open; another one is closed first."""
+    others = [bank for bank in block.banks if island.dram.rows[bank] != row]
+    if others:
+        at = island.dram.open(others, row, block.time, island.divider, bus=True)
+        block.time = at + island.divider
+        island.counts["activations"] += len(others)
+    load_rows(island, block.banks, row)  # what the host has written, too
+    block.row = row
+
+
+def _do(island: Island, block: Block, word: Decoded) -> None:
+    if island.tracing or island.listeners:
+        tracing.absorb(island)
+        island.tallied, island.alone = None, False
+        tracing.step(island, block, word, operate, NEVER)
+    else:
+        operate(island, block, word.values, NEVER)
+
+
+def _keep(island: Island, block: Block) -> None:
+    """What the circuits are at now, and until when."""
+    for bank in block.banks:
+        circuit = island.circuits[bank]
+        circuit.time, circuit.registers = block.time, list(block.registers)
+        circuit.rz_ready, circuit.alu_free = block.rz_ready, block.alu_free
+    written = (island.dram.written[bank] for bank in block.banks)
+    sent = 0 if island.sent == NEVER else island.sent
+    island.sent = island.aligned(max(sent, block.time, block.rz_ready, *written))
+    island.settle()
+
+
+# --- circuits' registers, as the host sees them ---
+
+
+def read(island: Island, name: str) -> int:
+    """A register of the circuit of bank 0."""
+    place = CIRCUIT_REGISTERS.index(name)
+    for block in island.blocks:
+        if block.running and 0 in block.banks:
+            return block.registers[place]
+    return island.circuits[0].registers[place]
+
+
+def write(island: Island, name: str, value: int, time: int) -> None:
+    """Set a register of all circuits that no block works with. Raises `Fault`."""
+    place = CIRCUIT_REGISTERS.index(name)
+    greatest = REGISTERS[place].greatest
+    if value > greatest:
+        raise Fault(
+            "out-of-range access",
+            f"the register {name} of {island.name} takes 0 to {greatest}, not {value}",
+            {"value": value},
+        )
+    taken = {bank for block in island.blocks if block.running for bank in block.banks}
+    for bank, circuit in enumerate(island.circuits):
+        if bank not in taken:
+            circuit.registers[place] = value
+    if island.remembered is not None:
+        acting = island.device.acting
+        address = None if acting is None else acting.next_address
+        island.remembered.host_sets(name, value, time, address)
+
+
+def leave(island: Island, block: Block) -> None:
+    """A block has ended: its circuits keep their registers."""
+    for bank in block.banks:
+        circuit = island.circuits[bank]
+        circuit.time = circuit.rz_ready = circuit.alu_free = 0
+        circuit.registers = list(block.registers)

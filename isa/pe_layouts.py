@@ -1,0 +1,115 @@
+"""pe: the words of commands and instructions, which the rows of `isa.pe` are made of.
+
+Bit 7 of a command and bit 11 of an instruction are the seed's first bits (seed 000, Tables 1 and 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isa.kinds import Choice, Flag, Immediate
+from isa.rows import Field, Format
+
+ACCUMULATORS = 4
+# Bits, and bytes in memory.
+COMMAND_BITS, COMMAND_BYTES = 8, 1
+INSTRUCTION_BITS, INSTRUCTION_BYTES = 12, 2
+
+SUMS = tuple(f"acc{number}" for number in range(ACCUMULATORS))
+
+
+@dataclass(frozen=True)
+class Sums(Immediate):
+    """What may be the number of an accumulator; a step may make it another one."""
+
+    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+        return SUMS
+
+
+@dataclass(frozen=True)
+class Destination(Choice):
+    """Where an ld puts its segment."""
+
+    def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
+        return SUMS if self.choices[value] == "psums" else ()
+
+
+_BUFFER = Immediate(5)
+_BLOCK = Immediate(4)
+
+COMMAND = Format(
+    "command",
+    COMMAND_BITS,
+    (
+        Field("op", "7"),
+        Field("marker", "6"),
+        Field("reserved", "5"),
+        Field("ib", "4:0", _BUFFER),
+    ),
+    size=COMMAND_BYTES,
+)
+EXE = Format(
+    "exe",
+    COMMAND_BITS,
+    (
+        Field("op", "7"),
+        Field("shift", "6", Flag("shift")),
+        Field("last", "5", Flag("last")),
+        Field("ib", "4:0", _BUFFER),
+    ),
+    size=COMMAND_BYTES,
+)
+MARKER = Format(
+    "marker",
+    COMMAND_BITS,
+    (Field("op", "7"), Field("marker", "6"), Field("begin", "5"), Field("g", "4:0", _BUFFER)),
+    size=COMMAND_BYTES,
+)
+MAC = Format(
+    "mac",
+    INSTRUCTION_BITS,
+    (
+        Field("op", "11:10"),
+        Field("balance", "9", Flag("balance")),
+        Field("sfu", "8", Flag("sfu")),
+        Field("base", "7:4", _BLOCK),
+        Field("acc", "3:2", Sums(2)),
+        Field("reserved", "1:0"),
+    ),
+    size=INSTRUCTION_BYTES,
+)
+DESTINATIONS = ("weights", "activations", "psums", "both")
+LD = Format(
+    "ld",
+    INSTRUCTION_BITS,
+    (
+        Field("op", "11:10"),
+        Field("destination", "9:8", Destination(DESTINATIONS)),
+        Field("base", "7:4", _BLOCK),
+        Field("reserved", "3:0"),
+    ),
+    size=INSTRUCTION_BYTES,
+)
+ST = Format(
+    "st",
+    INSTRUCTION_BITS,
+    (
+        Field("op", "11:10"),
+        Field("reserved_high", "9:8"),
+        Field("base", "7:4", _BLOCK),
+        Field("reserved_low", "3:0"),
+    ),
+    size=INSTRUCTION_BYTES,
+)
+FUNCTIONS = ("nonsf", "activation", "reduce", "requantise")
+SPU = Format(
+    "spu",
+    INSTRUCTION_BITS,
+    (
+        Field("op", "11:10"),
+        Field("function", "9:8", Choice(FUNCTIONS)),
+        Field("src", "7:4", Sums(4)),
+        Field("dst", "3:0", _BLOCK),
+    ),
+    size=INSTRUCTION_BYTES,
+)

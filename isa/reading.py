@@ -1,0 +1,65 @@
+"""The bytes of a file that a user names. Every room reads them here, and nowhere else.
+
+A plain file is read up to a limit. What is none may have no end, or wait for a writer for ever: it
+is refused before it is read. Only a pipe that the shell has opened for the command may be read
+(`/dev/stdin`, and `/dev/fd/63` of a process substitution).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+MOST_BYTES = 1 << 32  # of any file: what a device of 32-bit addresses can hold
+MOST_TEXT = 1 << 20  # of a description or a script
+MOST_SOURCE = 1 << 28  # of a source
+_PIECE = 1 << 20
+_OPEN_PIPES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+
+
+class UnreadableError(Exception):
+    """A file cannot be read; the message is the reason alone."""
+
+
+def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
+    """The bytes of a file of at most `limit` bytes. Raises `UnreadableError`."""
+    try:
+        _check(Path(path).stat(), os.fspath(path), limit)
+        with Path(path).open("rb") as stream:
+            _check(os.fstat(stream.fileno()), os.fspath(path), limit)
+            pieces, left = [], limit
+            while left >= 0 and (piece := stream.read(min(_PIECE, left + 1))):
+                pieces.append(piece)
+                left -= len(piece)
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error) or type(error).__name__) from None
+    except ValueError as error:  # no name of a file at all
+        raise UnreadableError(str(error)) from None
+    if left < 0:
+        raise UnreadableError(f"it is longer than {limit} bytes")
+    return b"".join(pieces)
+
+
+def is_pipe(path: str | os.PathLike[str]) -> bool:
+    """Whether this is a pipe that may be read: once."""
+    try:
+        return _is_open_pipe(Path(path).stat(), os.fspath(path))
+    except (OSError, ValueError):
+        return False
+
+
+def _is_open_pipe(found: os.stat_result, path: str) -> bool:
+    return stat.S_ISFIFO(found.st_mode) and path.startswith(_OPEN_PIPES)
+
+
+def _check(found: os.stat_result, path: str, limit: int) -> None:
+    """Raise `UnreadableError` for what is not to be read."""
+    mode = found.st_mode
+    if stat.S_ISDIR(mode):
+        raise UnreadableError("Is a directory")
+    if stat.S_ISREG(mode):
+        if found.st_size > limit:
+            raise UnreadableError(f"it is longer than {limit} bytes")
+    elif not _is_open_pipe(found, path):
+        raise UnreadableError("it is a device, a pipe or a socket, no plain file")

@@ -1,0 +1,316 @@
+"""What a plain machine does, act by act, and where points would stop it: the witness of walks.
+
+A device of the reference engine runs alone, without a session: before each act the clock asks
+`pause`, after it `acted` is told. What is noted there says which core comes to which instruction
+before an act, and what values are after it. Breaks, probes, checkpoints take no part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from emu.core import NEVER
+from emu.device import Device
+from macaw.running import configuration_of
+
+BREAKS = ("break", "tbreak")
+
+
+@dataclass
+class Act:
+    """One act: of a core, or of the arbiter of on-chip memory (None)."""
+
+    core: str | None
+    before: tuple[int, int]  # the position right before it
+    begins: tuple[int, ...]  # the instructions that a core of those that halt comes to
+    waits: bool = False  # the core waits for another one, or for memory
+    after: tuple[int, int] = (0, 0)
+    retired: dict[str, int] = field(default_factory=dict)
+    values: tuple[int, ...] = ()
+    running: set[str] = field(default_factory=set)
+    stack: int = 0
+    events: list[tuple[str, str, dict[str, int]]] = field(default_factory=list)
+
+
+class Trace:
+    """All acts of a program, and its state before the first one."""
+
+    def __init__(self, program, inputs, focus, values):
+        self.program, self.focus, self._values = program, focus, values
+        device = self.device = Device(configuration_of(program), engine="reference")
+        device.load(program)
+        for name, array in inputs.items():
+            device.write_tensor(name, array)
+        self.acts: list[Act] = []
+        self._words: dict[tuple[str, int], object] = {}  # of islands' blocks: where they are
+        self._present: Act | None = None
+        self.start = self._noted(Act(None, (0, 0), ()))
+        device.pause, device.acted = self._before, self._after
+        device.listen(self._hear)
+        self.end = device.run()
+        assert self.end.reason == "exit", self.end
+        device.pause = device.acted = None
+        self.position = device.position
+
+    def _before(self):
+        core = self.device.acting
+        waits = core.waiting is not None
+        self._present = Act(core.name, (self.device.cycle, core.number), (), waits)
+        if core.table.name == "fim":
+            self._present.begins = tuple(self._words_of(core))
+        elif core.halts and not waits:
+            self._present.begins = (core.next_address,)  # if it announces it
+        return False
+
+    def _words_of(self, core):
+        """The words that blocks of an island come to in this cycle, each once."""
+        for block in core.blocks:
+            if block.running and block.time == core.time and not block.repeat and not block.waiting:
+                word = core.device.cycle, block.pc, tuple(map(tuple, block.loops))
+                known = self._words.get((core.name, block.index))
+                if known is None or known[1:] != word[1:]:
+                    self._words[core.name, block.index] = word
+                    yield block.pc
+
+    def _hear(self, event):
+        if self._present is not None:
+            self._present.events.append((event.kind, event.core.name, dict(event.values)))
+
+    def _after(self, core):
+        act = self._present
+        if core is None:
+            act = Act(None, (self.device.cycle, NEVER), (), events=act.events if act else [])
+            act.after = self.device.cycle + 1, 0
+        else:
+            act.after = self.device.position
+            if core.table.name != "fim":
+                told = [x for kind, name, x in act.events if kind == "instruction"]
+                if not told:
+                    act.begins = ()
+        self.acts.append(self._noted(act))
+        self._present = Act(None, (0, 0), ())  # for the arbiter's announcements
+
+    def _noted(self, act):
+        for core in self.device.order:
+            core.sync()
+        act.retired = {core.name: core.retired for core in self.device.order}
+        act.running = {core.name for core in self.device.order if core.running}
+        act.values = tuple(value(self.device) for value in self._values)
+        core = self.device.cores[self.focus]
+        act.stack = int(core.x[2]) if core.inlines == "x" else 0
+        return act
+
+    # Looking things up
+
+    def state(self, done):
+        """What was noted when so many acts were done."""
+        return self.acts[done - 1] if done else self.start
+
+    def done(self, position):
+        """How many acts come before a position."""
+        return sum(act.before < position for act in self.acts)
+
+    @cached_property
+    def own(self):
+        """Of each instruction of the focus: the act that begins it, its address."""
+        return [
+            (at, address)
+            for at, act in enumerate(self.acts)
+            if act.core == self.focus
+            for address in act.begins
+        ]
+
+    def coming(self, core, done):
+        """The act before which a core that runs comes to its next instruction, or its words."""
+        if core not in self.state(done).running:
+            return None
+        for at in range(done, len(self.acts)):
+            act = self.acts[at]
+            if act.core == core and (act.begins or act.waits or core != "vc"):
+                return at if act.begins else None
+        return None  # vc alone has acts that only wait for operands
+
+    def landed(self, retired):
+        """The position at which the focus has done so many instructions, in the first place."""
+        if not retired:
+            return 0, 0
+        return next(act.after for act in self.acts if act.retired[self.focus] >= retired)
+
+    # Lines and calls of the focus
+
+    def line(self, address):
+        found = self.program.line_at(address)
+        return None if found is None else (found.file, found.line)
+
+    def begins_line(self, address):
+        return self.line(address) is not None and self.line(address) != self.line(address - 4)
+
+    def flow(self, address):
+        """ "call", "return" or nothing, by the bits of a RISC-V jump."""
+        section = self.program.section_at(address)
+        at = address - section.address
+        word = int.from_bytes(section.data[at : at + 4], "little")
+        if word & 0x7F not in (0x6F, 0x67):
+            return ""
+        if word >> 7 & 31:
+            return "call"
+        return "return" if word & 0x7F == 0x67 else ""
+
+    def over(self, number):
+        """Of instruction `number` of the focus, a call: the one that comes after it, if any."""
+        act, address = self.own[number]
+        stack = self.state(act).stack
+        for later in range(number + 1, len(self.own)):
+            at, there = self.own[later]
+            if there == address + 4 and self.state(at).stack >= stack:
+                return later
+        return None
+
+
+@dataclass
+class Point:
+    """A point as the oracle has it."""
+
+    number: int
+    kind: str
+    address: int = 0
+    cores: tuple[str, ...] = ()
+    value: int = -1  # of a watch: the place among the values
+    event: tuple[str, str] = ("", "")  # announcement, core
+    condition: tuple[int, int, int] | None = None  # value, mask, result
+    ignore: int = 0
+    hits: int = 0
+
+
+class Oracle:
+    """Where a walk stops: a position, and what has been told of."""
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.points: dict[int, Point] = {}
+        self.restart()
+
+    def restart(self):
+        """The program is loaded anew, or a command has gone elsewhere in its run."""
+        self.position, self.done = (0, 0), 0
+        self.known = [(0, 0)]
+        self.forget()
+
+    def forget(self):
+        self.told: set[tuple[str, int, int]] = set()
+        self.shown: dict[tuple[str, int], int] = {}
+
+    def move(self, position):
+        """The walk stands there."""
+        self.position, self.done = position, self.trace.done(position)
+        if position not in self.known:
+            self.known.append(position)
+
+    def show(self, core):
+        at = self.trace.coming(core, self.done)
+        if at is not None:
+            self.shown.setdefault((core, at), max(self.points, default=0))
+
+    # Points
+
+    def _holds(self, point, values):
+        if point.condition is None:
+            return True
+        value, mask, result = point.condition
+        return values[value] & mask == result
+
+    def _count(self, point):
+        """A point is met: whether that stops a run."""
+        point.hits += 1
+        if point.ignore:
+            point.ignore -= 1
+            return False
+        return True
+
+    def _is_new(self, point, core, at):
+        return (core, at, point.number) not in self.told and point.number <= self.shown.get(
+            (core, at), NEVER
+        )
+
+    def before(self, at, counts=True):
+        """The breakpoints that stop before an act; each coming is asked once."""
+        act, found = self.trace.acts[at], []
+        for address in act.begins:
+            for point in self.points.values():
+                if point.kind not in BREAKS or point.address != address:
+                    continue
+                if act.core not in point.cores:
+                    continue
+                holds = self._holds(point, self.trace.state(at).values)
+                if not counts:
+                    found += [point.number] * holds
+                elif holds and self._is_new(point, act.core, at):
+                    self.told.add((act.core, at, point.number))
+                    found += [point.number] * self._count(point)
+        return found
+
+    def after(self, at, counts=True):
+        """The watches and events that stop after an act."""
+        act, old = self.trace.acts[at], self.trace.state(at).values
+        found = []
+        for kind, core, _ in act.events:
+            for point in self.points.values():
+                if point.kind == "catch" and point.event == (kind, core):
+                    found += [point.number] * self._met(point, act.values, counts)
+        for point in self.points.values():
+            if point.kind == "watch" and act.values[point.value] != old[point.value]:
+                found += [point.number] * self._met(point, act.values, counts)
+        return found
+
+    def _met(self, point, values, counts):
+        return self._holds(point, values) and (not counts or self._count(point))
+
+    # Forth
+
+    def forward(self, is_over, goal=lambda at: False, limit=None):
+        """Run: why it stops, at which position, the points. `is_over(at)` after an act ends it."""
+        acts = self.trace.acts
+        for at in range(self.done, len(acts)):
+            act = acts[at]
+            if limit is not None and act.before >= limit:
+                break
+            met = self.before(at)
+            if met:
+                return "breakpoint", act.before, met
+            if goal(at):
+                return "goal", act.before, []
+            self.done = at + 1
+            met = self.after(at)
+            if at == len(acts) - 1:
+                return "exit", None, met
+            if met:
+                return "event", act.after, met
+            if is_over(at):
+                return "step", act.after, []
+        return "limit", limit, []
+
+    def look(self, core):
+        """A step has ended: the breakpoints at the instruction that comes next."""
+        at = self.trace.coming(core, self.done)
+        return [] if at is None else self.before(at)
+
+    # Back
+
+    def back(self, goal):
+        """Going back: the last stop of a point not before the goal, or the goal."""
+        found = {}
+        for at, act in enumerate(self.trace.acts):
+            for position, met in ((act.before, self.before), (act.after, self.after)):
+                if goal <= position < self.position:
+                    numbers = met(at, counts=False)
+                    if numbers:
+                        found.setdefault(position, []).extend(numbers)
+        if found:
+            position = max(found)
+            return "point", position, found[position]
+        return ("start" if goal == (0, 0) else "step"), goal, []
+
+    def landing(self, low, end):
+        """Where the walk has stood from `low` on, before `end`; else there."""
+        return max((x for x in self.known if low <= x < end), default=max(low, (0, 0)))

@@ -1,0 +1,183 @@
+"""Steps of any kind stop at the points on their way, and count each of them once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from debugger.points import PointError
+from emu.device import Device
+from emu.engines import ENGINES
+from macaw.running import configuration_of
+from tests.debugger.programs import loaded, of_source, session
+from tests.debugger.test_lines import SOURCE, line_of
+
+pytestmark = pytest.mark.parametrize("engine", ENGINES)
+
+DOUBLE = line_of("double:")
+
+
+def hits(debug):
+    """How often each point was met."""
+    return [point.hits for point in debug.points]
+
+
+def said(stop):
+    """Why it stands, and after how many steps."""
+    return stop.reason, stop.done, [hit.number for hit in stop.hits]
+
+
+def test_step_and_next_stop_at_breakpoints_of_the_core_that_they_step(engine):
+    debug = of_source(SOURCE, engine)
+    debug.points.add("break", "double")
+    assert said(debug.step(9)) == ("breakpoint", 2, [1])
+    assert debug.stopped.where.symbol == "double"
+    assert said(debug.step(over=True)) == ("step", 1, [])
+    debug.restart_program()
+    assert said(debug.step(5, over=True)) == ("breakpoint", 1, [1])
+    assert said(debug.finish()) == ("arrived", 0, [])
+    assert hits(debug) == [2]
+
+
+def test_a_step_that_ends_before_a_breakpoint_has_met_it_and_what_goes_on_passes_it(engine):
+    debug = of_source(SOURCE, engine)
+    debug.points.add("tbreak", str(DOUBLE))
+    debug.points.add("break", "double", ignore=1)
+    debug.points.add("break", "double", condition="a0 == 0")
+    assert said(debug.stepi(3)) == ("breakpoint", 3, [1])
+    assert 1 not in debug.points.all
+    assert hits(debug) == [1, 0]  # of one it was the last that is ignored
+    debug.points.add("break", "double")  # at where it stands: of the next time
+    assert said(debug.proceed()) == ("breakpoint", 0, [2, 4])
+    assert hits(debug) == [2, 0, 1]
+
+
+def test_a_breakpoint_in_the_middle_of_a_line_stops_a_step(engine):
+    debug = of_source(SOURCE, engine)
+    debug.advance(str(line_of("twice a0")))
+    middle = debug.stopped.where.address + 4
+    debug.points.add("break", f"*{middle:#x}")
+    for over in (False, True):
+        debug.restart_program()
+        debug.advance(str(line_of("twice a0")))
+        assert said(debug.step(over=over)) == ("breakpoint", 0, [1])
+        assert debug.stopped.where.address == middle
+    assert hits(debug) == [2]
+
+
+def test_next_counts_and_deletes_a_temporary_breakpoint_that_it_reaches(engine):
+    debug = of_source(SOURCE, engine)
+    debug.step()
+    debug.points.add("tbreak", str(line_of("twice a0")))
+    assert said(debug.step(over=True)) == ("breakpoint", 1, [1])
+    assert not debug.points.all
+
+
+def test_a_watch_that_a_stepped_instruction_triggers_is_told(engine):
+    debug = of_source(SOURCE, engine)
+    debug.advance("double")
+    debug.points.add("watch", "a0")
+    stop = debug.stepi()
+    assert said(stop) == ("watch", 1, [1])
+    assert (stop.hits[0].old, stop.hits[0].new) == (3, 6)
+    debug.restart_program()
+    debug.stepi()  # li
+    assert said(debug.stepi(4)) == ("watch", 3, [1])
+    assert hits(debug) == [3]
+
+
+def test_run_stops_at_a_breakpoint_before_the_first_instruction(engine):
+    debug = of_source(SOURCE, engine)
+    debug.points.add("break", "_start")
+    for count in (1, 2):
+        stop = debug.run()
+        assert said(stop) == ("breakpoint", 0, [1])
+        assert (stop.cycle, stop.where.symbol) == (0, "_start")
+        assert hits(debug) == [count]
+    assert debug.proceed().reason == "exit"
+
+
+@pytest.mark.parametrize("act", ["stepi_back", "step_back", "stepc_back"])
+def test_steps_back_stop_at_points_and_count_nothing(engine, act):
+    debug = of_source(SOURCE, engine)
+    debug.points.add("break", "deep")
+    debug.points.add("watch", "a0")
+    forth, back = [], []
+    while debug.proceed().reason != "exit":
+        forth.append(debug.device.position)
+    counted = hits(debug)
+    while not getattr(debug, act)(1000).at_start:
+        back.append(debug.device.position)
+    assert back == forth[::-1]
+    assert len(back) == sum(counted) == 7
+    assert hits(debug) == counted
+
+
+def test_next_back_stops_in_what_was_called(engine):
+    debug = of_source(SOURCE, engine)
+    debug.advance(str(line_of("mv   s0")))
+    debug.points.add("break", "double")
+    stop = debug.step_back(3, over=True)
+    assert said(stop) == ("breakpoint", 0, [1])
+    assert stop.where.symbol == "double"
+    assert hits(debug) == [0]
+    assert said(debug.proceed())[0] == "exit"  # it has told of this one
+
+
+@pytest.mark.parametrize(
+    ("folder", "core"),
+    [("layer", "cp"), ("vector_dot", "vc"), ("nnp_lstm", "nnp"), ("fim_gru", "fim[1]")],
+)
+def test_each_instruction_that_begins_is_a_hit(engine, folder, core):
+    """The witness: a device alone, and what it announces. Of islands blocks begin words together,
+    and a push waits for its data after its block has come to it."""
+    program, inputs = loaded(folder)
+    device = Device(configuration_of(program), engine=engine)
+    device.load(program)
+    for name, array in inputs.items():
+        device.write_tensor(name, array)
+    begun, last = Counter(), {}
+
+    def hear(event):
+        if event.kind == "instruction":
+            address, block = event.values["address"], event.values.get("block")
+            # A word of a block that waits is announced again when it is tried again.
+            begun[address] += block is None or last.get(block) != address
+            last[block] = address
+
+    device.listen(hear, [core])
+    device.run()
+    debug = session(folder, engine)
+    for address in begun:
+        debug.points.add("break", f"*{address:#x}", place=core, ignore=1 << 30)
+    assert debug.run().reason == "exit"
+    counted = {int(point.text[1:], 0): point.hits for point in debug.points}
+    assert counted == begun
+    assert sum(begun.values()) > 20
+
+
+def test_an_event_is_refused_where_it_cannot_be(engine):
+    debug = session("layer", engine)
+    for place in ("nnp", "fim[0]", "cp", "pe[0], nnp"):
+        with pytest.raises(PointError, match=r"exe happens on pe .*, never on"):
+            debug.points.add("catch", "exe", place=place)
+    for event, place, lacks in (
+        ("queue-full", "cp", "cp has no queues"),
+        ("queue-empty", "fim[1]", r"fim\[1\] has no queues"),
+        ("nan", "dma", "dma has no registers of real numbers"),
+        ("nan", "pe[0]", r"pe\[0\] has no registers of real numbers"),
+        ("saturate", "vc", "vc has no registers of whole numbers with a type that ends"),
+        ("swap", "pe[0]", r"swap happens on cp .*, never on pe\[0\]"),
+    ):
+        with pytest.raises(PointError, match=lacks):
+            debug.points.add("catch", event, place=place)
+
+
+def test_catch_fault_is_a_hit_of_the_fault_once(engine):
+    debug = of_source("        .core cp\n_start: lw a0, 2(zero)\n        .word 0\n", engine)
+    debug.points.add("catch", "fault")
+    debug.points.add("catch", "fault", place="vc")
+    assert said(debug.proceed()) == ("fault", 0, [1])
+    assert said(debug.proceed()) == ("fault", 0, [])
+    assert hits(debug) == [1, 0]

@@ -1,0 +1,57 @@
+"""Some random walks in CI; `python -m tests.debugger` takes more."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.debugger.walks import COURSES, Walk, trace
+
+pytestmark = pytest.mark.once
+
+MANY = int(os.environ.get("MACAW_FUZZ", "0")) // 100 or 12
+
+
+@pytest.mark.parametrize("seed", range(MANY))
+def test_a_walk_stops_where_a_plain_machine_would(seed):
+    walk = Walk(seed)
+    walk.go(10)
+    assert walk.stops == 10
+
+
+def test_the_oracle_sees_what_there_is_to_see():
+    """A trace without acts, comings or events would make every walk right."""
+    for course in COURSES:
+        found = trace(course)
+        assert len(found.own) > 20, course
+        assert len({values for act in found.acts for values in [act.values]}) > 10, course
+        for _, kind, core in course.events:
+            assert any((kind, core) == x[:2] for act in found.acts for x in act.events), kind
+        assert found.acts == sorted(found.acts, key=lambda act: act.before)
+    calls = trace(COURSES[0])
+    flows = [calls.flow(address) for _, address in calls.own]
+    assert flows.count("call") == flows.count("return") == 3
+    assert all(calls.over(at) is not None for at, flow in enumerate(flows) if flow == "call")
+
+
+@pytest.mark.parametrize("spoil", ["look", "told", "watch"])
+def test_a_session_that_stops_elsewhere_is_found(spoil, monkeypatch):
+    """A session that does not ask at the end of a step, asks twice, or forgets watches."""
+    from debugger.watches import Watches
+    from debugger.watching import Watching
+
+    if spoil == "look":
+        monkeypatch.setattr(Watching, "look", lambda self, core: None)
+    elif spoil == "told":
+        monkeypatch.setattr(Watching, "_is_new", lambda self, core, point, address: True)
+    else:
+        monkeypatch.setattr(Watches, "seen", lambda self, core, noted: iter(()))
+    with pytest.raises(AssertionError):
+        walks()
+
+
+def walks():
+    """Enough of them that one meets any of what is spoilt here."""
+    for seed in range(12):
+        Walk(seed).go(20)

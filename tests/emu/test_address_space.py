@@ -1,0 +1,68 @@
+"""Memories of dead devices return to the process; what cannot be had is said in one sentence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LIMIT = 4_000_000 << 10  # bytes: `ulimit -v 4000000`
+
+
+def said(script: str, limit: int = LIMIT) -> str:
+    """What a script prints in a process with so much address space."""
+    head = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", head + script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_fifty_devices_one_after_the_other_fit_into_a_bounded_process() -> None:
+    script = """
+from macaw import Device, configuration
+from emu.pages import ROOMS
+config, most = configuration("base"), 0
+for _ in range(50):
+    device = Device(config)
+    most = max(most, ROOMS.bytes)
+size = open("/proc/self/statm").read().split()[0]
+print(most, int(size) * 4096)
+"""
+    most, process = map(int, said(script).split())
+    assert most <= 2 << 30  # 50 of them have 9.6 GB
+    assert process < LIMIT
+
+
+def test_a_device_gives_its_memories_back() -> None:
+    script = """
+import gc
+from macaw import Device, configuration
+from emu.pages import ROOMS
+device = Device(configuration("base"))
+assert ROOMS.bytes > 100 << 20
+del device
+gc.collect()
+print(ROOMS.bytes)
+"""
+    assert said(script) == "0\n"
+
+
+def test_devices_that_live_are_too_many_in_one_sentence() -> None:
+    script = """
+from macaw import Device, MacawError, configuration
+devices = []
+try:
+    for _ in range(50):
+        devices.append(Device(configuration("base")))
+except MacawError as error:
+    print(type(error).__name__, error)
+devices.clear()
+Device(configuration("base"))
+"""
+    text = said(script, 2 << 30)
+    assert text.startswith("DeviceError no address space for a memory of ")
+    assert text.count("\n") == 1
+    assert text.strip().endswith("bytes in this process")

@@ -1,0 +1,62 @@
+"""What docs/format-pe.md keeps free is refused: nothing means something that it may not later."""
+
+from __future__ import annotations
+
+import pytest
+
+from isa import codec
+from isa.pe import CORE, PACKET, SEGMENT, SEQUENCE
+from tests.emu.pe_builder import Unit, sequence
+
+LINES = "ld weights", "mac base=0 acc=0"
+
+
+def refused(unit: Unit, text: str) -> None:
+    stop = unit.machine().device.run()
+    assert stop.fault is not None
+    assert stop.fault.kind == "malformed packet"
+    assert text in stop.fault.message
+
+
+@pytest.mark.parametrize("kind", [4, 5, 127, 128, 255])
+def test_other_kinds_of_records(kind):
+    data = bytearray(sequence(*LINES, steps=[(0, 0, 0, 0)], pipeline=4))
+    data[SEQUENCE.size + 1] = kind
+    unit = Unit()
+    unit.config_bytes(0, bytes(data))
+    refused(unit, f"operand: {kind} is out of range, 0 to 1")
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "text"),
+    [
+        ("type", 4, "type: no choice has the number 4"),
+        ("type", 5, "type: no choice has the number 5"),
+        ("compress", 2, "compress: 2 is out of range, 0 to 1"),
+        ("compress", 3, "compress: 3 is out of range, 0 to 1"),
+        ("reserved", 1, "reserved must be zero"),
+    ],
+)
+def test_members_of_a_segment(member, value, text):
+    unit = Unit()
+    unit.config_packet(0, *LINES)
+    unit.exe(0, ("weights", "broadcast", bytes(8)))
+    at = PACKET.size + SEGMENT.size + PACKET.size + SEGMENT.offsets[member]
+    unit.packets[at] = value
+    refused(unit, text)
+
+
+def test_the_fourth_activation():
+    data = bytearray(sequence(*LINES))
+    data[SEQUENCE.offsets["activation"]] = 4
+    unit = Unit()
+    unit.config_bytes(0, bytes(data))
+    refused(unit, "activation: no choice has the number 4")
+
+
+@pytest.mark.parametrize("more", [1, 2])
+def test_more_segments_of_a_config(more):
+    unit, data = Unit(), sequence(*LINES)
+    command = codec.encode(CORE.by_mnemonic["config"], {"ib": 0})
+    unit.packet(command, [("sequence", "broadcast", data)] * (1 + more))
+    refused(unit, "a config has one segment, a sequence")

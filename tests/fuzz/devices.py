@@ -1,0 +1,94 @@
+"""Devices: a file of settings, then the device built, and a small program run on it."""
+
+from __future__ import annotations
+
+import resource
+from random import Random
+
+from asm.assembler import assemble
+from asm.diagnostics import AssemblyError
+from asm.source import Source
+from emu.device import Device
+from isa import config
+from isa.config import ConfigError
+from isa.model import Setting
+from tests.fuzz.target import Example, Target, require, sentence
+
+SOURCE = """
+        .core   cp
+_start: li      a1, 0x80000000          # a word through external memory
+        li      a2, 1234
+        sw      a2, 64(a1)
+        lw      a3, 64(a1)
+        bne     a2, a3, wrong
+        li      a0, 0
+        j       end
+wrong:  li      a0, 1
+end:    li      a7, 93
+        ecall
+"""
+MOST_BYTES = 1 << 30  # of memory that is really used, at any time
+MOST_CYCLES = 200_000
+
+
+def make(rng: Random) -> Example[str]:
+    """Some settings, most of them legal; values near their bounds are likely."""
+    settings = config.settings()
+    lines = []
+    for name in rng.sample(list(settings), rng.choice((1, 2, 3, 5, 10, 30, len(settings)))):
+        lines.append(f"{name} = {_value(rng, settings[name])}")
+    return Example("\n".join(lines) + "\n", "")
+
+
+def _value(rng: Random, row: Setting) -> str:
+    if rng.random() < 0.002:
+        return rng.choice(("-1", "0", "1e999", "''", "[]", "99999999999", "true", "'int8'"))
+    if isinstance(row.default, bool):
+        return rng.choice(("true", "false"))
+    if isinstance(row.default, str):
+        if row.several:
+            words = rng.sample(row.choices, rng.randrange(len(row.choices) + 1))
+            return repr(" ".join(words))
+        return repr(rng.choice(row.choices))
+    low, high = int(row.low or 0), int(row.high if row.high is not None else 1 << 20)
+    near = int(row.default)
+    step = row.step if isinstance(row.default, int) else 1
+    value = rng.choice(
+        (
+            low,
+            high,
+            near,
+            2 * near,
+            rng.randint(low, high),
+            int(low + (high - low) * rng.random() ** 6),
+        )
+    )
+    value = min(high, max(low, value)) // step * step
+    return str(value if value >= low else value + step)
+
+
+def check(example: Example[str]) -> str:
+    """A legal file is built and runs; what is refused names a setting."""
+    try:
+        found = config.parse(example.data)
+    except ConfigError as error:
+        sentence(str(error))
+        require(
+            any(name in str(error) for name in config.settings()), "no setting is named", str(error)
+        )
+        return "refused"
+    try:
+        program = assemble([Source(SOURCE, "small.s")], device=found)
+    except AssemblyError as error:
+        raise AssertionError(f"the device takes no program: {error}") from None
+    device = Device(found)
+    device.load(program)
+    stop = device.run(max_cycles=MOST_CYCLES)
+    require(stop.reason == "exit" and stop.exit_code == 0, "the program does not end", str(stop))
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    require(used <= MOST_BYTES, "too much memory", f"{used:,} bytes")
+    return "accepted"
+
+
+# Memories of the largest devices have 4 GiB of address space, of which a run uses little.
+TARGET = Target("device", make, check, memory=8 << 30)

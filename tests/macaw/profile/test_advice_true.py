@@ -1,0 +1,174 @@
+"""What the profiler says of whole programs is true: following it helps, or it says nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import macaw
+from asm.source import Source
+from macaw import api, golden
+from macaw.profile.model import Finding, Profile
+from macaw.profile.profiling import Options, profile
+from tests.macaw.profile.programs import six_profile
+from tests.programs.test_profiled import LAYER, make_layer
+
+PROGRAMS = Path(__file__).parents[3] / "programs"
+ADVICE = (": ", "headroom", "choose", "let ", "move ", "pad ", "give each", "keep on chip")
+
+
+@cache
+def layer(name: str) -> Profile:
+    options = Options(guide=True, thresholds={"blocked": 0.2})
+    return profile(LAYER / f"{name}.s", {"x": make_layer.images()}, options)
+
+
+@cache
+def sample(name: str) -> Profile:
+    made = golden.read(PROGRAMS / name)
+    inputs = {tensor: np.load(path) for tensor, path in made.inputs.items()}
+    return profile(made.sources[0], inputs, Options(guide=True))
+
+
+def of(made: Profile, key: str) -> list[Finding]:
+    return [item for item in made.findings if item.metric.key == key]
+
+
+# What is said ----------------------------------------------------------------------------------
+
+
+def test_work_that_is_not_hidden_is_worth_hiding() -> None:
+    """writes.s and overlap.s: the dma's work between the array's, and at the same time."""
+    before = layer("writes")
+    assert before.step is not None
+    assert before.bottleneck is not None
+    price = before.bottleneck.between["dma"]
+    text = f"The work of dma between that of pe costs about {price:,} cycles: where neither"
+    assert text in before.step.text
+    assert before.cycles - layer("overlap").cycles >= 0.75 * price
+
+
+def test_late_starts_are_worth_mending() -> None:
+    """overlap.s and good.s: the array begins a tile 38 cycles late, because it is configured anew."""
+    (found,) = of(layer("overlap"), "late")
+    saved = layer("overlap").cycles - layer("good").cycles
+    assert 0.5 * found.cost <= saved <= found.cycles
+    assert of(layer("good"), "late") == []
+
+
+# What is not said ------------------------------------------------------------------------------
+
+VECTOR = """
+        .device tiny
+        .output y, int32, 4
+        .equ    S, {stride}
+        .core   vc
+        li      s0, 0x10000000
+        li      s1, S
+        li      s2, 100
+        vsplat.w vr2, zero
+        .ifdef  FAR
+        la      s0, y
+        .endif
+again:
+        .ifdef  FAR
+        vld     vr0, (s0)
+        vadd.b  vr2, vr2, vr0
+        vld     vr1, (s0)
+        vadd.b  vr2, vr2, vr1
+        .else
+        vlds.b  vr0, s0, s1
+        vlds.b  vr1, s0, s1
+        vadd.b  vr2, vr2, vr0
+        .endif
+        addi    s2, s2, -1
+        bnez    s2, again
+        la      t0, y
+        vst     vr2, (t0)
+        li      a0, 0
+        li      a7, 93
+        ecall
+"""
+
+
+def vector(stride: int, **defines: int) -> Profile:
+    program = macaw.assemble(Source(VECTOR.format(stride=stride), "v.s"), defines=defines)
+    return profile(program, {}, Options(guide=True))
+
+
+@pytest.mark.parametrize(("stride", "defines"), [(8, {"FAR": 1}), (128, {})])
+def test_of_waits_inside_instructions_nothing_is_claimed(
+    stride: int, defines: dict[str, int]
+) -> None:
+    """vc waits for loads, or its own lanes for a bank (seed 001 ¶98-99): no record says so (F26, F27)."""
+    made = vector(stride, **defines)
+    assert made.findings == ()
+    assert made.step is not None
+    assert "is in no record" in made.step.text
+    assert "headroom" not in made.step.text
+    assert vector(128).cycles > 2 * vector(8).cycles  # there is something that could be mended
+
+
+def test_stores_that_cannot_be_wider_are_no_finding() -> None:
+    """vc's widest store has half the bytes of a word of external memory (F31)."""
+    made = vector(8)
+    stores = [x for x in made.groups if x.slice.counters["e_xwr"]]
+    assert [x.metric("partial").value for x in stores if x.metric("partial")] == [1.0]
+    assert of(made, "partial") == []
+
+
+@pytest.mark.parametrize("name", ["nnp_lstm", "fim_gru", "digits_cnn"])
+def test_a_ratio_is_stated_and_no_more(name: str) -> None:
+    """Waits for data are no bank conflicts (F28); few units at work may wait for the bus (F30).
+
+    So the ratios of seed 001 ¶99, ¶101 come without their advice.
+    """
+    found = [
+        x for x in sample(name).findings if x.metric.key in ("blocked", "utilisation", "match")
+    ]
+    assert found
+    for item in found:
+        assert item.cost == 0
+        assert not any(word in item.sentence for word in ADVICE), item.sentence
+
+
+def test_partial_writes_are_stated_and_no_more() -> None:
+    """Rows that fill no word may lie apart for a reason: no record says how many bytes they have.
+
+    Here results go out byte by byte, and joining them helps (seed 001 ¶97); so the user is told where.
+    """
+    (found,) = of(layer("banks"), "partial")
+    assert (found.core, found.cost) == ("dma", 0)
+    assert found.sentence == "32 of 32 external writes are narrower than the memory's 32 bytes"
+    assert of(layer("writes"), "partial") == []
+    assert layer("writes").cycles < 0.9 * layer("banks").cycles
+
+
+def test_six_cores_promises_nothing_that_it_does_not_keep() -> None:
+    """The dma starts late and no core waits for it (F29); a match has no price (F32; seed 001 ¶122)."""
+    made = six_profile()
+    assert made.bottleneck is not None
+    assert of(made, "late") == []
+    assert made.bottleneck.sooner["dma"] < 0.005 * made.cycles
+    assert [x.cost for x in of(made, "match")] == [0]
+
+
+def test_a_matrix_product_on_banks_is_one_finding() -> None:
+    """Rows of a matrix by instructions of their own, each of which waits the same (F35)."""
+    rows = "\n".join(f"act {row}\nrop <- iosa[0]\nrz <- rop * iosa[16:32]" for row in range(40))
+    text = f"""
+        .device tiny
+        .core fim, island=0
+        .block banks=0-3
+mmr op, mul
+mmr arrange, dot
+{rows}
+end
+"""
+    made = profile(api.assemble(Source(text, "p.s")))
+    blocked = of(made, "blocked")
+    assert len(blocked) <= 3
+    assert max(len(item.others) for item in blocked) >= 37

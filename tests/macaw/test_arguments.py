@@ -1,0 +1,283 @@
+"""Arguments of public functions that are of a wrong kind: `InputError`, which names the argument."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import macaw
+from isa.errors import MacawError
+from macaw.arguments import checked, optional, whole
+from macaw.errors import InputError
+
+ROOMS = ("isa", "asm", "emu", "debugger", "lower", "macaw")
+SOURCE = """
+        .core cp
+_start: li a7, 93
+        li a0, 0
+        ecall
+        .input x, int8, 4
+"""
+MASKED = np.ma.masked_array([[1, 2]], mask=[[True, False]], dtype=np.int8)
+EYE = np.eye(8, dtype=np.int8)
+
+# Errors that never leave the rooms: another one is made of each.
+INTERNAL = {
+    "isa.codec.DecodeError", "isa.codec.StructureError", "isa.fim_check.CheckError",
+    "isa.fim_check.AbilityError", "isa.kinds.OperandError", "isa.reading.UnreadableError",
+    "isa.kinds.ReservedBitError", "isa.nnp_chains.ChainError",
+    "isa.rows.TableError",  # of whoever writes a table
+    "asm.layout.LayoutError", "asm.floats.FloatError", "emu.plain.PlainError",
+    "lower.fim.unit.CannotError", "macaw.profile.model._UnfitError",
+    "macaw.pytest_plugin.GoldenDiffersError",  # pytest prints it
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def program() -> macaw.Program:
+    return macaw.assemble(macaw.Source(SOURCE), device="tiny")
+
+
+# What every parameter must refuse, beside its right neighbours. `ANY`: the function takes any value.
+NOT_WORDS = (7, b"a", None)
+NOT_PATHS = (7, b"a", None, ["a"])
+NOT_FLAGS = ("yes", 1, None)
+NOT_ARRAYS = (MASKED, "abc", object(), [[1, 2], [3]], np.array(["a"]))
+NOT_DEVICES = (7, b"tiny", ["tiny"])
+NOT_SEEDS = ("a", -1, 1.5, True)
+NOT_MAPPINGS = (7, "a", [1], {1: 2})
+
+TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...]]]] = {
+    # function: right positional arguments, right named ones, wrong values by parameter
+    "assemble": ((), {}, {
+        "sources": (7, None, b"a", macaw.Source(7), macaw.Source("", 7), macaw.Source("", "x", 7)),
+        "device": NOT_DEVICES, "defines": (*NOT_MAPPINGS, {"a": 1.5}), "include_dirs": (7, "abc", [7]),
+        "record": (7, "a"),
+    }),
+    "concord": (("x.s",), {}, {
+        "program": NOT_PATHS, "target": NOT_WORDS, "device": NOT_DEVICES,
+        "entries": (7, "ab", [7], [("a", "b")], [("a", 0)]), "name": NOT_WORDS,
+    }),
+    "configuration": ((), {}, {"device": (*NOT_DEVICES, None)}),
+    "disassemble": (("x.elf",), {}, {"program": NOT_PATHS, "core": (7, b"a"), "raw": NOT_FLAGS}),
+    "load": (("x.s",), {}, {"path": NOT_PATHS, "device": NOT_DEVICES}),
+    "lower": (("spmm", EYE), {"rows": 2}, {
+        "operation": NOT_WORDS, "weights": NOT_ARRAYS, "rows": ("a", 0, -1, 1.5, True, (1, 2)),
+        "image": (7, "8x8", (8,), (8, 0), (8.0, 8), (1, 2, 3)), "stride": ("same", 0, (1, 2, 3), None),
+        "padding": ("same", (0, 1, 1, 0), -1, 1.5, None), "layout": NOT_WORDS, "out_layout": NOT_WORDS,
+        "bias": (MASKED, "abc", object()), "activation": NOT_WORDS, "shift": ("a", -1, 1.5),
+        "device": NOT_DEVICES, "mapping": (7, b"a"), "split": (7, b"a"), "density": ("a", None, True),
+        "name": (7, b"a"),
+    }),
+    "lower_graph": (("x.onnx",), {}, {
+        "graph": (7, None, b"a", ["a"]), "device": NOT_DEVICES, "number_format": NOT_WORDS,
+        "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "together": NOT_FLAGS, "dynamic": NOT_FLAGS,
+        "name": (7, b"a"),
+    }),
+    "protect": ((EYE,), {}, {
+        "weights": NOT_ARRAYS, "scope": NOT_WORDS, "lanes": ("a", 0, -1, 1.5), "seed": NOT_SEEDS,
+    }),
+    "run": (("x.s",), {}, {
+        "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "device": NOT_DEVICES,
+        "max_cycles": ("a", -1, 1.5, True), "engine": NOT_WORDS, "jitter": NOT_SEEDS,
+        "streams": (7, print), "on_start": (7, "a"), "named": (),
+    }),
+    "save": ((None, "x.elf"), {}, {
+        "program": (7, "x.elf", None), "path": NOT_PATHS, "format": NOT_WORDS, "lines": NOT_FLAGS,
+        "memory": (7, b"a"),
+    }),
+    "tiled": ((EYE,), {"layout": "rows", "side": "a"}, {
+        "matrix": NOT_ARRAYS, "layout": NOT_WORDS, "side": NOT_WORDS,
+    }),
+    "unprotect": ((EYE,), {"order": EYE}, {
+        "weights": NOT_ARRAYS, "order": NOT_ARRAYS, "scope": NOT_WORDS,
+        "shapes": (7, "ab", [7], ["ab"], [(1, -1)], [(1.5,)]),
+    }),
+    "untiled": ((EYE, (8, 8)), {"layout": "rows"}, {
+        "columns": NOT_ARRAYS, "shape": (7, (8,), (8, 0), ("a", "b"), None), "layout": NOT_WORDS,
+        "side": NOT_WORDS,
+    }),
+}  # fmt: skip
+
+
+def public_functions() -> dict[str, Callable[..., Any]]:
+    named = ((name, getattr(macaw, name)) for name in macaw.__all__)
+    return {name: each for name, each in named if inspect.isfunction(each)}
+
+
+def test_the_table_has_every_parameter_of_every_public_function() -> None:
+    functions = public_functions()
+    assert TABLE.keys() == functions.keys()
+    for name, function in functions.items():
+        assert TABLE[name][2].keys() == inspect.signature(function).parameters.keys(), name
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [(name, parameter) for name, row in TABLE.items() for parameter in row[2]],
+)
+def test_a_wrong_value_is_refused_with_the_parameters_name(
+    name: str, parameter: str, program: macaw.Program
+) -> None:
+    right, named, wrong = TABLE[name]
+    function = getattr(macaw, name)
+    kinds = inspect.signature(function).parameters
+    for value in wrong[parameter]:
+        positional, keywords = list(right), dict(named)
+        if name == "save":
+            positional[0] = program
+        place = list(kinds).index(parameter)
+        kind = kinds[parameter].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            positional.append(value)
+        elif kind is inspect.Parameter.KEYWORD_ONLY or place >= len(positional):
+            keywords[parameter] = value
+        else:
+            positional[place] = value
+        with pytest.raises(InputError) as caught:
+            function(*positional, **keywords)
+        said = caught.value.message
+        assert said.startswith((f"{parameter} is ", f"{parameter}[")), said
+        assert said.isprintable()
+        assert len(said) < 200
+        assert "\n" not in said
+
+
+def test_the_findings_words(program: macaw.Program) -> None:
+    with pytest.raises(
+        InputError, match=r"^padding is a whole number from 0, or two .*, not \(0, 1, 1, 0\)$"
+    ):
+        macaw.lower("conv2d", np.ones((4, 3, 3, 4), np.int8), image=(8, 8), padding=(0, 1, 1, 0))
+    with pytest.raises(InputError, match=r"^inputs is arrays by name, not \{1: 2\}$"):
+        macaw.run(program, {1: 2})
+    with pytest.raises(InputError, match=r"^weights\[1\] is an array of numbers, not 'a'$"):
+        macaw.protect(EYE, "a")
+    with pytest.raises(InputError, match=r"^max_cycles is a whole number from 0, not -1$"):
+        macaw.run(program, x=[1, 2, 3, 4], max_cycles=-1)
+
+
+def test_an_input_that_is_given_twice_is_refused(program: macaw.Program) -> None:
+    with pytest.raises(
+        InputError, match=r"^input x is given twice, in the mapping and by its name$"
+    ):
+        macaw.run(program, {"x": [1, 2, 3, 4]}, x=[5, 6, 7, 8])
+
+
+def test_a_mask_is_not_dropped(program: macaw.Program) -> None:
+    masked = np.ma.masked_array([1, 2, 3, 4], mask=[0, 0, 0, 1], dtype=np.int8)
+    with pytest.raises(InputError, match=r"^input x is a masked array$"):
+        macaw.run(program, x=masked)
+
+
+def test_numbers_of_numpy_are_numbers(program: macaw.Program) -> None:
+    plain = macaw.lower(
+        "conv2d", np.ones((4, 3, 3, 4), np.int8), image=(8, 8), padding=(1, 1), device="tiny"
+    )
+    numpy = macaw.lower(
+        "conv2d", np.ones((4, 3, 3, 4), np.int8), image=(np.int64(8), np.int8(8)),
+        padding=np.int16(1), device="tiny",
+    )  # fmt: skip
+    assert numpy.source == plain.source
+    assert macaw.run(program, x=[1, 2, 3, 4], max_cycles=np.int64(10_000)).exit_code == 0
+
+
+def test_results_check_their_methods_arguments(tmp_path: Path) -> None:
+    lowered = macaw.lower("spmv", EYE, device="tiny")
+    for call in (
+        lambda: lowered.write(7),
+        lambda: lowered.measure("a"),
+        lambda: lowered.measure(seed=-1),
+        lambda: macaw.protect(EYE, seed=1).write("weights.npy", tmp_path / "orders.npy"),
+    ):
+        with pytest.raises(InputError, match=r"^(path|x|seed|paths) is "):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: macaw.Configuration(7, {}), "made of a name and the values"),
+        (lambda: macaw.Configuration("x", 7), "made of a name and the values"),
+        (lambda: macaw.Configuration("x", {1: 2}), "made of a name and the values"),
+        (lambda: macaw.Device("tiny"), "a device is made of a Configuration"),
+        (lambda: macaw.Device(None), "a device is made of a Configuration"),
+        (lambda: macaw.Device(macaw.configuration("tiny"), jitter="a"), "a whole number from 0, not 'a'"),
+        (lambda: macaw.Device(macaw.configuration("tiny"), engine=7), "no engine is called '7'"),
+        (lambda: macaw.Device(macaw.configuration("tiny")).run(max_cycles=-1), "from 0, not -1"),
+        (lambda: macaw.Device(macaw.configuration("tiny")).run(max_cycles="a"), "from 0, not 'a'"),
+        (lambda: macaw.Device(macaw.configuration("tiny")).step_core("cp", -1), "from 0, not -1"),
+        (lambda: macaw.Device(macaw.configuration("tiny")).load("x"), "loads a Program, not a value of type str"),
+    ],
+)  # fmt: skip
+def test_classes_check_what_they_are_made_of(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(MacawError, match=message):
+        make()
+
+
+def test_one_class_catches_every_error_of_a_user() -> None:
+    found = {}
+    for room in ROOMS:
+        package = importlib.import_module(room)
+        for info in pkgutil.walk_packages(package.__path__, f"{room}."):
+            if info.name.endswith("__main__"):
+                continue
+            module = importlib.import_module(info.name)
+            for name, each in vars(module).items():
+                own = inspect.isclass(each) and each.__module__ == info.name
+                if own and issubclass(each, Exception) and name.endswith("Error"):
+                    found[f"{info.name}.{name}"] = each
+    # The debugger answers its own in its own words: a session is no public function.
+    others = {
+        name
+        for name, each in found.items()
+        if not issubclass(each, MacawError) and not name.startswith("debugger.")
+    }
+    assert others == INTERNAL
+    assert macaw.MacawError is MacawError
+    exported = [getattr(macaw, name) for name in macaw.__all__ if name.endswith("Error")]
+    assert all(issubclass(each, macaw.MacawError) for each in exported)
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [
+        lambda folder: macaw.assemble(macaw.Source("nonsense a, b")),
+        lambda folder: macaw.configuration("no-such-device"),
+        lambda folder: macaw.load(folder / "cut.elf"),
+        lambda folder: macaw.disassemble(macaw.assemble(macaw.Source(SOURCE)), core="nnp"),
+        lambda folder: macaw.Device(macaw.configuration("tiny")).read_tensor("y"),
+        lambda folder: macaw.Device(macaw.configuration("tiny"), engine="none"),
+        lambda folder: macaw.assemble("no-such-file.s"),
+    ],
+)  # fmt: skip
+def test_errors_of_each_room_are_caught(fails: Callable[[Path], object], tmp_path: Path) -> None:
+    (tmp_path / "cut.elf").write_bytes(b"\x7fELF\1\1\1")
+    with pytest.raises(macaw.MacawError) as caught:
+        fails(tmp_path)
+    assert caught.value.message == str(caught.value)
+    assert isinstance(caught.value.hint, str)
+
+
+def test_every_parameter_has_a_kind() -> None:
+    with pytest.raises(TypeError, match="kinds and parameters differ"):
+
+        @checked(a=whole(1))
+        def _one(a: int, b: int) -> None: ...
+
+    @checked(a=optional(whole(1)))
+    def two(a: int | None = None) -> int | None:
+        """Text."""
+        return a
+
+    assert two() is None
+    assert two(3) == 3
+    assert (two.__name__, two.__doc__) == ("two", "Text.")
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        two(b=1)

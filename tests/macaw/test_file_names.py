@@ -1,0 +1,68 @@
+"""Names of files hold whatever a file system allows; none of it steers the terminal (F37)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from asm import elf
+from asm.assembler import assemble
+from asm.source import Source
+from tests.macaw.conftest import Macaw
+
+ODD = "odd\x1b[31m\x07\n\x9b2J.s"
+SHOWN = "odd\N{REPLACEMENT CHARACTER}[31m"
+TEXT = "        .core cp\n_start: lw a0, 1(zero)\n        ebreak\n"
+COMMANDS = [
+    ("run", "FILE"),
+    ("debug", "--batch", "FILE", "-e", "continue", "-e", "where", "-e", "list", "-e", "info cores"),
+    ("profile", "FILE"),
+    ("asm", "FILE", "-o", "out.elf", "--listing", "-"),
+    ("asm", "FILE", "-o", "FILE"),
+    ("fmt", "--check", "FILE"),
+    ("dis", "FILE"),
+    ("test", "FILE"),
+    ("concord", "FILE"),
+    ("device", "FILE"),
+    ("run", "no-FILE"),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_source_of_an_odd_name(macaw: Macaw, tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / ODD).write_text(TEXT)
+    done = macaw(*(word.replace("FILE", ODD) for word in words))
+    said = done.stdout + done.stderr
+    assert not {"\x1b", "\x07", "\x9b"} & set(said)
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "words", [x for x in COMMANDS if x[0] in ("run", "debug", "profile", "dis")]
+)
+def test_an_executable_whose_lines_name_it(
+    macaw: Macaw, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """The line table of a foreign executable is read through the same filter as its symbols."""
+    name = "odd123456.s"
+    data = elf.write(assemble(Source(TEXT, name))).replace(
+        name.encode() + b"\0", b"odd\x1b[31m\x07.s\0"
+    )
+    assert b"\x1b" in data
+    (tmp_path / "a.elf").write_bytes(data)
+    done = macaw(*(word.replace("FILE", "a.elf") for word in words))
+    said = done.stdout + done.stderr
+    assert not {"\x1b", "\x07"} & set(said)
+    if words == ("run", "FILE"):
+        assert SHOWN in said
+
+
+def test_an_error_in_a_source_of_an_odd_name(macaw: Macaw, tmp_path: Path) -> None:
+    (tmp_path / ODD).write_text(".core cp\nwrong\n")
+    said = macaw("asm", ODD).stderr
+    assert said.startswith(SHOWN)
+    assert "\x1b" not in said
+    (found,) = json.loads(macaw("asm", ODD, "--diagnostics", "json").stderr)
+    assert found["file"].startswith(SHOWN)

@@ -1,0 +1,123 @@
+"""`python -m tests.mutants --map`, then `python -m tests.mutants --seed 1 --count 30 --room emu`.
+
+The first records which test executes which line (once a commit). The second makes mutants of
+product lines, runs the nearest tests on each, and prints the survivors with their change and the figure.
+`--only N` repeats one mutant, `--tests` runs others than those that were chosen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tests.mutants import copies, serving
+from tests.mutants.choosing import Choice, Chooser, Lines, drawn
+from tests.mutants.paths import JOBS, LINES, ROOMS, TREE
+
+OUTCOMES = {"test": "ended by a test", serving.TIME: "ended by its time", "": "survived"}
+
+
+def _job(number: int, choice: Choice, text: str) -> dict[str, object]:
+    """A mutant in the words of the server."""
+    mutant = choice.mutant
+    changed = mutant.applied(text)
+    return {
+        "number": number, "path": mutant.path, "line": mutant.lines[0], "original": text,
+        "text": changed, "tests": choice.tests,
+    }  # fmt: skip
+
+
+def served(
+    choices: Sequence[Choice], tree: Path = TREE, jobs: Path = JOBS, extra: Path | None = None
+) -> dict[int, str]:
+    """What came of the mutants that one process of pytest can run, by their place in `choices`."""
+    rows = [
+        _job(number, each, (tree / each.mutant.path).read_text("utf-8"))
+        for number, each in enumerate(choices)
+        if each.tests and not each.afresh
+    ]
+    if not rows:
+        return {}
+    jobs.write_text(json.dumps(rows), "utf-8")
+    files = sorted({test.partition("::")[0] for each in choices for test in each.tests})
+    options = [*files, "-m", "not once", "-p", "tests.mutants.serving", "--tb=no"]
+    subprocess.run(
+        copies.pytest_words(options), cwd=tree, check=False, stdout=subprocess.DEVNULL,
+        env=copies.variables(tree, extra, **{serving.JOBS: str(jobs)}),
+    )  # fmt: skip
+    answers = jobs.with_suffix(".answers").read_text("utf-8").splitlines()
+    return dict(json.loads(line) for line in answers)
+
+
+def judged(
+    choices: Sequence[Choice], tree: Path = TREE, jobs: Path = JOBS, extra: Path | None = None
+) -> list[str]:
+    """Of each mutant the test that fails, `time`, or nothing: it survives."""
+    answers = served(choices, tree, jobs, extra)
+    found = []
+    for number, each in enumerate(choices):
+        said = answers.get(number, serving.AFRESH)
+        if said == serving.AFRESH:
+            text = each.mutant.applied((tree / each.mutant.path).read_text("utf-8"))
+            with copies.written(tree, each.mutant.path, text):
+                said = copies.fails(tree, each.tests, extra)
+        found.append(said)
+    return found
+
+
+def session(room: str, given: argparse.Namespace, count: int) -> Counter[str]:
+    """Make mutants of a room, run their tests, print what survives; the counts of what came of them."""
+    chooser = Chooser(TREE, Lines(LINES))
+    choices = list(enumerate(map(chooser.choice, drawn(TREE, room, count, given.seed))))
+    if given.only is not None:
+        choices = choices[given.only : given.only + 1]
+    if given.tests:
+        choices = [
+            (number, replace(each, tests=tuple(given.tests), afresh=True))
+            for number, each in choices
+        ]
+    counts: Counter[str] = Counter()
+    for (number, choice), said in zip(choices, judged([each for _, each in choices]), strict=True):
+        outcome = said if said in ("", serving.TIME) else "test"
+        counts[OUTCOMES[outcome]] += 1
+        mutant = choice.mutant
+        if not outcome or given.only is not None:
+            text = (TREE / mutant.path).read_text("utf-8")
+            ran = f"{len(choice.tests)} tests" if choice.tests else "no test executes it"
+            print(f"\n{room} {number}: {mutant.path}:{mutant.lines[0]}, {mutant.kind} ({ran})")
+            print(f"{mutant.diff(text)}\n{OUTCOMES[outcome]} {said}".rstrip(), flush=True)
+    parts = ", ".join(f"{counts[name]} {name}" for name in OUTCOMES.values())
+    print(f"{room}: {len(choices)} mutants of seed {given.seed}: {parts}", flush=True)
+    return counts
+
+
+def main() -> int:
+    """Run what the command line asks for; the exit status is 1 if a mutant survives."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--map", action="store_true", help="record which test executes which line")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=30, help="mutants")
+    parser.add_argument("--room", choices=ROOMS, help="of one room; without it of all alike")
+    parser.add_argument("--only", type=int, metavar="N", help="mutant N of the room alone")
+    parser.add_argument("--tests", nargs="+", default=[], help="run these tests, not the nearest")
+    given = parser.parse_args()
+    if given.map:
+        copies.record()
+        return 0
+    copies.refresh(["tests/mutants", *given.tests])
+    rooms = [given.room] if given.room else list(ROOMS)
+    counts: Counter[str] = Counter()
+    for number, room in enumerate(rooms):
+        counts += session(room, given, (given.count + number) // len(rooms))
+    print(f"{counts['survived']} of {counts.total()} survived")
+    return 1 if counts["survived"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

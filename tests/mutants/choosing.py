@@ -1,0 +1,193 @@
+"""Which mutants are made, and which tests are run on each: those that execute the line, nearest first."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, zip_longest
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.mutants.mutations import KINDS, Mutant, legal, mutants
+from tests.mutants.recording import COLLECTION
+
+SLOWEST = 20.0  # seconds of processor time: no test that takes longer is run
+BUDGET = 60.0  # of all tests of a mutant together, as they were recorded
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test, the seconds that it takes, and the places (`Lines.place`) that it executes."""
+
+    name: str
+    seconds: float
+    places: npt.NDArray[np.uint32]
+
+    @property
+    def file(self) -> str:
+        return self.name.partition("::")[0]
+
+    @property
+    def function(self) -> str:
+        return self.name.partition("[")[0]
+
+
+class Lines:
+    """What was recorded: which test executes which line of the product."""
+
+    def __init__(self, folder: Path) -> None:
+        self.numbers: dict[tuple[str, int], int] = {}
+        self.tests: list[Test] = []
+        self.at_collection: set[int] = set()  # places executed before the first test
+        for file in sorted(folder.glob("*.npz")):
+            self._read(file)
+
+    def _read(self, file: Path) -> None:
+        with np.load(file) as data:
+            pairs = zip(data["files"].tolist(), data["lines"].tolist(), strict=True)
+            numbers = [self.numbers.setdefault(pair, len(self.numbers)) for pair in pairs]
+            ids = np.array(numbers, np.uint32)[data["ids"]]
+            parts = np.split(ids, data["ends"][:-1])
+            rows = zip(
+                data["tests"].tolist(), data["seconds"].tolist(), data["passed"], parts, strict=True
+            )
+            for name, seconds, passed, places in rows:
+                if name == COLLECTION:
+                    self.at_collection.update(places.tolist())
+                elif passed and seconds <= SLOWEST:
+                    self.tests.append(Test(name, seconds, places))
+
+    def places(self, path: str, lines: Iterable[int]) -> set[int]:
+        """The numbers of those lines of a file that any test executes."""
+        pairs = ((path, line) for line in lines)
+        return {self.numbers[pair] for pair in pairs if pair in self.numbers}
+
+    @cached_property
+    def _owners(self) -> npt.NDArray[np.int64]:
+        return np.repeat(np.arange(len(self.tests)), [len(each.places) for each in self.tests])
+
+    @cached_property
+    def _all(self) -> npt.NDArray[np.uint32]:
+        return np.concatenate([each.places for each in self.tests])
+
+    def tests_of(self, places: set[int]) -> list[Test]:
+        """The tests that execute any of the places."""
+        met = np.isin(self._all, np.array(sorted(places), np.uint32))
+        return [self.tests[number] for number in np.unique(self._owners[met])]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A mutant with the tests to run, in order.
+
+    `afresh`: not in a process that has loaded the product, for the line is executed as it is loaded.
+    """
+
+    mutant: Mutant
+    tests: tuple[str, ...]
+    afresh: bool
+
+
+def drawn(tree: Path, room: str, count: int, seed: int) -> list[Mutant]:
+    """`count` mutants of a room: kinds are equally likely, so are the mutants of a kind."""
+    rng = Random(f"{room} {seed}")
+    texts = {
+        str(file.relative_to(tree)): file.read_text("utf-8")
+        for file in sorted((tree / room).rglob("*.py"))
+    }
+    by_kind: dict[str, list[Mutant]] = defaultdict(list)
+    for path, text in texts.items():
+        for each in mutants(path, text):
+            by_kind[each.kind].append(each)
+    found: list[Mutant] = []
+    while len(found) < count and any(by_kind.values()):
+        kind = rng.choice([kind for kind in KINDS if by_kind[kind]])
+        each = by_kind[kind].pop(rng.randrange(len(by_kind[kind])))
+        if legal(each, texts[each.path]):
+            found.append(each)
+    return found
+
+
+class Chooser:
+    """Finds the tests of a mutant."""
+
+    def __init__(self, tree: Path, lines: Lines) -> None:
+        self.tree, self.lines = tree, lines
+        self._texts: dict[str, str] = {}
+
+    def choice(self, mutant: Mutant) -> Choice:
+        places = self.lines.places(mutant.path, self._executed(mutant))
+        tests = self.lines.tests_of(places)
+        inside = bool(mutant.functions) and mutant.kind != "default"
+        if not tests:
+            tests = [each for each in self.lines.tests if self._nearness(mutant.path, each.file)]
+        own = self.lines.places(mutant.path, range(mutant.lines[0], mutant.lines[1] + 1))
+        afresh = not inside or bool(own & self.lines.at_collection)
+        return Choice(mutant, tuple(self._ordered(mutant.path, tests)), afresh)
+
+    def _executed(self, mutant: Mutant) -> Iterable[int]:
+        """The lines whose execution shows the change."""
+        if mutant.functions and mutant.kind != "default":
+            return range(mutant.lines[0], mutant.lines[1] + 1)
+        tree = ast.parse(self._text(mutant.path))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        if mutant.functions:  # a default: the whole function
+            return chain(
+                *(_lines(each) for each in functions if _first(each) == mutant.functions[-1])
+            )
+        names = set(mutant.names)
+        return chain(*(_lines(each) for each in functions if _names(each) & names))
+
+    def _ordered(self, path: str, tests: Sequence[Test]) -> Iterable[str]:
+        """Names of tests up to the budget: near files first; of each function one case, then another."""
+        near = {each.file: self._nearness(path, each.file) for each in tests}
+        by_function: dict[str, list[Test]] = defaultdict(list)
+        for each in sorted(tests, key=lambda each: (each.seconds, each.name)):
+            by_function[each.function].append(each)
+
+        def order(group: list[Test]) -> tuple[int, int, str]:
+            return -near[group[0].file], len(group[0].places), group[0].name
+
+        rounds = zip_longest(*sorted(by_function.values(), key=order))
+        spent = 0.0
+        for each in chain.from_iterable(rounds):
+            if each is not None and "\n" not in each.name and spent + each.seconds <= BUDGET:
+                spent += each.seconds
+                yield each.name
+
+    def _nearness(self, path: str, test_file: str) -> int:
+        """How near a file of tests is to a module: by its name, by what it imports, by its folder."""
+        parts = Path(path).with_suffix("").parts
+        stem = parts[-2] if parts[-1] == "__init__" else parts[-1]
+        near = 0
+        if stem in Path(test_file).stem:
+            near += 4
+        text = self._text(test_file)
+        if ".".join(parts) in text or f"from {'.'.join(parts[:-1])} import {stem}" in text:
+            near += 3
+        if near and Path(test_file).parts[1:2] == parts[:1]:
+            near += 1
+        return near
+
+    def _text(self, path: str) -> str:
+        if path not in self._texts:
+            self._texts[path] = (self.tree / path).read_text("utf-8")
+        return self._texts[path]
+
+
+def _first(node: ast.FunctionDef) -> int:
+    return min([node.lineno, *(each.lineno for each in node.decorator_list)])
+
+
+def _lines(node: ast.FunctionDef) -> range:
+    return range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}

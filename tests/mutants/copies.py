@@ -1,0 +1,118 @@
+"""The copy of the tree in which mutants live, and how tests are run there."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.mutants.paths import LINES, ROOT, TREE
+from tests.mutants.recording import FILE
+
+MEMORY = 6 << 30  # bytes of address space of one process of tests
+SECONDS = 90  # of processor time, for one mutant
+WALL = 10  # the clock on the wall may show so many times as much: the machine may be busy
+SECONDS_A_TEST = 60  # on the wall: then pytest-timeout fails the test
+
+
+def copy_tree(source: Path = ROOT, target: Path = TREE) -> None:
+    """Copy the files that Git knows, as they are in the working tree."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=source, capture_output=True, text=True, check=True
+    )
+    shutil.rmtree(target, ignore_errors=True)
+    for name in listed.stdout.split("\0"):
+        if name and (source / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / name, target / name)
+
+
+def refresh(tests: Sequence[str] = ("tests/mutants",)) -> None:
+    """Copy these files and folders of tests once more."""
+    for name in {test.partition("::")[0] for test in tests}:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, TREE / name, dirs_exist_ok=True)
+        else:
+            shutil.copy2(ROOT / name, TREE / name)
+
+
+def limit(seconds: int) -> None:
+    """Bound processor time and memory of this process."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def pytest_words(options: Sequence[str]) -> list[str]:
+    """The command that runs tests. Examples of property tests are the same each time."""
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"]
+    return [*words, f"--timeout={SECONDS_A_TEST}", *options]
+
+
+def variables(tree: Path, extra: Path | None = None, **more: str) -> dict[str, str]:
+    """The environment of tests in a tree: its own modules, then those of `extra`; few examples."""
+    # No .pyc files: a mutant may have the size and the second of its original.
+    paths = os.pathsep.join(map(str, filter(None, [tree, extra])))
+    own = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "MACAW_FUZZ": "50"}
+    alone = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # the server forks
+    return {**os.environ, **own, **alone, **more}
+
+
+@contextmanager
+def written(tree: Path, path: str, text: str) -> Iterator[None]:
+    """The tree with another text in one file."""
+    file = tree / path
+    before, status = file.read_bytes(), file.stat()
+    file.write_text(text, "utf-8")
+    try:
+        yield
+    finally:
+        file.write_bytes(before)
+        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def fails(tree: Path, tests: Sequence[str], extra: Path | None = None) -> str:
+    """Run tests in a new process, up to the first that fails: its name, "time", or nothing."""
+    if not tests:
+        return ""
+    shutil.rmtree(tree / ".hypothesis", ignore_errors=True)
+    try:
+        done = subprocess.run(
+            pytest_words(["-x", *tests]), cwd=tree, env=variables(tree, extra), capture_output=True,
+            text=True, check=False, timeout=WALL * SECONDS, preexec_fn=lambda: limit(SECONDS),
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "time"
+    if done.returncode < 0:
+        return "time"
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if done.returncode and not lines:
+        return f"pytest ended with status {done.returncode}"
+    return lines[0].split(maxsplit=1)[1] if lines else ""
+
+
+def folders_of_tests(tree: Path = TREE) -> list[str]:
+    """Each folder of tests, and the golden programs."""
+    folders = sorted(path.name for path in (tree / "tests").iterdir() if path.is_dir())
+    return ["programs", *(f"tests/{name}" for name in folders if name != "mutants")]
+
+
+def record_folder(tree: Path, folder: str, file: Path, *, extra: Path | None = None) -> None:
+    """Run the tests of a folder of a tree and record which lines they execute."""
+    options = [folder, "-m", "not once", "-p", "tests.mutants.recording", "--tb=line"]
+    options.append(f"--timeout={WALL * SECONDS}")
+    environment = variables(tree, extra, **{FILE: str(file)})
+    subprocess.run(pytest_words(options), cwd=tree, env=environment, check=False)
+
+
+def record() -> None:
+    """Copy the tree, run its tests and record which lines they execute."""
+    copy_tree()
+    shutil.rmtree(LINES, ignore_errors=True)
+    LINES.mkdir(parents=True)
+    for folder in folders_of_tests():
+        record_folder(TREE, folder, LINES / f"{folder.replace('/', '-')}.npz")

@@ -1,0 +1,137 @@
+"""A pytest plugin that collects all tests once, and runs those of each mutant in a child of its own.
+
+The child gives the functions of the loaded modules their changed code, so that a mutant costs no
+start and no collection. What cannot be changed in this way is answered with `AFRESH`.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import pytest
+
+from tests.mutants.copies import SECONDS, WALL, limit, written
+
+JOBS = "MACAW_MUTANTS_JOBS"  # the variable that names the file of jobs; answers are appended to it
+AFRESH = "afresh"
+TIME = "time"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the place of pytest's own loop."""
+    config.pluginmanager.register(Server(), "mutants-server")
+
+
+class Server:
+    """Runs the tests of each job."""
+
+    def __init__(self) -> None:
+        self.failed = ""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = {item.nodeid: item for item in session.items}
+        file = Path(os.environ[JOBS])
+        jobs = json.loads(file.read_text("utf-8"))
+        gc.freeze()
+        with file.with_suffix(".answers").open("w", encoding="utf-8") as answers:
+            for job in jobs:
+                chosen = [items[name] for name in job["tests"] if name in items]
+                with written(session.config.rootpath, job["path"], job["text"]):
+                    said = self.in_child(session, job, chosen)
+                answers.write(json.dumps([job["number"], said]) + "\n")
+                answers.flush()
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed = self.failed or report.nodeid
+
+    def in_child(
+        self, session: pytest.Session, job: dict[str, str], items: list[pytest.Item]
+    ) -> str:
+        """What a child says of a job: the test that fails, or nothing; `TIME`, `AFRESH`."""
+        folder = tempfile.mkdtemp(prefix="mutant-")
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
+            said = "the child ended by an exception"
+            try:
+                os.setpgid(0, 0)
+                limit(SECONDS)
+                said = self.run(session, job, items)
+            finally:
+                os.write(writing, said.encode()[:4000])
+                os._exit(0)
+        os.close(writing)
+        ended = _wait(child)
+        said = os.read(reading, 4096).decode(errors="replace") if ended else TIME
+        os.close(reading)
+        shutil.rmtree(folder, ignore_errors=True)
+        return said
+
+    def run(self, session: pytest.Session, job: dict[str, str], items: list[pytest.Item]) -> str:
+        file = session.config.rootpath / job["path"]
+        if not _patch(str(file), job["original"], job["text"], int(job["line"])):
+            return AFRESH
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                return self.failed
+        return ""
+
+
+def _wait(child: int) -> bool:
+    """Wait for a child. False: it was ended, for it took too long."""
+    until = time.monotonic() + WALL * SECONDS
+    while time.monotonic() < until:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.WIFEXITED(status)
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _codes(constant)
+
+
+def _patch(file: str, original: str, text: str, line: int) -> bool:
+    """Give the functions that start at or around `line` their code of the changed text."""
+    before = {
+        _key(code): code for code in _codes(compile(original, file, "exec", dont_inherit=True))
+    }
+    after = {_key(code): code for code in _codes(compile(text, file, "exec", dont_inherit=True))}
+    changed = {
+        key: after[key]
+        for key, code in before.items()
+        if key in after and code.co_firstlineno <= line and code != after[key]
+    }
+    gc.unfreeze()
+    for function in [each for each in gc.get_objects() if isinstance(each, FunctionType)]:
+        code = function.__code__
+        if code.co_filename == file and _key(code) in changed:
+            try:
+                function.__code__ = changed[_key(code)]
+            except ValueError:  # other free variables
+                return False
+    return bool(changed)
+
+
+def _key(code: CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno

@@ -1,0 +1,161 @@
+"""The tool itself: what it changes, what it leaves, which tests it finds, and that it sees both ends."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.mutants import __main__ as tool
+from tests.mutants import copies
+from tests.mutants.choosing import Choice, Chooser, Lines, drawn
+from tests.mutants.mutations import KINDS, Mutant, legal, mutants
+from tests.mutants.paths import ROOMS, ROOT
+
+MODULE = '''\
+"""Text with 1 < 2 is never changed."""
+
+from __future__ import annotations
+
+LIMIT = 3
+PAIR: tuple[int, int] = (1, 2)
+
+
+def clipped(value: int, most: int = 7, loud: bool = False) -> int:
+    """1 + 1."""
+    if value > most and not loud:
+        raise ValueError(f"{value + 1} is more than {most}")
+    rows = [1, 2, 3][1:]
+    for row in rows:
+        if row == 2:
+            break
+    total = value * 2 + LIMIT
+    total += 1
+    rows.append(total)
+    return total
+
+
+if __name__ == "__main__":
+    print(1 + 1)
+'''
+
+
+def changes(kind: str) -> list[str]:
+    found = [each for each in mutants("m.py", MODULE) if each.kind == kind]
+    return [each.diff(MODULE).splitlines()[-1][1:].strip() for each in found if legal(each, MODULE)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("comparison", ["if (value >= most) and not loud:", "if (row != 2):"]),
+        ("boolean", ["if (value > most or not loud):", "if value > most and (loud):"]),
+        ("condition", ["if (not (value > most and (not loud))):", "if (not (row == 2)):"]),
+        (
+            "arithmetic",
+            ["total = (value * 2 - LIMIT)", "total = (value + 2) + LIMIT", "total -= 1"],
+        ),
+        ("removal", ["pass", "pass", "pass"]),
+        ("jump", ["continue"]),
+        ("return", ["return None"]),
+        ("slice", ["rows = [1, 2, 3][:]"]),
+        (
+            "default",
+            [
+                "def clipped(value: int, most: int = (8), loud: bool = False) -> int:",
+                "def clipped(value: int, most: int = (6), loud: bool = False) -> int:",
+                "def clipped(value: int, most: int = 7, loud: bool = (True)) -> int:",
+            ],
+        ),
+    ],
+)
+def test_each_kind_changes_what_it_should_and_nothing_else(kind: str, expected: list[str]) -> None:
+    assert changes(kind) == expected
+
+
+def test_constants_go_up_and_down_but_no_text_changes() -> None:
+    found = changes("constant")
+    assert found[:2] == ["LIMIT = (4)", "LIMIT = (2)"]
+    assert len(found) == 2 * 10  # 3, (1, 2), [1, 2, 3], 1:, == 2, * 2 and += 1
+    assert not [line for line in found if "Text" in line or "more than" in line or "print" in line]
+
+
+def test_a_function_says_where_it_starts_and_a_statement_what_it_names() -> None:
+    found = mutants("m.py", MODULE)
+    assert {each.functions for each in found} == {(), (9,)}
+    assert {each.names for each in found if not each.functions} == {("LIMIT",), ("PAIR",)}
+
+
+def test_what_is_drawn_is_the_same_for_a_seed_and_legal(tmp_path: Path) -> None:
+    (tmp_path / "isa").mkdir()
+    (tmp_path / "isa" / "m.py").write_text(MODULE, "utf-8")
+    first, again = (drawn(tmp_path, "isa", 20, 7) for _ in range(2))
+    assert first == again
+    assert first != drawn(tmp_path, "isa", 20, 8)
+    assert len({(each.start, each.end, each.new) for each in first}) == 20
+    assert {each.kind for each in first} <= set(KINDS)
+    assert all(legal(each, MODULE) for each in first)
+
+
+def test_every_module_of_the_product_has_mutants_that_can_be_applied() -> None:
+    for room in ROOMS:
+        for file in sorted((ROOT / room).rglob("*.py"))[::8]:
+            text = file.read_text("utf-8")
+            found = mutants(str(file.relative_to(ROOT)), text)
+            for each in found[:: max(1, len(found) // 3)]:
+                assert each.applied(text) != text
+
+
+TESTS = """\
+from emu.m import clipped
+
+
+def test_small():
+    assert clipped(1) == 6
+
+
+def test_of_another_thing():
+    assert True
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="recording needs sys.monitoring")
+@pytest.mark.may_skip_in_ci
+def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in {
+        "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["."]\nmarkers = ["once"]\n',
+        "emu/__init__.py": "",
+        "emu/m.py": MODULE,
+        "tests/emu/test_m.py": textwrap.dedent(TESTS),
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    lines = tmp_path / "lines"
+    lines.mkdir()
+    copies.record_folder(tmp_path, "tests", lines / "tests.npz", extra=ROOT)
+    chooser = Chooser(tmp_path, Lines(lines))
+
+    def choice(kind: str, number: int = 0) -> Choice:
+        found = [each for each in mutants("emu/m.py", MODULE) if each.kind == kind]
+        return chooser.choice(found[number])
+
+    choices = [choice("arithmetic"), choice("removal", 0), choice("constant", 0)]
+    assert choices[0].tests == ("tests/emu/test_m.py::test_small",)
+    assert [each.afresh for each in choices] == [False, False, True]
+    said = tool.judged(choices, tmp_path, tmp_path / "jobs.json", extra=ROOT)
+    assert said[0] == "tests/emu/test_m.py::test_small"
+    assert said[1] == ""  # the raise is never reached
+    assert said[2].startswith("tests/emu/test_m.py::test_small")
+    assert (tmp_path / "emu/m.py").read_text("utf-8") == MODULE
+
+
+def test_a_mutant_changes_bytes_and_not_characters() -> None:
+    text = 'NAME = "×µ"; LIMIT = 3\n'
+    (up, _down) = mutants("m.py", text)
+    assert isinstance(up, Mutant)
+    assert up.applied(text) == 'NAME = "×µ"; LIMIT = (4)\n'

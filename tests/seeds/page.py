@@ -1,0 +1,108 @@
+"""docs/seeds.md and docs/seeds/NNN.md, from the table."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from tests.seeds.table import SEEDS, STATES, Fact, facts, paragraphs, ranges
+
+WIDTH = 110
+_MADE = "<!-- Made by `make docs` from tests/seeds. Edit the table there, not this page. -->"
+
+
+def files() -> Mapping[str, str]:
+    """The text of each page, by its path below the root of the tree."""
+    pages = {f"docs/seeds/{seed}.md": _seed_page(seed) for seed in SEEDS}
+    return {"docs/seeds.md": _index(), **pages}
+
+
+def _index() -> str:
+    lines = [
+        _MADE,
+        "# From the seeds to the tests",
+        "",
+        *_wrapped(
+            "Macaw models five published designs. Each page below follows one of the documents "
+            "paragraph by paragraph: what it states, whether Macaw does the same, the tests that "
+            "show it, and a command with which you can see it."
+        ),
+        "",
+        "| seed | subject |",
+        "|---|---|",
+        *(f"| [{seed}](seeds/{seed}.md) | {subject} |" for seed, subject in SEEDS.items()),
+        "",
+        *_wrapped(
+            "¶N is the number printed before a paragraph of seeds 000, 002 and 004, and the Nth "
+            "line that is not empty of seeds 001 and 003. A fact is in one of these states:"
+        ),
+        "",
+        "| state | meaning |",
+        "|---|---|",
+        *(f"| {state} | {meaning} |" for state, meaning in STATES.items()),
+        "",
+        *_wrapped(
+            "`python -m tests.seeds 004 46` prints the same for one paragraph, `004 40-50` for "
+            "several. Commands run from the root of the repository. The tests in tests/seeds hold "
+            "that no paragraph is missing, that each test exists and names its paragraph, and that "
+            "each command prints what the table says."
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _seed_page(seed: str) -> str:
+    rows = facts(seed)
+    counts = Counter(fact.state for fact in rows)
+    total = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    lines = [
+        _MADE,
+        f"# Seed {seed}: {SEEDS[seed]}",
+        "",
+        *_wrapped(
+            f"{len(paragraphs(seed))} paragraphs; entries: {total}. What the states mean: [seeds](../seeds.md)."
+        ),
+    ]
+    last: tuple[int, ...] = ()
+    for fact in sorted(rows, key=lambda fact: fact.paragraphs[0]):
+        if fact.paragraphs != last:
+            lines += ["", f"## ¶{ranges(fact.paragraphs)}", ""]
+        last = fact.paragraphs
+        lines += entry(fact)
+    return "\n".join(lines) + "\n"
+
+
+def entry(fact: Fact) -> list[str]:
+    """The lines of one fact: a list item, with its tests and its command below it."""
+    state = f"{fact.state} ¶{ranges(fact.repeats)}" if fact.repeats else fact.state
+    why = f" {_sentence(fact.why)}" if fact.why else ""
+    lines = _wrapped(f"- **{state}**: {_sentence(fact.says)}{why}")
+    lines += [f"  - `{text}`" for text in _tests(fact)]
+    if fact.shows:
+        lines.append(f"  - `{fact.shows}`" + (f" prints `{fact.prints}`" if fact.prints else ""))
+    return lines
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else text + "."
+
+
+def _tests(fact: Fact) -> Iterator[str]:
+    """One piece a file: its path and the tests in it."""
+    by_file: dict[str, list[str]] = {}
+    for test in fact.tests:
+        path, _, name = test.partition("::")
+        by_file.setdefault(path, []).append(name.replace("::", "."))
+    for path, names in by_file.items():
+        yield f"{path}: {', '.join(names)}" if any(names) else path
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        subsequent_indent="  " if text.startswith("- ") else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
