@@ -32,6 +32,7 @@ w:      .sparse "weights.npy"[0:8]
         .endseq
 """
 FIRST = "        .list first\n        config ib=0, layer\n        .endlist\n"
+AFTER = "        .list after\n        exe ib=0, last, data=(x, w[0]), out=y\n        .endlist\n"
 RUN = "        config  ib=0, layer\n        exe     ib=0, last, data=(x, w[0]), out=y\n"
 CP_PART = ".core cp\n"
 
@@ -51,7 +52,7 @@ def words(lines: str) -> bytes:
 def probe(row: Instruction, text: str) -> Program:
     """A program whose list `probe` is one command."""
     first = "" if row is pe.COMMANDS[0] else FIRST
-    return built(f"{LAYER}{first}        .list probe\n{text}\n        .endlist\n")
+    return built(f"{LAYER}{first}        .list probe\n{text}\n        .endlist\n{AFTER}")
 
 
 @pytest.mark.parametrize("row", SCALAR, ids=lambda row: f"{row.mnemonic}-{row.syntax}")

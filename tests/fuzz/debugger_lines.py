@@ -341,4 +341,4 @@ def check(example: Example[str]) -> str:
     return "refused" if refused == len(lines) else "accepted" if not refused else "both"
 
 
-TARGET = Target("debugger", make, check, SECONDS)
+TARGET = Target("debugger", make, check, seconds=SECONDS)

@@ -89,10 +89,14 @@ def bounded(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def attempt(target: Target[T], example: Example[T]) -> str:
-    """What came of an example. Raises whatever must not happen."""
+def attempt(target: Target[T], example: Example[T], patience: float = 1.0) -> str:
+    """What came of an example. Raises whatever must not happen.
+
+    `patience` multiplies the time that the example has: on a busy or slow machine only what
+    never ends is too slow.
+    """
     size = len(example.data) if isinstance(example.data, str | bytes) else 0
-    with bounded((target.seconds or SECONDS) + size / BYTES_A_SECOND):
+    with bounded(patience * ((target.seconds or SECONDS) + size / BYTES_A_SECOND)):
         return target.check(example)
 
 

@@ -216,4 +216,4 @@ def _check(example: Example[str]) -> str:
 
 KINDS = {fault.name for core in registry.cores() for fault in core.faults}
 KINDS |= {fault.name for fault in common.FAULTS}
-TARGET = Target("words", make, check, SECONDS)
+TARGET = Target("words", make, check, seconds=SECONDS)

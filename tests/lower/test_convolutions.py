@@ -213,12 +213,15 @@ def test_more_input_channels_than_the_input_buffer_holds() -> None:
     ("words", "message"),
     [
         ({"image": (2, 9)}, "a kernel of 3 × 3 is larger than the image, 2 × 9 with its padding"),
-        ({"image": (0, 9)}, "an image of 0 × 9 pixels"),
+        ({"image": (0, 9)}, "image is two whole numbers from 1, not (0, 9)"),
         (
             {"image": (9, 40_000_000)},
             "activations and results are 2,959,999,888 bytes, external memory has 268,435,456",
         ),
-        ({"stride": 0}, "a stride of (0, 0) and a padding of (0, 0)"),
+        (
+            {"stride": 0},
+            "stride is a whole number from 1, or two (vertical, horizontal), not 0",
+        ),
         ({"layout": "cwh"}, "conv2d takes images as hwc"),
         ({"out_layout": "whc"}, "no layout 'whc'"),
         ({"rows": 3}, "conv2d has no rows"),

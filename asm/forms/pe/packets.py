@@ -224,7 +224,7 @@ class Exe:
             flags = codec.decode(CORE, _command(self.site, self.row, self.bound), COMMAND_BITS)
             has_flag = bool(flags.values["shift"]) or bool(flags.values["last"])
             return has_flag or stores_early(sequence.moves())
-        except Mistake:  # which is reported where it stands
+        except (Mistake, Again):  # reported at its own line
             return True
 
     def _first_alone(self, sequence: OpenSequence | None) -> bool:
@@ -237,8 +237,8 @@ class Exe:
             unknown = any(one.first for other in every for one in other.moves())
             shift, last = bool(flags.values["shift"]), bool(flags.values["last"])
             return first_alone(sequence.moves(), shift, last, unknown)
-        except Mistake:  # which is reported where it stands
-            return False
+        except (Mistake, Again):  # reported at its own line; few writers give no second error
+            return True
 
     def _at(self, name: Name | None) -> OpenSequence | None:
         """The sequence of a name; None if that is not known."""

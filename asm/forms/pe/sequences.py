@@ -334,8 +334,10 @@ class OpenSequence:
     def moves(self) -> list[Move]:
         """What its instructions do to the output queue, when everything is laid out.
 
-        Raises `Mistake`, as its operands do.
+        Raises `Mistake`, as its operands do, and `Again` if a line of it is wrong.
         """
+        if self.spoiled:
+            raise Again
         given = self._header.get("reduction")
         reduction = given.value("reduction", _MEMBERS["reduction"].legal) if given else 0
         found = [move(item.row, _values(item.site, item), reduction) for item in self._items]
