@@ -143,6 +143,7 @@ class _Run:
         self._places: list[int] = []  # of their mnemonics
         plan = assembly.layout.plans.get(area.section)
         self._marks_data = plan is not None and plan.core is not None
+        self._has_words = False  # some of it was instructions
         self._varies = False  # what is taken depends on where it stands, or defines a label
         self._later = Later(source, scope, area, assembly.parts.form)
 
@@ -154,7 +155,7 @@ class _Run:
         if end < source.period:
             return end
         self._flush()
-        is_aligned = self._instructions is NOTHING or (area.size - first) % WORD_BYTES == 0
+        is_aligned = not self._has_words or (area.size - first) % WORD_BYTES == 0
         if self._varies or self._later.items or not is_aligned:
             return end
         data = area.data[first:]
@@ -312,6 +313,7 @@ class _Run:
         """Put the words into their area."""
         words = self._words
         if words:
+            self._has_words = True
             self._area.data += pack(f"<{len(words)}I", *words)
             self._assembly.marks.add_words(
                 self._area, self._base, WORD_BYTES, self._source, self._places

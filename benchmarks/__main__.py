@@ -10,6 +10,7 @@ from pathlib import Path
 
 ALL = (
     "assembling",
+    "repeating",
     "disassembling",
     "scalar",
     "array",

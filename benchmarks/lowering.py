@@ -20,7 +20,7 @@ import macaw
 from isa import config
 from isa.config import Configuration
 from lower import reference
-from lower.choose import Candidate, choose
+from lower.choose import Candidate, Choice, choose
 from lower.convolution import convolution
 from lower.operation import Product
 from lower.product import lowered
@@ -78,6 +78,21 @@ def measured(item: Candidate, x: Any) -> int:
     return run.cycles
 
 
+def alternatives(
+    choice: Choice, product: Product, device: Configuration, density: float, prune: float
+) -> dict[Candidate, int]:
+    """The measured cycles of the taken plan, and of others predicted to take at most `prune` times its own."""
+    x = reference.random_activations(product, device, 0)
+    if density < 1:
+        x[np.random.default_rng(0).random(x.shape) >= density] = 0
+    limit = prune * choice.taken.cost.cycles
+    return {
+        item: measured(item, x)
+        for item in choice.others
+        if item is choice.taken or item.cost.cycles <= limit
+    }
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -94,15 +109,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for operation, product in layers(words.layers, words.macs, words.seed, device):
         choice = choose(product, device, operation=operation, density=words.density)
-        x = reference.random_activations(product, device, 0)
-        if words.density < 1:
-            x[np.random.default_rng(0).random(x.shape) >= words.density] = 0
-        limit = words.prune * choice.taken.cost.cycles
-        found = {
-            item: measured(item, x)
-            for item in choice.others
-            if item is choice.taken or item.cost.cycles <= limit
-        }
+        found = alternatives(choice, product, device, words.density, words.prune)
         best = min(found, key=found.__getitem__)
         times = found[choice.taken] / found[best]
         good += times <= WITHIN

@@ -263,3 +263,11 @@ def test_memory_ends_at_the_same_line() -> None:
     found = both(f".core cp\n.data\n.space {(1 << 20) - 70000}\n{rows}nop\n", device=device)
     assert isinstance(found, tuple)
     assert [item.span.line for item in found] == [1, *range(4 + 70000 // 128, 565)]
+
+
+@pytest.mark.parametrize(
+    "body", [".byte 1", ".word 1\n.half 2", ".byte 1\nnop", ".half 1\nnop\n.half 2"]
+)
+@pytest.mark.parametrize("before", ["nop", ".byte 3", ".data"])
+def test_rounds_of_a_repetition_that_leave_a_word_s_boundary(before: str, body: str) -> None:
+    both(f".core cp\n{before}\n.rept 5\n{body}\n.endr\n.byte 7\n")

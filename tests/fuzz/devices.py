@@ -27,6 +27,7 @@ wrong:  li      a0, 1
 end:    li      a7, 93
         ecall
 """
+SECONDS = 10.0  # of processor time for an example
 MOST_BYTES = 1 << 30  # of memory that is really used, at any time
 MOST_CYCLES = 200_000
 
@@ -91,4 +92,4 @@ def check(example: Example[str]) -> str:
 
 
 # Memories of the largest devices have 4 GiB of address space, of which a run uses little.
-TARGET = Target("device", make, check, memory=8 << 30)
+TARGET = Target("device", make, check, memory=8 << 30, seconds=SECONDS)

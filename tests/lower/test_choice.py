@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.lowering import alternatives, layers
 from isa.config import Configuration, load
 from lower.choose import PREFERRED, Choice, choose
 from lower.cost import cost
@@ -86,3 +87,21 @@ def test_loops_of_figure_7_by_what_they_load_again() -> None:
     assert traffic["input"].sums_out > 0
     assert traffic["weight"].sums_out > 0
     assert traffic["output"].sums_out == traffic["output"].sums_in == 0
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("device", "seed", "count"), [("base", 1, 3), ("large", 1, 3)])
+def test_the_choice_on_larger_devices_with_zeros_on_both_sides(
+    device: str, seed: int, count: int
+) -> None:
+    """What docs/lowering.md says of them: the best within 15%, predictions within 1.5 times."""
+    config, density = load(device), 0.4
+    ratios = []
+    for operation, product in layers(count, 30_000, seed, config):
+        found = choose(product, config, operation=operation, density=density)
+        cycles = alternatives(found, product, config, density, prune=1.5)
+        taken = cycles[found.taken]
+        ratios.append(taken / min(cycles.values()))
+        assert 1 / 1.5 <= found.taken.cost.cycles / taken <= 1.5, product.describe()
+    assert max(ratios) <= 1.15
+    assert len(ratios) == count
