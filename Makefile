@@ -51,7 +51,7 @@ test-extras: $(READY)
 	@$(RUN)/python -m tests.editors build/vscode
 	@test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
 	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[concord,frameworks]'
-	@$(FRAMEWORKS)/bin/python -m tests.lower.concord
+	@$(FRAMEWORKS)/bin/python -m tests.lowering.concord
 
 lint: $(READY)
 	@$(RUN)/ruff check .

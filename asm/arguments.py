@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from asm.parser import unescape
-from asm.syntax import Mistake
+from macaw.asm.parser import unescape
+from macaw.asm.syntax import Mistake
 
 _TOKEN = re.compile(
     r'(?P<string>"[^"\\]*(?:\\.[^"\\]*)*"?)'

@@ -16,33 +16,33 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from asm import output, recovery
-from asm.bodies import Expanded
-from asm.collecting import collecting_seldom
-from asm.data_directives import DATA
-from asm.diagnostics import AssemblyError, guessing
-from asm.directives import COMMON, Directive, table
-from asm.expansion import Budget, Meant, Reader
-from asm.expressions import Address, NotYet, number
-from asm.forms import Form, shared_directives
-from asm.includes import TEXTUAL
-from asm.layout import Area, Layout
-from asm.listing import Record
-from asm.macros import Macro
-from asm.marks import Marks
-from asm.naming import Naming
-from asm.parser import labels_of, parse
-from asm.parts import Parts
-from asm.program import Hint, Program
-from asm.report import Report
-from asm.short import Later, Short
-from asm.site import Site
-from asm.source import LogicalLine, Source, SourceText, logical_lines
-from asm.surroundings import Device, Folders
-from asm.symbols import Deferred, Definition, Scope
-from asm.syntax import Again, Mistake, Name, Node, Statement
-from isa import registry
-from isa.config import Configuration
+from macaw.asm import output, recovery
+from macaw.asm.bodies import Expanded
+from macaw.asm.collecting import collecting_seldom
+from macaw.asm.data_directives import DATA
+from macaw.asm.diagnostics import AssemblyError, guessing
+from macaw.asm.directives import COMMON, Directive, table
+from macaw.asm.expansion import Budget, Meant, Reader
+from macaw.asm.expressions import Address, NotYet, number
+from macaw.asm.forms import Form, shared_directives
+from macaw.asm.includes import TEXTUAL
+from macaw.asm.layout import Area, Layout
+from macaw.asm.listing import Record
+from macaw.asm.macros import Macro
+from macaw.asm.marks import Marks
+from macaw.asm.naming import Naming
+from macaw.asm.parser import labels_of, parse
+from macaw.asm.parts import Parts
+from macaw.asm.program import Hint, Program
+from macaw.asm.report import Report
+from macaw.asm.short import Later, Short
+from macaw.asm.site import Site
+from macaw.asm.source import LogicalLine, Source, SourceText, logical_lines
+from macaw.asm.surroundings import Device, Folders
+from macaw.asm.symbols import Deferred, Definition, Scope
+from macaw.asm.syntax import Again, Mistake, Name, Node, Statement
+from macaw.isa import registry
+from macaw.isa.config import Configuration
 
 __all__ = ["Source", "analyse", "assemble"]
 
@@ -62,7 +62,7 @@ def assemble(
 
     `device` overrides the source's `.device`; `defines` are symbols of every
     file; files are read below a source's folder and `include_dirs`. `record`
-    gets what `asm.listing.text` needs. Raises `AssemblyError` with all that is
+    gets what `macaw.asm.listing.text` needs. Raises `AssemblyError` with all that is
     wrong, and `ConfigError` for a bad `device`.
     """
     if isinstance(sources, str | Path | Source):

@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from asm.diagnostics import Span
-from asm.source import Caller, LogicalLine, SourceText
+from macaw.asm.diagnostics import Span
+from macaw.asm.source import Caller, LogicalLine, SourceText
 
 NUMBER = "@"  # `\@`, the number of the macro call, among the names of a body's values
 # A string holds values, a character never does: `'\n'` is no parameter n, but "\n" is.

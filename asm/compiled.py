@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from asm.expressions import NotYet
-from asm.instructions import template
-from asm.operands import AnyOperand, bind, choose, value_of
-from asm.slots import LANE, NOWHERE, WORD_BYTES, Bits, Placed, Slot, Use, is_name, walk
-from asm.syntax import Here, Mistake, Name, Node, Number, Statement, transform
-from isa.model import Core
-from isa.rows import Alternative, Instruction, Operand, Pseudo, Row
+from macaw.asm.expressions import NotYet
+from macaw.asm.instructions import template
+from macaw.asm.operands import AnyOperand, bind, choose, value_of
+from macaw.asm.slots import LANE, NOWHERE, WORD_BYTES, Bits, Placed, Slot, Use, is_name, walk
+from macaw.asm.syntax import Here, Mistake, Name, Node, Number, Statement, transform
+from macaw.isa.model import Core
+from macaw.isa.rows import Alternative, Instruction, Operand, Pseudo, Row
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asm.arguments import Squeezed
-from asm.directives import wrong_operands
-from asm.expansion import Command, TextDirective
-from asm.source import LogicalLine
-from asm.syntax import Mistake, Name, Text
+from macaw.asm.arguments import Squeezed
+from macaw.asm.directives import wrong_operands
+from macaw.asm.expansion import Command, TextDirective
+from macaw.asm.source import LogicalLine
+from macaw.asm.syntax import Mistake, Name, Text
 
 if TYPE_CHECKING:
-    from asm.expansion import Reader
+    from macaw.asm.expansion import Reader
 
 _Test = Callable[["Reader", Command], bool]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from isa.errors import MacawError
+from macaw.isa.errors import MacawError
 
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 10_000  # characters, NumPy's own limit

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asm import files
-from asm.data import MAX_BYTES, Array, Cut, DataError, read_npy, select
-from asm.directives import Directive, typed_shape, wrong_operands
-from asm.expressions import NotYet, number
-from asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
-from asm.symbols import Datum
-from asm.syntax import (
+from macaw.asm import files
+from macaw.asm.data import MAX_BYTES, Array, Cut, DataError, read_npy, select
+from macaw.asm.directives import Directive, typed_shape, wrong_operands
+from macaw.asm.expressions import NotYet, number
+from macaw.asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
+from macaw.asm.symbols import Datum
+from macaw.asm.syntax import (
     Again,
     Indexed,
     Mistake,
@@ -28,7 +28,7 @@ from asm.syntax import (
 )
 
 if TYPE_CHECKING:
-    from asm.site import Site
+    from macaw.asm.site import Site
 
 _MAX_FILL = 8  # bytes that .fill repeats
 _MAX_FILL_VALUE = 4  # bytes of them that its value gives, as in GNU as

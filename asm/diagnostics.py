@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
 
-from isa.errors import MacawError
+from macaw.isa.errors import MacawError
 
 _WIDEST = 160  # characters of a source line that are shown
 MOST_ERRORS = 100  # that are printed unless another number is given

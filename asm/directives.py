@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from asm.diagnostics import did_you_mean
-from asm.layout import EXTERNAL, Area, Plan
-from asm.naming import twice
-from asm.program import DTYPE_SIZES, SYMBOL_KINDS, TENSORS
-from asm.symbols import Datum, Definition, TensorSymbol
-from asm.syntax import Mistake, Name, Named, Node, Statement, Text
-from isa import registry
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.layout import EXTERNAL, Area, Plan
+from macaw.asm.naming import twice
+from macaw.asm.program import DTYPE_SIZES, SYMBOL_KINDS, TENSORS
+from macaw.asm.symbols import Datum, Definition, TensorSymbol
+from macaw.asm.syntax import Mistake, Name, Named, Node, Statement, Text
+from macaw.isa import registry
 
 if TYPE_CHECKING:
-    from asm.site import Site
+    from macaw.asm.site import Site
 
 MAX_ALIGN = 16  # .align 16 is 64 KiB
 TENSOR_ALIGN = 64

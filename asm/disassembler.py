@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from asm.disassembly import code, data
-from asm.disassembly.forms import form
-from asm.disassembly.labels import Labels, Names, directive, numbers
-from asm.disassembly.raw import dump
-from asm.program import TENSORS, Program, Section, Tensor
-from isa import config, registry
-from isa.errors import MacawError
-from isa.model import Core
+from macaw.asm.disassembly import code, data
+from macaw.asm.disassembly.forms import form
+from macaw.asm.disassembly.labels import Labels, Names, directive, numbers
+from macaw.asm.disassembly.raw import dump
+from macaw.asm.program import TENSORS, Program, Section, Tensor
+from macaw.isa import config, registry
+from macaw.isa.errors import MacawError
+from macaw.isa.model import Core
 
 _DATA = ".data"
 

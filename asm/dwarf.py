@@ -12,8 +12,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
-from asm.lines import LineTable, Rows
-from asm.program import Section
+from macaw.asm.lines import LineTable, Rows
+from macaw.asm.program import Section
 
 PREFIX = ".debug_"  # of all sections here
 

@@ -11,11 +11,11 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from asm import dwarf
-from asm.diagnostics import printable_name
-from asm.elf_format import ElfError
-from asm.lines import LineTable, Rows
-from asm.program import Section
+from macaw.asm import dwarf
+from macaw.asm.diagnostics import printable_name
+from macaw.asm.elf_format import ElfError
+from macaw.asm.lines import LineTable, Rows
+from macaw.asm.program import Section
 
 _VERSIONS = range(2, 6)
 _NUL = b"\0"

@@ -13,21 +13,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from asm import explaining, files
-from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, Assembly, Source, analyse
-from asm.diagnostics import Diagnostic, Span
-from asm.directives import Directive
-from asm.expansion import EDITED_CHARACTERS, EDITED_LINES, Budget, TextDirective
-from asm.expressions import FUNCTIONS, MODIFIERS
-from asm.formatter import formatted
-from asm.macros import Macro
-from asm.source import LogicalLine, SourceText, logical_lines
-from asm.symbols import Definition, Scope
-from asm.unchanged import same_tokens
-from isa import config, manual, registry
-from isa.model import Core
-from isa.model import Directive as CoreDirective
-from isa.rows import Row
+from macaw.asm import explaining, files
+from macaw.asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, Assembly, Source, analyse
+from macaw.asm.diagnostics import Diagnostic, Span
+from macaw.asm.directives import Directive
+from macaw.asm.expansion import EDITED_CHARACTERS, EDITED_LINES, Budget, TextDirective
+from macaw.asm.expressions import FUNCTIONS, MODIFIERS
+from macaw.asm.formatter import formatted
+from macaw.asm.macros import Macro
+from macaw.asm.source import LogicalLine, SourceText, logical_lines
+from macaw.asm.symbols import Definition, Scope
+from macaw.asm.unchanged import same_tokens
+from macaw.isa import config, manual, registry
+from macaw.isa.model import Core
+from macaw.isa.model import Directive as CoreDirective
+from macaw.isa.rows import Row
 
 _WORD = re.compile(r"%?[A-Za-z_.$][A-Za-z0-9_.$]*|[0-9]+[bf]\b|\"[^\"]*\"?")
 _LABELS = re.compile(r"(?:[A-Za-z_.$][\w.$]*|[0-9]+)\s*:\s*")

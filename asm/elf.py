@@ -8,11 +8,11 @@ gives the same bytes.
 
 from __future__ import annotations
 
-from asm import dwarf, elf_note
-from asm import elf_format as elf
-from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, Strings, whole
-from asm.elf_read import check_core, check_entry, check_overlaps, check_tensors, read
-from asm.program import MAX_ALIGN, Program, Section
+from macaw.asm import dwarf, elf_note
+from macaw.asm import elf_format as elf
+from macaw.asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, Strings, whole
+from macaw.asm.elf_read import check_core, check_entry, check_overlaps, check_tensors, read
+from macaw.asm.program import MAX_ALIGN, Program, Section
 
 __all__ = ["ElfError", "read", "write"]
 

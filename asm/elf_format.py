@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple
 
-from isa.errors import MacawError
+from macaw.isa.errors import MacawError
 
 TOP = 1 << 32  # one past the last address
 MAGIC = b"\x7fELF"

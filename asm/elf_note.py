@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from asm.elf_format import NOTE_HEADER, ElfError, whole
-from asm.program import DIRECTIONS, DTYPE_SIZES, NOTE_VERSION, Hint, Program, Tensor
+from macaw.asm.elf_format import NOTE_HEADER, ElfError, whole
+from macaw.asm.program import DIRECTIONS, DTYPE_SIZES, NOTE_VERSION, Hint, Program, Tensor
 
 SECTION = ".note.macaw"
 OWNER = b"Macaw\0"

@@ -11,12 +11,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from asm import dwarf, dwarf_read, elf_note, elf_segments, elf_symbols
-from asm import elf_format as elf
-from asm.elf_format import ElfError, FileHeader, SectionHeader, Segment, section_bytes, string_at
-from asm.elf_note import Note
-from asm.program import MAX_ALIGN, LineTable, Program, Section, Tensor
-from isa import registry
+from macaw.asm import dwarf, dwarf_read, elf_note, elf_segments, elf_symbols
+from macaw.asm import elf_format as elf
+from macaw.asm.elf_format import (
+    ElfError,
+    FileHeader,
+    SectionHeader,
+    Segment,
+    section_bytes,
+    string_at,
+)
+from macaw.asm.elf_note import Note
+from macaw.asm.program import MAX_ALIGN, LineTable, Program, Section, Tensor
+from macaw.isa import registry
 
 _MOST_HEADERS = 4096  # far more than any program needs; bounds the time a mad file takes
 _STRING_FLAGS = elf.SHF_MERGE | elf.SHF_STRINGS

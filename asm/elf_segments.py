@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from asm import elf_format as elf
-from asm.elf_format import ElfError, SectionHeader, Segment
-from asm.program import Section
+from macaw.asm import elf_format as elf
+from macaw.asm.elf_format import ElfError, SectionHeader, Segment
+from macaw.asm.program import Section
 
 
 def check(data: bytes, number: int, segment: Segment) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from asm import elf_format as elf
-from asm.elf_format import ElfError, SectionHeader, SymbolEntry, section_bytes, string_at
-from asm.program import Section, Symbol
+from macaw.asm import elf_format as elf
+from macaw.asm.elf_format import ElfError, SectionHeader, SymbolEntry, section_bytes, string_at
+from macaw.asm.program import Section, Symbol
 
 _KINDS = {elf.STT_NOTYPE: "notype", elf.STT_OBJECT: "object", elf.STT_FUNC: "func"}
 

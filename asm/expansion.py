@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from asm.bodies import Body, Expanded, Repeated
-from asm.source import Caller, LogicalLine, SourceText
-from asm.syntax import Again, Mistake, Name, Statement
+from macaw.asm.bodies import Body, Expanded, Repeated
+from macaw.asm.source import Caller, LogicalLine, SourceText
+from macaw.asm.syntax import Again, Mistake, Name, Statement
 
 if TYPE_CHECKING:
-    from asm.assembler import Assembly
-    from asm.conditionals import Conditional
-    from asm.macros import Macro
+    from macaw.asm.assembler import Assembly
+    from macaw.asm.conditionals import Conditional
+    from macaw.asm.macros import Macro
 
 MAX_DEPTH = 100  # expansions in each other, as in GNU as; so many includes in each other, too
 MAX_LINES = 1_000_000  # of all expansions and included files of a run
@@ -85,7 +85,7 @@ class Runnable(Protocol):
 
 @dataclass(frozen=True)
 class TextDirective:
-    """A directive that works on text: as `asm.directives.Directive`, but for the reader."""
+    """A directive that works on text: as `macaw.asm.directives.Directive`, but for the reader."""
 
     name: str
     syntax: str

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from asm.bodies import Expanded
-from asm.diagnostics import Span
-from asm.expressions import Address
-from asm.layout import Area
-from asm.macros import Macro
-from asm.naming import Naming
-from asm.output import address_of
-from asm.source import LogicalLine
-from asm.symbols import Definition
-from isa.rows import Operand, PseudoOperand, Row
+from macaw.asm.bodies import Expanded
+from macaw.asm.diagnostics import Span
+from macaw.asm.expressions import Address
+from macaw.asm.layout import Area
+from macaw.asm.macros import Macro
+from macaw.asm.naming import Naming
+from macaw.asm.output import address_of
+from macaw.asm.source import LogicalLine
+from macaw.asm.symbols import Definition
+from macaw.isa.rows import Operand, PseudoOperand, Row
 
 _MOST_LINES = 12  # of a macro that are shown
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from asm.diagnostics import did_you_mean
-from asm.parser import wrap
-from asm.syntax import (
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.parser import wrap
+from macaw.asm.syntax import (
     Binary,
     Call,
     Checked,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from isa import reading
-from isa.errors import MacawError
+from macaw.isa import reading
+from macaw.isa.errors import MacawError
 
 
 class FileError(MacawError, ValueError):

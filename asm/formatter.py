@@ -2,8 +2,8 @@
 
 The text is taken as it stands, before macros, conditionals and includes mean anything, so a
 file that is only a part of a program, or has mistakes, is laid out as well. A line that a
-comment over several lines touches, or whose string has no end, stays as it is. `asm.columns`
-has the columns; `asm.unchanged` tells whether the laid-out text still means the same.
+comment over several lines touches, or whose string has no end, stays as it is. `macaw.asm.columns`
+has the columns; `macaw.asm.unchanged` tells whether the laid-out text still means the same.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from asm import columns
-from asm.source import CHARACTER, COMMENT, STRING
-from isa import registry
+from macaw.asm import columns
+from macaw.asm.source import CHARACTER, COMMENT, STRING
+from macaw.isa import registry
 
 _LONGEST_LABEL = 24  # a longer one does not move the statements of its neighbours
 _LAST_COMMENT = 56  # a comment from here on does not move those of its neighbours

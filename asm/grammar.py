@@ -9,8 +9,8 @@ from importlib.resources import files
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from asm.parser import WORD, unescape, wrap
-from asm.syntax import (
+from macaw.asm.parser import WORD, unescape, wrap
+from macaw.asm.syntax import (
     Binary,
     Call,
     Group,

@@ -11,9 +11,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from asm.program import Program, Section
-from isa import memory_map
-from isa.errors import MacawError
+from macaw.asm.program import Program, Section
+from macaw.isa import memory_map
+from macaw.isa.errors import MacawError
 
 # And where each begins; `cores` are the memories of cores' own.
 MEMORIES = {

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asm import files
-from asm.conditionals import CONDITIONALS
-from asm.diagnostics import printable_name
-from asm.directives import wrong_operands
-from asm.expansion import MAX_CHARACTERS, Command, TextDirective
-from asm.macros import MACROS
-from asm.repetition import REPETITION
-from asm.source import SourceText
-from asm.syntax import Mistake, Text
+from macaw.asm import files
+from macaw.asm.conditionals import CONDITIONALS
+from macaw.asm.diagnostics import printable_name
+from macaw.asm.directives import wrong_operands
+from macaw.asm.expansion import MAX_CHARACTERS, Command, TextDirective
+from macaw.asm.macros import MACROS
+from macaw.asm.repetition import REPETITION
+from macaw.asm.source import SourceText
+from macaw.asm.syntax import Mistake, Text
 
 if TYPE_CHECKING:
-    from asm.expansion import Reader
+    from macaw.asm.expansion import Reader
 
 
 def _include(reader: Reader, command: Command) -> None:

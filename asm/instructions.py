@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from asm.expressions import NotYet, number
-from asm.operands import AnyOperand, Bound, bind, check, choose, known_word, value_of
-from asm.parser import parse
-from asm.syntax import Call, Checked, Here, Name, Node, Number, Statement, transform, unplaced
-from isa import codec
-from isa.rows import Alternative, Instruction, Pseudo, Row
+from macaw.asm.expressions import NotYet, number
+from macaw.asm.operands import AnyOperand, Bound, bind, check, choose, known_word, value_of
+from macaw.asm.parser import parse
+from macaw.asm.syntax import Call, Checked, Here, Name, Node, Number, Statement, transform, unplaced
+from macaw.isa import codec
+from macaw.isa.rows import Alternative, Instruction, Pseudo, Row
 
 if TYPE_CHECKING:
-    from asm.site import Site
+    from macaw.asm.site import Site
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from asm.program import Section
-from isa import memory_map
+from macaw.asm.program import Section
+from macaw.isa import memory_map
 
 # Memories that a section can lie in; OWN are those that a core brings.
 LOCAL, EXTERNAL, UNIT, OWN = "local", "external", "unit", "own"

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from asm.diagnostics import printable
-from asm.layout import Area
-from asm.program import Program, Section
-from asm.source import LogicalLine, SourceText
+from macaw.asm.diagnostics import printable
+from macaw.asm.layout import Area
+from macaw.asm.program import Program, Section
+from macaw.asm.source import LogicalLine, SourceText
 
 _GROUP = 4  # bytes that are printed without a space
 _ROW = 2 * _GROUP  # bytes of a row

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asm.arguments import Squeezed
-from asm.bodies import NUMBER, Body
-from asm.diagnostics import Span, did_you_mean
-from asm.expansion import Command, TextDirective
-from asm.source import LogicalLine
-from asm.syntax import Again, Mistake
+from macaw.asm.arguments import Squeezed
+from macaw.asm.bodies import NUMBER, Body
+from macaw.asm.diagnostics import Span, did_you_mean
+from macaw.asm.expansion import Command, TextDirective
+from macaw.asm.source import LogicalLine
+from macaw.asm.syntax import Again, Mistake
 
 if TYPE_CHECKING:
-    from asm.expansion import Reader
+    from macaw.asm.expansion import Reader
 
 REQUIRED, VARARG = "req", "vararg"
 _QUALIFIERS = (REQUIRED, VARARG)

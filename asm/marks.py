@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 
-from asm.layout import Area
-from asm.lines import LineTable, Rows
-from asm.source import SourceText
+from macaw.asm.layout import Area
+from macaw.asm.lines import LineTable, Rows
+from macaw.asm.source import SourceText
 
 
 class Marks:

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from asm.diagnostics import did_you_mean
-from asm.expressions import Address, number
-from asm.layout import Area
-from asm.report import Report
-from asm.site import Site
-from asm.source import LogicalLine
-from asm.symbols import Datum, Deferred, Definition, Scope, SymbolTable, TensorSymbol
-from asm.syntax import Again, Mistake, Name, Number
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.expressions import Address, number
+from macaw.asm.layout import Area
+from macaw.asm.report import Report
+from macaw.asm.site import Site
+from macaw.asm.source import LogicalLine
+from macaw.asm.symbols import Datum, Deferred, Definition, Scope, SymbolTable, TensorSymbol
+from macaw.asm.syntax import Again, Mistake, Name, Number
 
 if TYPE_CHECKING:
-    from isa.model import Core
+    from macaw.isa.model import Core
 
 
 class Naming:

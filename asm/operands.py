@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from asm.diagnostics import did_you_mean
-from asm.expressions import Address, Context, NotYet, evaluate
-from asm.syntax import (
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.expressions import Address, Context, NotYet, evaluate
+from macaw.asm.syntax import (
     Group,
     Indexed,
     Inside,
@@ -19,9 +19,9 @@ from asm.syntax import (
     Phrase,
     Statement,
 )
-from isa import codec
-from isa.kinds import Kind, OperandError, Register
-from isa.rows import Operand, PseudoOperand, Row
+from macaw.isa import codec
+from macaw.isa.kinds import Kind, OperandError, Register
+from macaw.isa.rows import Operand, PseudoOperand, Row
 
 AnyOperand = Operand | PseudoOperand
 

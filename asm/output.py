@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from asm.diagnostics import Diagnostic
-from asm.expressions import Address
-from asm.layout import Area, Layout
-from asm.naming import Naming
-from asm.program import Program, Symbol, Tensor, Typed, natural_sizes
-from asm.symbols import Definition
-from asm.syntax import Mistake
+from macaw.asm.diagnostics import Diagnostic
+from macaw.asm.expressions import Address
+from macaw.asm.layout import Area, Layout
+from macaw.asm.naming import Naming
+from macaw.asm.program import Program, Symbol, Tensor, Typed, natural_sizes
+from macaw.asm.symbols import Definition
+from macaw.asm.syntax import Mistake
 
 if TYPE_CHECKING:
-    from asm.assembler import Assembly
-    from asm.forms import Form
+    from macaw.asm.assembler import Assembly
+    from macaw.asm.forms import Form
 
 START_ALIGN = 4  # of the instruction that a program begins with
 _NATURAL = -1  # the size of a symbol that reaches to the next one

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from asm import plain
-from asm.syntax import Mistake, Name, Number, Statement
+from macaw.asm import plain
+from macaw.asm.syntax import Mistake, Name, Number, Statement
 
 WORD = 1 << 64
 _LONGEST_REMEMBERED = 400  # characters of a line whose statement is one of many that are kept
@@ -69,7 +69,7 @@ def _parse(text: str) -> Statement:
     found = plain.statement(text)
     if found is not None:
         return found
-    from asm import grammar
+    from macaw.asm import grammar
 
     return grammar.parse(text)
 

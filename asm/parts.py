@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from asm.diagnostics import did_you_mean
-from asm.forms import Form, form_class
-from asm.layout import EXTERNAL, Area, Layout, Plan
-from asm.source import LogicalLine, SourceText
-from asm.symbols import Definition
-from asm.syntax import Mistake, Name, Named, Statement
-from isa import registry
-from isa.model import Core
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.forms import Form, form_class
+from macaw.asm.layout import EXTERNAL, Area, Layout, Plan
+from macaw.asm.source import LogicalLine, SourceText
+from macaw.asm.symbols import Definition
+from macaw.asm.syntax import Mistake, Name, Named, Statement
+from macaw.isa import registry
+from macaw.isa.model import Core
 
 if TYPE_CHECKING:
-    from asm.assembler import Assembly
-    from asm.site import Site
+    from macaw.asm.assembler import Assembly
+    from macaw.asm.site import Site
 
 _COMMON = {".data": ("aw", False), ".rodata": ("a", False), ".bss": ("aw", True)}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from asm.syntax import (
+from macaw.asm.syntax import (
     Binary,
     Call,
     Here,

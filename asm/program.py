@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from asm.lines import Line as Line
-from asm.lines import LineTable as LineTable
+from macaw.asm.lines import Line as Line
+from macaw.asm.lines import LineTable as LineTable
 
 NOTE_VERSION = 1  # of the note that this version writes
 
@@ -153,7 +153,9 @@ class Program:
     source_files: tuple[str, ...] = field(default=(), compare=False)
     read_files: tuple[str, ...] = field(default=(), compare=False)  # all that were read for it
     note_version: int = NOTE_VERSION  # 0: an executable without our note
-    warnings: tuple[object, ...] = field(default=(), compare=False)  # asm.diagnostics.Diagnostic
+    warnings: tuple[object, ...] = field(
+        default=(), compare=False
+    )  # macaw.asm.diagnostics.Diagnostic
 
     def __post_init__(self) -> None:
         places = {section.name: place for place, section in enumerate(self.sections)}

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from asm.diagnostics import did_you_mean
-from asm.parser import labels_of, parse
-from asm.syntax import Mistake, Name, Statement
-from isa import registry
-from isa.model import Core
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.parser import labels_of, parse
+from macaw.asm.syntax import Mistake, Name, Statement
+from macaw.isa import registry
+from macaw.isa.model import Core
 
 # `NAME =`, in a line that cannot be parsed; and what cannot end the good begin of one.
 _ASSIGNED = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)

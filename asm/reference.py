@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from asm import expressions
-from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES
-from asm.directives import Directive
-from asm.expansion import TextDirective
-from isa import pages
-from isa.pages import Page
+from macaw.asm import expressions
+from macaw.asm.assembler import DIRECTIVES, TEXT_DIRECTIVES
+from macaw.asm.directives import Directive
+from macaw.asm.expansion import TextDirective
+from macaw.isa import pages
+from macaw.isa.pages import Page
 
 
 def directives() -> tuple[Directive | TextDirective, ...]:

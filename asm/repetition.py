@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from asm.arguments import Squeezed
-from asm.bodies import NUMBER, Body
-from asm.directives import wrong_operands
-from asm.expansion import Command, TextDirective
-from asm.syntax import Mistake
+from macaw.asm.arguments import Squeezed
+from macaw.asm.bodies import NUMBER, Body
+from macaw.asm.directives import wrong_operands
+from macaw.asm.expansion import Command, TextDirective
+from macaw.asm.syntax import Mistake
 
 if TYPE_CHECKING:
-    from asm.expansion import Reader
+    from macaw.asm.expansion import Reader
 
 _OPENING = (".rept", ".irp", ".irpc")
 _END = ".endr"

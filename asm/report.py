@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from asm.diagnostics import ERROR, WARNING, Diagnostic, Link, Span, printable
-from asm.parser import parse
-from asm.source import LogicalLine, SourceText
-from asm.syntax import Mistake, Node
+from macaw.asm.diagnostics import ERROR, WARNING, Diagnostic, Link, Span, printable
+from macaw.asm.parser import parse
+from macaw.asm.source import LogicalLine, SourceText
+from macaw.asm.syntax import Mistake, Node
 
 _MOST_LINKS = 8  # of a chain of expansions: what is between is counted
 _MOST_REPEATED = 5  # expansions of one line with the same error; the others are counted

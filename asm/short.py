@@ -14,23 +14,23 @@ from collections.abc import Mapping, Sequence
 from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
 
-from asm.bodies import Repeated
-from asm.compiled import NOTHING, Entry, Plan, entries
-from asm.data_directives import NUMBER_SIZES, late_number
-from asm.expressions import Address
-from asm.forms import Form
-from asm.instructions import late_words
-from asm.layout import Area
-from asm.parser import parse
-from asm.plain import NAME
-from asm.site import Site
-from asm.slots import LANE, WORD_BYTES, Slot, plain_number
-from asm.source import LogicalLine, SourceText
-from asm.symbols import Definition, Scope
-from isa.rows import Row
+from macaw.asm.bodies import Repeated
+from macaw.asm.compiled import NOTHING, Entry, Plan, entries
+from macaw.asm.data_directives import NUMBER_SIZES, late_number
+from macaw.asm.expressions import Address
+from macaw.asm.forms import Form
+from macaw.asm.instructions import late_words
+from macaw.asm.layout import Area
+from macaw.asm.parser import parse
+from macaw.asm.plain import NAME
+from macaw.asm.site import Site
+from macaw.asm.slots import LANE, WORD_BYTES, Slot, plain_number
+from macaw.asm.source import LogicalLine, SourceText
+from macaw.asm.symbols import Definition, Scope
+from macaw.isa.rows import Row
 
 if TYPE_CHECKING:
-    from asm.assembler import Assembly
+    from macaw.asm.assembler import Assembly
 
 # Label, first word and what follows it, of a whole line. The last alternative is any other line.
 _LINE = re.compile(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from asm.diagnostics import did_you_mean
-from asm.expressions import Address, NotYet, Value, evaluate, fold, low_part, number
-from asm.layout import Area, LayoutError
-from asm.source import LogicalLine
-from asm.symbols import Datum, Deferred, Definition, Scope
-from asm.syntax import (
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.expressions import Address, NotYet, Value, evaluate, fold, low_part, number
+from macaw.asm.layout import Area, LayoutError
+from macaw.asm.source import LogicalLine
+from macaw.asm.symbols import Datum, Deferred, Definition, Scope
+from macaw.asm.syntax import (
     Again,
     Bound,
     Call,
@@ -24,10 +24,10 @@ from asm.syntax import (
     Slice,
     Text,
 )
-from isa.rows import Row
+from macaw.isa.rows import Row
 
 if TYPE_CHECKING:
-    from asm.assembler import Assembly
+    from macaw.asm.assembler import Assembly
 
 _MUCH = 1 << 24  # bytes of one statement for which all sections together are looked at
 

@@ -10,12 +10,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from asm.expressions import MODIFIERS, NotYet, Value, high_part, low_part
-from asm.operands import AnyOperand, check, known_word, value_of
-from asm.plain import NAME, NUMBER
-from asm.syntax import Binary, Call, Here, Indexed, Local, Mistake, Name, Node, Number, transform
-from isa.kinds import Kind
-from isa.rows import Operand, PseudoOperand
+from macaw.asm.expressions import MODIFIERS, NotYet, Value, high_part, low_part
+from macaw.asm.operands import AnyOperand, check, known_word, value_of
+from macaw.asm.plain import NAME, NUMBER
+from macaw.asm.syntax import (
+    Binary,
+    Call,
+    Here,
+    Indexed,
+    Local,
+    Mistake,
+    Name,
+    Node,
+    Number,
+    transform,
+)
+from macaw.isa.kinds import Kind
+from macaw.isa.rows import Operand, PseudoOperand
 
 WORD_BYTES = 4  # of every instruction that a plan makes
 LANE = 8 * WORD_BYTES  # bits of a word; several stand side by side, the first one lowest

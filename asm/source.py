@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from asm.diagnostics import Link, Span
+from macaw.asm.diagnostics import Link, Span
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from asm import files
-from asm.diagnostics import printable_name
-from asm.report import Report
-from asm.source import LogicalLine, Source, SourceText
-from asm.syntax import Mistake, Name, Text
-from isa import reading
-from isa.config import ConfigError, Configuration, load, settings
+from macaw.asm import files
+from macaw.asm.diagnostics import printable_name
+from macaw.asm.report import Report
+from macaw.asm.source import LogicalLine, Source, SourceText
+from macaw.asm.syntax import Mistake, Name, Text
+from macaw.isa import reading
+from macaw.isa.config import ConfigError, Configuration, load, settings
 
 DEFAULT_DEVICE = "base"
 

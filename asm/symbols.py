@@ -9,10 +9,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from asm.expressions import Address, Context
-from asm.layout import Plan
-from asm.source import LogicalLine
-from asm.syntax import Name, Node
+from macaw.asm.expressions import Address, Context
+from macaw.asm.layout import Plan
+from macaw.asm.source import LogicalLine
+from macaw.asm.syntax import Name, Node
 
 
 @dataclass(frozen=True, slots=True)

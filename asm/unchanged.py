@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import zip_longest
 
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError
-from asm.formatter import LETTERS, TOKEN
-from asm.source import LogicalLine, Source, SourceText, logical_lines
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.formatter import LETTERS, TOKEN
+from macaw.asm.source import LogicalLine, Source, SourceText, logical_lines
 
 _LOOSE_BEFORE = {",", "=", ":", "(", "["}  # a blank behind these separates nothing
 _LOOSE_AFTER = {",", "=", ":", ")", "]"}  # nor one before these

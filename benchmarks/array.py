@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import macaw
-from asm.program import Program
 from benchmarks.measure import ROUNDS, output_of, table, target, thousands, timed
-from emu.device import Device
-from isa import config
-from isa.config import Configuration
-from lower import reference
-from macaw.lowering import Lowering, assembled
+from macaw.asm.program import Program
+from macaw.emu.device import Device
+from macaw.isa import config
+from macaw.isa.config import Configuration
+from macaw.layer_lowering import Lowering, assembled
+from macaw.lowering import reference
 
 INPUTS, VECTORS = 1024, 16  # the weight queue holds that many weights
 DENSITIES = (0.1, 0.5, 1.0)

@@ -17,8 +17,8 @@ SIZES = (10_000, 100_000)
 _AGAIN = """
 import sys, time
 from pathlib import Path
-from asm import assembler, elf
-from asm.source import Source
+from macaw.asm import assembler, elf
+from macaw.asm.source import Source
 text = Path(sys.argv[1]).read_text()
 for _ in range(int(sys.argv[2])):
     start = time.process_time()

@@ -15,12 +15,12 @@ from unittest.mock import patch
 import numpy as np
 
 import macaw
-from asm.program import Program
-from asm.source import Source
 from benchmarks.measure import ROUNDS, table, target, timed
 from benchmarks.scalar import CP
-from debugger.session import Session
-from emu.device import Device
+from macaw.asm.program import Program
+from macaw.asm.source import Source
+from macaw.debugger.session import Session
+from macaw.emu.device import Device
 from macaw.running import configuration_of
 
 DEMO = Path(__file__).parents[1] / "programs" / "digits_mlp"

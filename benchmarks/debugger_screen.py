@@ -15,7 +15,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 import macaw
 from benchmarks.measure import ROUNDS, table, target, timed
-from debugger.screen.application import Screen
+from macaw.debugger.screen.application import Screen
 from macaw.debugging import interpreter
 
 DEMO = Path(__file__).parents[1] / "programs" / "digits_mlp"

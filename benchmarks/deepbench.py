@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 import macaw
-from asm.source import Source
 from benchmarks.measure import table
-from isa import config
-from isa.config import Configuration
+from macaw.asm.source import Source
+from macaw.isa import config
+from macaw.isa.config import Configuration
 
 DEVICE = "bw_s10"
 BEFORE = 2  # products of the next step's input in front of the chain that ends a step: they hide its wait

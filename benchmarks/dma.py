@@ -10,11 +10,11 @@ from pathlib import Path
 from statistics import median
 
 import macaw
-from asm.program import Program
 from benchmarks.measure import ROUNDS, table, timed
-from emu.device import Device
-from emu.engines import ENGINES
-from isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
+from macaw.asm.program import Program
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
 
 UNIT = UNITS
 FAR = EXTERNAL + (1 << 20)

@@ -11,12 +11,12 @@ from statistics import median
 import numpy as np
 
 from benchmarks.measure import ROUNDS, table, thousands, timed
-from emu.device import Device
-from emu.engines import ENGINES
-from emu.pe import build
-from isa import codec
-from isa.config import Configuration
-from isa.pe import CORE, END_OF_LIST, MODES, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.pe import build
+from macaw.isa import codec
+from macaw.isa.config import Configuration
+from macaw.isa.pe import CORE, END_OF_LIST, MODES, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE
 
 PES = 16  # of a cluster
 INPUTS = 512

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import macaw
-from asm.source import Source
 from benchmarks.measure import ROUNDS, table, target, timed
-from emu.device import Device
-from emu.fim.processor import Island
-from isa.config import load
-from isa.fim_islands import Place, island_address
+from macaw.asm.source import Source
+from macaw.emu.device import Device
+from macaw.emu.fim.processor import Island
+from macaw.isa.config import load
+from macaw.isa.fim_islands import Place, island_address
 
 ROWS, COLUMNS = 1024, 4096
 BANKS, SIDE = 16, 16  # numbers of a tile, and matrix rows whose tiles lie in a row of memory

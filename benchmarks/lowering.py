@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 import macaw
-from isa import config
-from isa.config import Configuration
-from lower import reference
-from lower.choose import Candidate, Choice, choose
-from lower.convolution import convolution
-from lower.operation import Product
-from lower.product import lowered
-from macaw.lowering import assembled
+from macaw.isa import config
+from macaw.isa.config import Configuration
+from macaw.layer_lowering import assembled
+from macaw.lowering import reference
+from macaw.lowering.choose import Candidate, Choice, choose
+from macaw.lowering.convolution import convolution
+from macaw.lowering.operation import Product
+from macaw.lowering.product import lowered
 
 WITHIN = 1.10  # of the best measured
 

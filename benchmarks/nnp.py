@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import macaw
-from asm.source import Source
 from benchmarks.measure import ROUNDS, table, target, timed
-from emu.device import Device
-from isa.config import Configuration
+from macaw.asm.source import Source
+from macaw.emu.device import Device
+from macaw.isa.config import Configuration
 
 LEAST_SECONDS = 0.1  # CPU time of one measurement: a call is far shorter than the clock's tick
 MOST = 5.0  # times plain NumPy, which the project holds itself to

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.device import Device
-from emu.pe import build
-from isa import codec
-from isa.config import Configuration
-from isa.pe import CORE, END_OF_LIST, MODES, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE
+from macaw.emu.device import Device
+from macaw.emu.pe import build
+from macaw.isa import codec
+from macaw.isa.config import Configuration
+from macaw.isa.pe import CORE, END_OF_LIST, MODES, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE
 
 PES, INPUTS = 16, 512
 DENSITIES = tuple(n / 10 for n in range(1, 10))

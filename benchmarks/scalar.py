@@ -11,9 +11,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import macaw
-from asm.source import Source
 from benchmarks.measure import ROUNDS, table, target, thousands, timed
-from emu.device import Device
+from macaw.asm.source import Source
+from macaw.emu.device import Device
 
 if TYPE_CHECKING:
     from py65.devices.mpu6502 import MPU

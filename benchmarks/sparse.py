@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import macaw
-from asm.program import Program
 from benchmarks.measure import ROUNDS, table, target, timed
-from emu.device import Device
-from isa.config import Configuration
+from macaw.asm.program import Program
+from macaw.emu.device import Device
+from macaw.isa.config import Configuration
 
 SIZE = 256
 ZERO = (0.5, 0.8, 0.9)  # the share of zeros, on both sides

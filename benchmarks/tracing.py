@@ -21,15 +21,15 @@ from typing import Any
 from numpy.typing import NDArray
 
 import macaw
-from asm.program import Program
-from asm.source import Source
 from benchmarks import array, dma, fim, nnp, scalar
 from benchmarks.measure import ROUNDS, table, target, timed
-from emu.device import Device
-from isa.config import Configuration
-from isa.memory_map import EXTERNAL
-from isa.trace import RECORD
-from macaw.profile.profiling import instructions_of_a_record
+from macaw.asm.program import Program
+from macaw.asm.source import Source
+from macaw.emu.device import Device
+from macaw.isa.config import Configuration
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.trace import RECORD
+from macaw.profiling.profiling import instructions_of_a_record
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 GROUP = 1000

@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.chains import Chain, filled, spot
-from debugger.places import Place, counts
-from debugger.values import (
+from macaw.debugger.chains import Chain, filled, spot
+from macaw.debugger.places import Place, counts
+from macaw.debugger.values import (
     Access,
     AccessError,
     Indices,
     Spot,
     near,
 )
-from isa.common import REGISTERS as MAPPED
-from isa.memory_map import CORE_SHIFT, REGISTERS
+from macaw.isa.common import REGISTERS as MAPPED
+from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 
 if TYPE_CHECKING:
-    from emu.boxes import Box
-    from emu.core import Core
-    from emu.device import Device
-    from emu.state import State, StateField
-    from isa.model import RegisterFile
+    from macaw.emu.boxes import Box
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
+    from macaw.emu.state import State, StateField
+    from macaw.isa.model import RegisterFile
 
 BOX = "box"  # before the number of one: `pe[0,1].2.box503`
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from debugger.history import START, Checkpoint, Position
-from debugger.runner import BULK, width
-from debugger.stops import Hit
-from emu.faults import Stop
+from macaw.debugger.history import START, Checkpoint, Position
+from macaw.debugger.runner import BULK, width
+from macaw.debugger.stops import Hit
+from macaw.emu.faults import Stop
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from emu.core import Core, Event
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core, Event
 
 
 class Interrupted(Exception):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.values import (
+from macaw.debugger.values import (
     VIEWS,
     AccessError,
     Indices,
@@ -22,7 +22,7 @@ from debugger.values import (
 )
 
 if TYPE_CHECKING:
-    from emu.state import State, StateField
+    from macaw.emu.state import State, StateField
 
 
 @dataclass

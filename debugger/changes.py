@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from debugger.hearing import inside
-from debugger.moves import is_given
-from debugger.places import Place, counts
+from macaw.debugger.hearing import inside
+from macaw.debugger.moves import is_given
+from macaw.debugger.places import Place, counts
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 Bools = NDArray[np.bool_]
 
@@ -185,6 +185,6 @@ CHANGES: dict[str, type[Change]] = {
 
 
 def change_of(event: str, device: Device, core: Core, where: list[Place]) -> Change | None:
-    """What tells an event of `isa.common.EVENTS` on a core; None: the run tells it itself."""
+    """What tells an event of `macaw.isa.common.EVENTS` on a core; None: the run tells it itself."""
     found = CHANGES.get(event)
     return None if found is None else found(device, core, where)

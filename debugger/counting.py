@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isa.common import TRAFFIC
-from isa.trace import GROUP, group_register
+from macaw.isa.common import TRAFFIC
+from macaw.isa.trace import GROUP, group_register
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 Counts = dict[str, dict[str, int]]  # by core, then by name
 

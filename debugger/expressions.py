@@ -1,6 +1,6 @@
 """Expressions over a device's state, compiled once: the assembler's operators, 64 bits, and more.
 
-Whole numbers mean what they mean in a source (`asm.expressions`: a comparison that holds is
+Whole numbers mean what they mean in a source (`macaw.asm.expressions`: a comparison that holds is
 -1). Real numbers, and arrays element by element, are Python's and NumPy's. An expression that
 only reads registers of one core and constants has a text for translated code too.
 """
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from asm.expressions import BINARY, COMPARISONS, UNARY, high_part, low_part
-from asm.parser import wrap
-from asm.syntax import Binary, Call, Group, Mistake, Node, Number, Real, Slice, Unary
-from debugger import grammar
-from debugger.naming import Naming
-from debugger.values import Access, AccessError
+from macaw.asm.expressions import BINARY, COMPARISONS, UNARY, high_part, low_part
+from macaw.asm.parser import wrap
+from macaw.asm.syntax import Binary, Call, Group, Mistake, Node, Number, Real, Slice, Unary
+from macaw.debugger import grammar
+from macaw.debugger.naming import Naming
+from macaw.debugger.values import Access, AccessError
 
 if TYPE_CHECKING:
-    from debugger.places import Place
-    from debugger.session import Session
+    from macaw.debugger.places import Place
+    from macaw.debugger.session import Session
 
 SETS: Mapping[str, Callable[..., Any]] = {
     "sum": lambda values: np.sum(values, dtype=_wide(values)),

@@ -145,7 +145,7 @@ class Frame:
 
     version: int
     status: str  # why the program stands, first
-    reason: str  # of `debugger.stops.REASONS`
+    reason: str  # of `macaw.debugger.stops.REASONS`
     cycle: int
     focus: str
     parts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))

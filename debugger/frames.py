@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from debugger.lines import STACK, WORD, Lines
-from debugger.stops import Where
-from emu.faults import Fault
-from isa.kinds import Register
+from macaw.debugger.lines import STACK, WORD, Lines
+from macaw.debugger.stops import Where
+from macaw.emu.faults import Fault
+from macaw.isa.kinds import Register
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from emu.core import Core
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
 
 LINK = "ra"
 MOST_WORDS = 4096  # of the stack that are looked at

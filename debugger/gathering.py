@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.accessors import Members, held
-from debugger.causes.stalls import rows, why_stalled
-from debugger.commands.code import around, source_lines, standing
-from debugger.commands.stopping import said
-from debugger.commands.table import CommandError
-from debugger.commands.text import shown, stop_lines, value_text
-from debugger.commands.values import symbol_at
-from debugger.counting import counted, units_of
-from debugger.frame import (
+from macaw.debugger.accessors import Members, held
+from macaw.debugger.causes.stalls import rows, why_stalled
+from macaw.debugger.commands.code import around, source_lines, standing
+from macaw.debugger.commands.stopping import said
+from macaw.debugger.commands.table import CommandError
+from macaw.debugger.commands.text import shown, stop_lines, value_text
+from macaw.debugger.commands.values import symbol_at
+from macaw.debugger.counting import counted, units_of
+from macaw.debugger.frame import (
     OLD,
     Code,
     CodeRow,
@@ -36,17 +36,17 @@ from debugger.frame import (
     Written,
     visible,
 )
-from debugger.heat import Heat
-from debugger.places import Place, compact
-from debugger.values import AccessError
-from emu.copies import original
-from emu.faults import Fault
+from macaw.debugger.heat import Heat
+from macaw.debugger.places import Place, compact
+from macaw.debugger.values import AccessError
+from macaw.emu.copies import original
+from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
-    from debugger.commands.answers import Answer
-    from debugger.commands.interpreter import Interpreter
-    from debugger.layout import Arrangement
-    from emu.core import Core
+    from macaw.debugger.commands.answers import Answer
+    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.layout import Arrangement
+    from macaw.emu.core import Core
 
 LINES = 2000  # of output that are kept
 MOMENTS = 400  # of the past

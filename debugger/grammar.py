@@ -12,8 +12,8 @@ from functools import lru_cache
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, VisitError
 
-from asm import grammar
-from asm.syntax import Call, Group, Indexed, Mistake, Name, Node
+from macaw.asm import grammar
+from macaw.asm.syntax import Call, Group, Indexed, Mistake, Name, Node
 
 _MORE = r"""
 %extend primary: word_path

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from debugger.places import Place
-from emu.faults import Fault
-from isa.codec import DecodeError, decode
-from isa.touching import Place as Register
-from isa.touching import touched
+from macaw.debugger.places import Place
+from macaw.emu.faults import Fault
+from macaw.isa.codec import DecodeError, decode
+from macaw.isa.touching import Place as Register
+from macaw.isa.touching import touched
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 Values = Mapping[str, Any]
 

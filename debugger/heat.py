@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from debugger.expressions import Expression, ExpressionError, compiled
-from debugger.frame import Grid
-from debugger.places import Place, PlaceError, counts
-from debugger.stops import SessionError
-from debugger.values import AccessError
+from macaw.debugger.expressions import Expression, ExpressionError, compiled
+from macaw.debugger.frame import Grid
+from macaw.debugger.places import Place, PlaceError, counts
+from macaw.debugger.stops import SessionError
+from macaw.debugger.values import AccessError
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from emu.core import Core
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
 
 
 class Heat:

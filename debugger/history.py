@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from emu.device import Device, Snapshot
+    from macaw.emu.device import Device, Snapshot
 
 Position = tuple[int, int]  # cycle, turn: all before it in the order of (time, core) has acted
 START: Position = (0, 0)

@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from debugger.backwards import Landing, landings
-from debugger.history import START, Position
-from debugger.watching import Test
-from emu.copies import original
-from emu.faults import Fault, Stop
-from isa.codec import Decoded, DecodeError, decode
-from isa.kinds import Register
+from macaw.debugger.backwards import Landing, landings
+from macaw.debugger.history import START, Position
+from macaw.debugger.watching import Test
+from macaw.emu.copies import original
+from macaw.emu.faults import Fault, Stop
+from macaw.isa.codec import Decoded, DecodeError, decode
+from macaw.isa.kinds import Register
 
 if TYPE_CHECKING:
-    from asm.program import Line
-    from debugger.session import Session
-    from emu.core import Core
+    from macaw.asm.program import Line
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
 
 STACK, WORD = "sp", 4
 _FEW = 2  # instructions that are looked at first on the way back

@@ -8,16 +8,16 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from asm.disassembly.forms import Record, form
-from asm.disassembly.labels import Labels, Names
-from debugger.expressions import ExpressionError, compiled
-from emu.copies import candidates, index_of, moved, original
-from isa import registry
+from macaw.asm.disassembly.forms import Record, form
+from macaw.asm.disassembly.labels import Labels, Names
+from macaw.debugger.expressions import ExpressionError, compiled
+from macaw.emu.copies import candidates, index_of, moved, original
+from macaw.isa import registry
 
 if TYPE_CHECKING:
-    from asm.program import Program, Section
-    from debugger.session import Session
-    from emu.core import Core
+    from macaw.asm.program import Program, Section
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
 
 _LINE = re.compile(r"(?:(.+):)?(\d{1,18})")  # Python would not read a number of any length
 

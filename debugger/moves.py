@@ -1,8 +1,8 @@
 """What comes into queues and what leaves them, told by their state before and behind an act.
 
-The field that says how full a queue is (`isa.model.Queue.held`) is a list, a count beside the head
-of a ring, or marks of places. A ring of one place that gives and takes in one cycle looks as if
-nothing had happened.
+The field that says how full a queue is (`macaw.isa.model.Queue.held`) is a list, a count beside the
+head of a ring, or marks of places. A ring of one place that gives and takes in one cycle looks as
+if nothing had happened.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from debugger.accessors import Members, held
-from debugger.places import Place
+from macaw.debugger.accessors import Members, held
+from macaw.debugger.places import Place
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
-    from isa.model import Queue
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
+    from macaw.isa.model import Queue
 
 
 class Move(NamedTuple):

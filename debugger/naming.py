@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from asm.syntax import Call, Mistake, Name, Node, Number, Slice
-from debugger.accessors import Members
-from debugger.grammar import Every, Path
-from debugger.places import Place, PlaceError, expand, kinds
-from debugger.values import VIEWS, WORD, Access, AccessError, array, memory
+from macaw.asm.syntax import Call, Mistake, Name, Node, Number, Slice
+from macaw.debugger.accessors import Members
+from macaw.debugger.grammar import Every, Path
+from macaw.debugger.places import Place, PlaceError, expand, kinds
+from macaw.debugger.values import VIEWS, WORD, Access, AccessError, array, memory
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from emu.device import Device
+    from macaw.debugger.session import Session
+    from macaw.emu.device import Device
 
 MEMORY = "mem"
 DEVICE = "device"

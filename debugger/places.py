@@ -1,7 +1,7 @@
 """Where to look: `vc`, `pe[1]`, `pe[1,0].3`, and sets of places, `pe[*,0].*`.
 
-A core's table says what it has several of (`isa.model.Core.levels`); how many there are stands
-in the shape of its state.
+A core's table says what it has several of (`macaw.isa.model.Core.levels`); how many there are
+stands in the shape of its state.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 
 class PlaceError(ValueError):

@@ -1,9 +1,9 @@
 """Breakpoints, watches and events: what stops a run, as the user has set them.
 
-A breakpoint at an address is a break of the cores that execute there (`emu.core`, "Breaks"): fast
-engines run up to it at full speed, and ask conditions over registers inside translated code.
+A breakpoint at an address is a break of the cores that execute there (`macaw.emu.core`, "Breaks"):
+fast engines run up to it at full speed, and ask conditions over registers inside translated code.
 Everything else listens to announcements, and is looked at after each act of the cores that it
-is about (`debugger.watching`).
+is about (`macaw.debugger.watching`).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from debugger.changes import change_of
-from debugger.expressions import Expression, ExpressionError, compiled
-from debugger.locations import LocationError, locate, targets
-from debugger.places import Place, PlaceError, places
-from debugger.stops import Hit
-from isa.common import EVENTS
+from macaw.debugger.changes import change_of
+from macaw.debugger.expressions import Expression, ExpressionError, compiled
+from macaw.debugger.locations import LocationError, locate, targets
+from macaw.debugger.places import Place, PlaceError, places
+from macaw.debugger.stops import Hit
+from macaw.isa.common import EVENTS
 
 if TYPE_CHECKING:
-    from debugger.locations import Target
-    from debugger.session import Session
-    from emu.core import Core
-    from isa.model import Event
+    from macaw.debugger.locations import Target
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
+    from macaw.isa.model import Event
 
 BREAKS = ("break", "tbreak", "dprintf")
 WATCHES = ("watch", "rwatch", "awatch")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from debugger.expressions import compiled
-from debugger.points import formed
-from debugger.stops import Wait, Where
-from emu.copies import original
+from macaw.debugger.expressions import compiled
+from macaw.debugger.points import formed
+from macaw.debugger.stops import Wait, Where
+from macaw.emu.copies import original
 
 if TYPE_CHECKING:
-    from asm.program import Program
-    from debugger.places import Place
-    from debugger.points import Point
-    from debugger.session import Session
-    from emu.core import Core
-    from emu.device import Device
-    from emu.faults import Stop
+    from macaw.asm.program import Program
+    from macaw.debugger.places import Place
+    from macaw.debugger.points import Point
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
+    from macaw.emu.faults import Stop
 
 
 def where_of(program: Program, core: Core, address: int | None = None) -> Where:

@@ -11,15 +11,15 @@ from time import perf_counter, thread_time
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from debugger.history import START, Edit, Position
-from debugger.places import counts
-from debugger.stops import SessionError
-from emu.faults import Stop
+from macaw.debugger.history import START, Edit, Position
+from macaw.debugger.places import counts
+from macaw.debugger.stops import SessionError
+from macaw.emu.faults import Stop
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from debugger.watching import Test
-    from emu.core import Core
+    from macaw.debugger.session import Session
+    from macaw.debugger.watching import Test
+    from macaw.emu.core import Core
 
 SLICE = 0.02  # seconds after which a run looks up
 APART = 0.04  # seconds of CPU time between checkpoints at least

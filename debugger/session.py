@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.backwards import Interrupted, landings, last_hit
-from debugger.expressions import Expression, compiled
-from debugger.history import START, Edit, History, Position
-from debugger.lines import Lines
-from debugger.locations import locate, targets
-from debugger.places import Place, compact, places
-from debugger.points import Point, Points
-from debugger.records import details, printed, waits_of, where_of
-from debugger.runner import Runner
-from debugger.stepping import (
+from macaw.debugger.backwards import Interrupted, landings, last_hit
+from macaw.debugger.expressions import Expression, compiled
+from macaw.debugger.history import START, Edit, History, Position
+from macaw.debugger.lines import Lines
+from macaw.debugger.locations import locate, targets
+from macaw.debugger.places import Place, compact, places
+from macaw.debugger.points import Point, Points
+from macaw.debugger.records import details, printed, waits_of, where_of
+from macaw.debugger.runner import Runner
+from macaw.debugger.stepping import (
     INSTRUCTION,
     PIECE,
     arrived,
@@ -31,15 +31,15 @@ from debugger.stepping import (
     stepped,
     workplaces,
 )
-from debugger.stops import ENDS, Hit, SessionError, Stopped, Wait, Where, reason_of
-from debugger.watching import Watching
-from emu.device import Device
-from emu.engines import ENGINES
+from macaw.debugger.stops import ENDS, Hit, SessionError, Stopped, Wait, Where, reason_of
+from macaw.debugger.watching import Watching
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
 
 if TYPE_CHECKING:
-    from asm.program import Program
-    from emu.core import Core
-    from emu.faults import Stop
+    from macaw.asm.program import Program
+    from macaw.emu.core import Core
+    from macaw.emu.faults import Stop
 
 _STEPS_KEPT = 2000  # positions that steps back may return to
 

@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from debugger.backwards import heard_before
-from debugger.hearing import inside, place_of, reaches
-from debugger.history import START, Position
-from debugger.locations import Target, is_there
-from debugger.places import Place
-from debugger.runner import width
-from debugger.stops import ARRIVED, Hit, SessionError
-from debugger.watches import Noted
+from macaw.debugger.backwards import heard_before
+from macaw.debugger.hearing import inside, place_of, reaches
+from macaw.debugger.history import START, Position
+from macaw.debugger.locations import Target, is_there
+from macaw.debugger.places import Place
+from macaw.debugger.runner import width
+from macaw.debugger.stops import ARRIVED, Hit, SessionError
+from macaw.debugger.watches import Noted
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from debugger.watching import Test
-    from emu.core import Core, Event
-    from emu.faults import Stop
+    from macaw.debugger.session import Session
+    from macaw.debugger.watching import Test
+    from macaw.emu.core import Core, Event
+    from macaw.emu.faults import Stop
 
 INSTRUCTION = "instruction"  # the announcement of its begin
 PIECE = ""  # of the end of what is more: an exe command, a chain, a transfer

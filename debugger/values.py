@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
+from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
-    from debugger.places import Place
-    from emu.device import Device
-    from emu.pages import Pages
+    from macaw.debugger.places import Place
+    from macaw.emu.device import Device
+    from macaw.emu.pages import Pages
 
 # Types by which bytes are looked at: `vc.vr3.u8[2]`.
 VIEWS = {

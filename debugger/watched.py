@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.expressions import Expression, ExpressionError, compiled
-from debugger.hearing import reaches, registers
-from debugger.places import Place, places
-from debugger.points import Point
-from emu.breaks import Probe
+from macaw.debugger.expressions import Expression, ExpressionError, compiled
+from macaw.debugger.hearing import reaches, registers
+from macaw.debugger.places import Place, places
+from macaw.debugger.points import Point
+from macaw.emu.breaks import Probe
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from emu.core import Core
-    from emu.pages import Pages
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
+    from macaw.emu.pages import Pages
 
 ACCESSES = {"rwatch": ("read",), "awatch": ("read", "write")}
 MOVES = {"rwatch": ("pop",), "awatch": ("pop", "push")}  # of queues
@@ -158,7 +158,7 @@ def same(old: Any, new: Any) -> bool:
 
 def hold(pages: Pages, offset: int, length: int) -> None:
     """Ask pages to tell of changes to some bytes."""
-    from emu.pages import PAGE
+    from macaw.emu.pages import PAGE
 
     end = offset + length
     while offset < end:

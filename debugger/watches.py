@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from debugger.expressions import Expression
-from debugger.moves import Move, Moves
-from debugger.places import Place
-from debugger.points import WATCHES, Point
-from debugger.watched import ACCESSES, MOVES, Watched, hold
-from isa.memory_map import EXTERNAL, UNITS
+from macaw.debugger.expressions import Expression
+from macaw.debugger.moves import Move, Moves
+from macaw.debugger.places import Place
+from macaw.debugger.points import WATCHES, Point
+from macaw.debugger.watched import ACCESSES, MOVES, Watched, hold
+from macaw.isa.memory_map import EXTERNAL, UNITS
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from emu.breaks import Probe
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.debugger.session import Session
+    from macaw.emu.breaks import Probe
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 Noted = tuple[str, str, dict[str, Any]]  # kind, core, values
 TOLD = "told"  # the kind of what a probe says

@@ -13,22 +13,22 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from debugger.changes import CHANGES, Change, change_of
-from debugger.expressions import Expression, ExpressionError, compiled
-from debugger.hearing import inside, place_of, reaches
-from debugger.locations import Target, is_there
-from debugger.places import Place, places
-from debugger.points import BREAKS, WATCHES, Point, condition_of, event_of
-from debugger.stops import ARRIVED, Hit
-from debugger.watches import Noted, Watches
-from emu.breaks import Break
-from emu.core import Event
-from emu.faults import Stop
+from macaw.debugger.changes import CHANGES, Change, change_of
+from macaw.debugger.expressions import Expression, ExpressionError, compiled
+from macaw.debugger.hearing import inside, place_of, reaches
+from macaw.debugger.locations import Target, is_there
+from macaw.debugger.places import Place, places
+from macaw.debugger.points import BREAKS, WATCHES, Point, condition_of, event_of
+from macaw.debugger.stops import ARRIVED, Hit
+from macaw.debugger.watches import Noted, Watches
+from macaw.emu.breaks import Break
+from macaw.emu.core import Event
+from macaw.emu.faults import Stop
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 NONE = 1 << 62  # no point has so high a number
 Test = Callable[[], bool]

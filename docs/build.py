@@ -21,8 +21,8 @@ def made() -> Mapping[str, str]:
 
 
 def _reference() -> dict[str, str]:
-    from asm import reference
-    from isa import markdown, registry
+    from macaw.asm import reference
+    from macaw.isa import markdown, registry
 
     cores = registry.cores()
     files, anchors = {}, {}
@@ -36,13 +36,13 @@ def _reference() -> dict[str, str]:
 
 
 def _commands() -> str:
-    from debugger.commands.manual import page
+    from macaw.debugger.commands.manual import page
 
     return page()
 
 
 def _editors() -> dict[str, str]:
-    from asm.editors import textmate, vim
+    from macaw.asm.editors import textmate, vim
 
     return {
         **{f"editors/vscode/{name}": text for name, text in textmate.files().items()},

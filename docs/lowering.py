@@ -9,9 +9,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from lower.mapping import MAPPINGS
-from lower.partition import SPLITS
-from macaw.lowering import Measured, lower
+from macaw.layer_lowering import Measured, lower
+from macaw.lowering.mapping import MAPPINGS
+from macaw.lowering.partition import SPLITS
 
 PAGE = Path(__file__).with_suffix(".md")
 BEGIN, END = "<!-- table -->\n", "<!-- end -->"

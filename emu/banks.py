@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from emu.core import NEVER
-from emu.faults import Fault
+from macaw.emu.core import NEVER
+from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.memory import Memory
-    from emu.ports import Port, Range
+    from macaw.emu.core import Core
+    from macaw.emu.memory import Memory
+    from macaw.emu.ports import Port, Range
 
 
 class Request:

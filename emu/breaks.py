@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from isa.touching import Place
+from macaw.isa.touching import Place
 
 
 class Break(NamedTuple):

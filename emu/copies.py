@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from emu.faults import Fault
-from isa.memory_map import HALF_SHIFT, UNIT_SHIFT
+from macaw.emu.faults import Fault
+from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT
 
 if TYPE_CHECKING:
-    from asm.program import Program, Section
-    from emu.core import Core
+    from macaw.asm.program import Program, Section
+    from macaw.emu.core import Core
 
 COMPARED = 64  # bytes around an instruction that tell a copy; cp may have patched some of them
 

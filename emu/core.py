@@ -1,6 +1,6 @@
 """The contract of a core: what the clock, the debugger and the profiler may ask of it.
 
-A folder of `emu` with the name of a table's module (`isa.registry.module`) offers
+A folder of `emu` with the name of a table's module (`macaw.isa.registry.module`) offers
 `build(device) -> list[Core]`; the device knows no core by any other means
 (docs/adding-a-core.md). `build` makes the cores (one of cp, one a row of pe), of the class
 for `device.engine` if there are several; a core takes its ports
@@ -31,8 +31,8 @@ announces `device.changed(self)` at cycle t, the waiting core's time becomes
 t + 1 and it tries the same instruction again, which may wait again. When the try
 succeeds it calls `self.proceed()`. So a core that finishes at t lets its waiters
 continue at t + 1, whatever their numbers. A core that waits for its own port
-calls `self.wait(on)`; `granted` then sets its time. A window (`isa.model.Window`) that cannot let
-bytes pass makes the port raise `Later`: the requester calls `self.postpone(later)` and tries
+calls `self.wait(on)`; `granted` then sets its time. A window (`macaw.isa.model.Window`) that cannot
+let bytes pass makes the port raise `Later`: the requester calls `self.postpone(later)` and tries
 again, as above; the window's core calls `device.changed` when it took or gave something. A core
 that waits for its own window calls `self.wait(on)`, and sets its time when the bytes come
 (`push`) or go (`pull`).
@@ -48,14 +48,14 @@ in which the core has not had its turn (in the middle of a cycle too, if another
 faults there); a fault comes in its own cycle; while there are `listeners` all is announced in its
 cycle. Who uses on-chip memory without asking stands in `memory.banks.alone` for
 that half, and is called when somebody else asks for it. The dma, which uses more, is also the
-`sleeper` (`emu.pages.Sleeper`) of the channel and of the memories that it has yet to write:
+`sleeper` (`macaw.emu.pages.Sleeper`) of the channel and of the memories that it has yet to write:
 ports, `peek`, fetches and devices' services tell it. It sleeps only while every core that runs
 and comes after it is `confined`. A core that has gone on for several cycles says where it is,
 `device.cycle = self.time`, before it asks for a service or returns a stop.
 
 **Announcements.** "instruction" (address) before it acts; where the word alone does not say them,
 `reads` and `writes` are masks of the registers of the core's one file, and a level's name with an s
-(`isa.model.Core.levels`) is a mask of the units that do it together. By the ports "read" and
+(`macaw.isa.model.Core.levels`) is a mask of the units that do it together. By the ports "read" and
 "write" (address, size) when bytes move, and "blocked" (address) in each cycle that lost a bank. A
 core that works on longer things announces "begin" and "end" of them (transfers of the dma,
 exes of the array in each cluster, where `left` says how many other clusters have yet to end it;
@@ -74,7 +74,7 @@ up what a transfer uses (`occurred` is its own). A marker is told by `core.mark`
 The profiler asks `current` what the core is at, and is told of waits that end (`on_wait`).
 
 **Questions.** `stalls` says what the core and its parts are at and who could end their waits;
-`remember` begins to keep where values come from (`emu.origins`), on the reference engine.
+`remember` begins to keep where values come from (`macaw.emu.origins`), on the reference engine.
 
 **Breaks.** `breaks` holds the addresses before whose instruction the core stops
 (`set_breaks`; `halts` says whether it can, without listeners): where an instruction
@@ -83,8 +83,8 @@ gives. A resumed run passes the instruction, for `halted` says it once for each 
 (`moment`). `following` are the instructions that begin next.
 
 **Probes.** `probes` are asked behind each instruction that reads or writes one of their registers
-(`set_probes`; `probed` says whether the core can, without listeners; `isa.touching` which these
-are). If one holds, it is told and the core returns to the clock right behind that act.
+(`set_probes`; `probed` says whether the core can, without listeners; `macaw.isa.touching` which
+these are). If one holds, it is told and the core returns to the clock right behind that act.
 """
 
 from __future__ import annotations
@@ -94,23 +94,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from emu import recordings, trace
-from emu.boxes import Box
-from emu.breaks import Break, Probe
-from emu.faults import Fault, Stop
-from emu.formats import MemoryFormat
-from emu.origins import Origins
-from emu.state import State, StateField
+from macaw.emu import recordings, trace
+from macaw.emu.boxes import Box
+from macaw.emu.breaks import Break, Probe
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.formats import MemoryFormat
+from macaw.emu.origins import Origins
+from macaw.emu.state import State, StateField
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from emu.device import Device
-    from emu.ports import Port
-    from emu.windows import Later
-    from isa.model import Core as Table
-    from isa.model import Queue
+    from macaw.emu.device import Device
+    from macaw.emu.ports import Port
+    from macaw.emu.windows import Later
+    from macaw.isa.model import Core as Table
+    from macaw.isa.model import Queue
 
 NEVER = 1 << 62  # the time of a core that waits or idles
 
@@ -347,9 +347,10 @@ class Core(ABC):
         return self.stalls()[0]
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """Keep from now on where values come from, until the device is made anew (`emu.origins`).
+        """Keep from now on where values come from, until the device is made anew.
 
-        For the reference engine. `number()` is that of the announcement of the moment.
+        `macaw.emu.origins` says how it is kept. For the reference engine. `number()` is that of
+        the announcement of the moment.
         """
         self.origins = Origins(number)
         return self.origins
@@ -379,7 +380,7 @@ class Core(ABC):
 
     @property
     def begun(self) -> int:
-        """Instructions that have begun since reset, in the trace's sense (isa.trace)."""
+        """Instructions that have begun since reset, in the trace's sense (macaw.isa.trace)."""
         return self.retired
 
     def units(self) -> Units:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from emu.floats import Host, round_fraction, subtract, to_host
+from macaw.emu.floats import Host, round_fraction, subtract, to_host
 
 Doubles = NDArray[np.float64]
 

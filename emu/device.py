@@ -18,17 +18,17 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from asm.program import Program
-from emu import saved, tensors
-from emu.copies import original
-from emu.core import NEVER, Core, Listener
-from emu.engines import ENGINES
-from emu.faults import DeviceError, Fault, Place, Stop
-from emu.jitter import Jitter
-from emu.memory import Memory
-from emu.state import Change, State, StateError, StateField
-from isa import registry
-from isa.memory_map import HALF_SHIFT
+from macaw.asm.program import Program
+from macaw.emu import saved, tensors
+from macaw.emu.copies import original
+from macaw.emu.core import NEVER, Core, Listener
+from macaw.emu.engines import ENGINES
+from macaw.emu.faults import DeviceError, Fault, Place, Stop
+from macaw.emu.jitter import Jitter
+from macaw.emu.memory import Memory
+from macaw.emu.state import Change, State, StateError, StateField
+from macaw.isa import registry
+from macaw.isa.memory_map import HALF_SHIFT
 
 Builder = Callable[["Device"], list[Core]]
 
@@ -70,7 +70,7 @@ def builders() -> list[Builder]:
     """`build` of each folder that models a table's core, by core number."""
     found = []
     for name in registry.names():
-        folder = f"emu.{registry.module(name)}"
+        folder = f"macaw.emu.{registry.module(name)}"
         spec = find_spec(folder)
         if spec is not None and spec.origin is not None:
             found.append(import_module(folder).build)
@@ -84,7 +84,7 @@ class Device:
     the device time: everything before it has happened. `stdout` and `stderr`
     get what a program writes. `engine` is how cores simulate that can do it in more ways than
     one (`ENGINES`); what they do, and when, is the same. `jitter` is the seed of noise in the
-    timing of DRAM (`emu.jitter`), None for none. `build` replaces the cores, for tests.
+    timing of DRAM (`macaw.emu.jitter`), None for none. `build` replaces the cores, for tests.
     """
 
     def __init__(

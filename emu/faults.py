@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from isa.errors import MacawError
+from macaw.isa.errors import MacawError
 
 Reason = Literal[
     "exit", "fault", "deadlock", "cycle limit", "breakpoint", "interrupt", "step", "event"
@@ -17,7 +17,7 @@ Place = tuple[str, int, int]  # file, line, column
 class Fault(Exception):
     """Something that a program did and the machine refuses.
 
-    `kind` is a row of `isa.common.FAULTS` or of the core's own table. `message`
+    `kind` is a row of `macaw.isa.common.FAULTS` or of the core's own table. `message`
     holds the values that caused it, for a person; `values` the same for a
     program. A core raises it with these three; the device fills in `core`,
     `address` (the instruction's), `cycle` and `place` where they are None.
@@ -54,7 +54,7 @@ class Fault(Exception):
         return f"{where}{core}{self.kind}{address}{cycle}: {self.message}"
 
     def plain(self) -> tuple[Any, ...]:
-        """The fault as a plain value (`emu.plain`)."""
+        """The fault as a plain value (`macaw.emu.plain`)."""
         return (
             self.kind, self.message, self.values, self.core, self.address, self.cycle, self.place,
         )  # fmt: skip
@@ -91,7 +91,7 @@ class Stop:
         return self.message or f"{self.reason} at cycle {self.cycle}"
 
     def plain(self) -> tuple[Any, ...]:
-        """The stop as a plain value (`emu.plain`)."""
+        """The stop as a plain value (`macaw.emu.plain`)."""
         fault = None if self.fault is None else self.fault.plain()
         return (
             self.reason,

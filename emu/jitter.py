@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from emu.ports import Channel
+from macaw.emu.ports import Channel
 
 _ALL = (1 << 64) - 1
 

@@ -4,8 +4,8 @@
 |---|---|
 | `0x0000_0000` | local memory of cp |
 | `0x1000_0000 + unit<<20 + half<<19` | on-chip unit, half 0 (ping) or 1 (pong) |
-| `0x2000_0000 + core<<12` | registers of each core (`isa.common.REGISTERS`) |
-| where a core's table says | its own memories and windows (`isa.model.Memory`, `Window`) |
+| `0x2000_0000 + core<<12` | registers of each core (`macaw.isa.common.REGISTERS`) |
+| where a core's table says | its own memories and windows (`macaw.isa.model.Memory`, `Window`) |
 | `0x8000_0000` | external memory |
 
 Every other address is the fault "out-of-range access".
@@ -18,16 +18,16 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emu.banks import Banks
-from emu.faults import Fault
-from emu.jitter import NoisyChannel
-from emu.pages import Pages
-from emu.ports import COUNTS, MAPPED, ONCHIP, REGION_SHIFT, Channel, Port
-from emu.state import State, StateField
-from emu.windows import Window
-from isa import trace
-from isa.common import REGISTERS as REGISTER_ROWS
-from isa.memory_map import (
+from macaw.emu.banks import Banks
+from macaw.emu.faults import Fault
+from macaw.emu.jitter import NoisyChannel
+from macaw.emu.pages import Pages
+from macaw.emu.ports import COUNTS, MAPPED, ONCHIP, REGION_SHIFT, Channel, Port
+from macaw.emu.state import State, StateField
+from macaw.emu.windows import Window
+from macaw.isa import trace
+from macaw.isa.common import REGISTERS as REGISTER_ROWS
+from macaw.isa.memory_map import (
     CORE_SHIFT,
     EXTERNAL,
     HALF_SHIFT,
@@ -38,9 +38,9 @@ from isa.memory_map import (
 )
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
-    from isa.model import SpecialRegister
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
+    from macaw.isa.model import SpecialRegister
 
 _REGISTERS = {row.address: row for row in REGISTER_ROWS}
 _TRACE = {row.address: row.name for row in trace.mapped()}

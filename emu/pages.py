@@ -12,7 +12,7 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import DeviceError
+from macaw.emu.faults import DeviceError
 
 SHIFT = 12
 PAGE = 1 << SHIFT  # bytes of a page

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from emu.faults import Fault
-from emu.pages import Sleeper
-from isa.common import TRAFFIC
-from isa.memory_map import REGISTERS, UNITS
+from macaw.emu.faults import Fault
+from macaw.emu.pages import Sleeper
+from macaw.isa.common import TRAFFIC
+from macaw.isa.memory_map import REGISTERS, UNITS
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.jitter import Jitter
-    from emu.memory import Memory
-    from emu.pages import Pages
-    from emu.windows import Window
+    from macaw.emu.core import Core
+    from macaw.emu.jitter import Jitter
+    from macaw.emu.memory import Memory
+    from macaw.emu.pages import Pages
+    from macaw.emu.windows import Window
 
 Range = tuple[int, int]  # address, bytes
 REGION_SHIFT = 28  # the bits of an address above tell these two regions
@@ -75,7 +75,7 @@ class Port:
         self.external_partial = self.external_blocked = 0
 
     def counts(self) -> dict[str, int]:
-        """The port's traffic, by the names of `isa.common.TRAFFIC`."""
+        """The port's traffic, by the names of `macaw.isa.common.TRAFFIC`."""
         return {name: getattr(self, name) for name in COUNTS}
 
     @property
@@ -212,7 +212,7 @@ class Port:
         return ready
 
     def _announce(self, of: str, begin: int, until: int, count: int) -> None:
-        """Announce traffic of external memory, by its name in `isa.common.TRAFFIC`."""
+        """Announce traffic of external memory, by its name in `macaw.isa.common.TRAFFIC`."""
         if count:
             self.core.announce("beats", of=of, begin=begin, until=until, count=count)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emu.spans import Spans
-from emu.state import StateField
-from isa.trace import ALL, GROUP, INSTRUCTION, OCCURRENCES, PARAMETERS
+from macaw.emu.spans import Spans
+from macaw.emu.state import StateField
+from macaw.isa.trace import ALL, GROUP, INSTRUCTION, OCCURRENCES, PARAMETERS
 
 Place = tuple[int, int, int]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from emu import plain
-from emu.state import Snapshot, State, StateError, read_arrays, write_arrays
+from macaw.emu import plain
+from macaw.emu.state import Snapshot, State, StateError, read_arrays, write_arrays
 
 
 def write(path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]) -> None:

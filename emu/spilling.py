@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from struct import Struct, error
 
-from emu.recordings import shown
-from emu.state import State
-from isa.trace import ALL, FULL, RECORD
+from macaw.emu.recordings import shown
+from macaw.emu.state import State
+from macaw.isa.trace import ALL, FULL, RECORD
 
 Write = Callable[[int, bytes], None]  # bytes to an address; raises `Fault` outside of memory
 
@@ -17,7 +17,7 @@ _PACK = Struct(f"<{len(RECORD.members)}I").pack  # all members are u32
 class Spill:
     """Records one behind the other, while there is room.
 
-    `state` has the rows of `emu.recordings.fields`; `write` is the side band to memory.
+    `state` has the rows of `macaw.emu.recordings.fields`; `write` is the side band to memory.
     """
 
     def __init__(self, state: State, write: Write) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from emu import plain
-from emu.pages import PAGE, Pages, differences
-from isa import reading
-from isa.errors import MacawError
+from macaw.emu import plain
+from macaw.emu.pages import PAGE, Pages, differences
+from macaw.isa import reading
+from macaw.isa.errors import MacawError
 
 Snapshot = dict[str, Any]
 
@@ -30,8 +30,8 @@ class StateField:
     `dtype` says how the value is held, in the attribute `name` of the state:
 
     - `int`, `bool` without a shape: a Python number of any size;
-    - `object`: any plain value (`emu.plain`), small;
-    - `memory`: `emu.pages.Pages` of `shape[0]` bytes;
+    - `object`: any plain value (`macaw.emu.plain`), small;
+    - `memory`: `macaw.emu.pages.Pages` of `shape[0]` bytes;
     - else a NumPy type (`int32`, `uint8`, `float16`, `bool`): an array of `shape`; it is
       changed in place, never replaced.
     """
@@ -42,7 +42,7 @@ class StateField:
     meaning: str = ""
     initial: Any = None  # None: zero (of an object: None)
     path: str = ""  # how people reach it, if not by its name: `chain.iteration`
-    # Of how many levels of the core's table (`isa.model.Core.levels`) its first axes are;
+    # Of how many levels of the core's table (`macaw.isa.model.Core.levels`) its first axes are;
     # None: of those that its shape begins with.
     levels: int | None = None
 

@@ -1,12 +1,13 @@
 """What a core with one instruction at a time does between two borders of its trace.
 
 Between the instructions at which a register group opens or closes, all groups that are open take
-the same: a core may add it up and let its block have it at once (`emu.trace.TraceBlock.absorb`).
+the same: a core may add it up and let its block have it at once
+(`macaw.emu.trace.TraceBlock.absorb`).
 """
 
 from __future__ import annotations
 
-from emu.recordings import BEGIN, COUNTERS, END, TAKEN, add
+from macaw.emu.recordings import BEGIN, COUNTERS, END, TAKEN, add
 
 INDEX = {name: place for place, name in enumerate(TAKEN)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]
@@ -18,7 +19,7 @@ class Tally:
     """What happened, counted as a register group counts it, with times of the device's clock.
 
     `begin` is that of the first instruction, `NEVER` if none has begun; `until` their greatest
-    end. `values` has what occurred, by the places of `isa.trace.GROUP`.
+    end. `values` has what occurred, by the places of `macaw.isa.trace.GROUP`.
     """
 
     __slots__ = ("begin", "until", "values")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asm.program import Program, Tensor
-from emu.faults import DeviceError
+from macaw.asm.program import Program, Tensor
+from macaw.emu.faults import DeviceError
 
 
 def named(program: Program | None, name: str) -> Tensor:

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from emu.recordings import (
+from macaw.emu.recordings import (
     ARRAY,
     BEGIN,
     COUNTERS,
@@ -38,11 +38,11 @@ from emu.recordings import (
     TAKEN,
     add,
 )
-from emu.spans import Spans
-from emu.tallies import Tally
-from emu.trace_groups import Groups
-from emu.triggers import ENDLESS
-from isa.trace import AUTO
+from macaw.emu.spans import Spans
+from macaw.emu.tallies import Tally
+from macaw.emu.trace_groups import Groups
+from macaw.emu.triggers import ENDLESS
+from macaw.isa.trace import AUTO
 
 BEFORE = -1  # of a begin: it was told
 
@@ -147,7 +147,7 @@ class TraceBlock(Groups):
         count: int = 1,
         number: int | None = None,
     ) -> None:
-        """`count` times an occurrence (`isa.trace.OCCURRENCES`) from cycle `time` to `until`.
+        """`count` times an occurrence (`macaw.isa.trace.OCCURRENCES`) from cycle `time` to `until`.
 
         `until` is the first cycle after it (None: `time` + 1), `number` the instruction that
         does it (None: the one that began last).

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from emu.recordings import COUNTERS, Recording, fields
-from emu.spilling import Spill, Write
-from emu.state import State
-from emu.trace_registers import Registers
-from emu.triggers import ENDLESS, Trigger
-from isa.trace import AUTO
+from macaw.emu.recordings import COUNTERS, Recording, fields
+from macaw.emu.spilling import Spill, Write
+from macaw.emu.state import State
+from macaw.emu.trace_registers import Registers
+from macaw.emu.triggers import ENDLESS, Trigger
+from macaw.isa.trace import AUTO
 
 
 class Groups(Registers):

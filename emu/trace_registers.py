@@ -1,14 +1,14 @@
-"""The registers of a trace block, as programs and tools see them (`isa.trace`)."""
+"""The registers of a trace block, as programs and tools see them (`macaw.isa.trace`)."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from emu.faults import Fault
-from emu.recordings import shown
-from emu.state import State
-from isa import trace
-from isa.trace import ALL, PARAMETERS, RECORDING
+from macaw.emu.faults import Fault
+from macaw.emu.recordings import shown
+from macaw.emu.state import State
+from macaw.isa import trace
+from macaw.isa.trace import ALL, PARAMETERS, RECORDING
 
 _PLACES = trace.places()
 _PARAMETERS = {row.name: row for row in PARAMETERS}
@@ -18,7 +18,7 @@ class Registers(ABC):
     """Reads all registers, and writes parameters."""
 
     name: str  # of the core
-    state: State  # with the rows of `emu.recordings.fields`
+    state: State  # with the rows of `macaw.emu.recordings.fields`
     counters: list[list[int]]  # by group and register
 
     @property
@@ -45,7 +45,7 @@ class Registers(ABC):
             )
 
     def read(self, name: str) -> int:
-        """The value of a register, 32 bits, by its name in `isa.trace`.
+        """The value of a register, 32 bits, by its name in `macaw.isa.trace`.
 
         Times are the low 32 bits, counts stay at the largest number. Raises `Fault` (out-of-range
         access): a group that this block does not have.

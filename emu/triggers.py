@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emu.state import State
+from macaw.emu.state import State
 
 ENDLESS = 1 << 62  # a number that no instruction has
 
@@ -10,7 +10,7 @@ ENDLESS = 1 << 62  # a number that no instruction has
 class Trigger:
     """The instruction with which each group begins to record next, `ENDLESS` if there is none.
 
-    `next` is the first of them all. `state` has the rows of `emu.recordings.fields`.
+    `next` is the first of them all. `state` has the rows of `macaw.emu.recordings.fields`.
     """
 
     def __init__(self, state: State, groups: int) -> None:

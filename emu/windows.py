@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.faults import Fault
+from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from isa.model import Window as Row
+    from macaw.emu.core import Core
+    from macaw.isa.model import Window as Row
 
 
 class Later(Exception):

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from isa.model import Core
-from isa.rows import Alternative, Pseudo
+from macaw.isa.model import Core
+from macaw.isa.rows import Alternative, Pseudo
 
 _PLACEHOLDER = re.compile(r"\\\{(\w+)\\\}")
 _LOW = re.compile(r"%lo\((\{\w+\})\)")  # of a number that is small it is that number

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from isa.kinds import OperandError
-from isa.model import Core, Structure
-from isa.rows import Instruction, Operand, Row
+from macaw.isa.kinds import OperandError
+from macaw.isa.model import Core, Structure
+from macaw.isa.rows import Instruction, Operand, Row
 
 
 class DecodeError(ValueError):

@@ -6,7 +6,7 @@ in that core's module.
 
 from __future__ import annotations
 
-from isa.model import Counter, Event, Fault, SpecialRegister
+from macaw.isa.model import Counter, Event, Fault, SpecialRegister
 
 FAULTS = (
     Fault("illegal instruction", "A word that is no instruction of the core."),

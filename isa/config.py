@@ -18,9 +18,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from isa import reading, registry, trace
-from isa.errors import MacawError
-from isa.model import Setting
+from macaw.isa import reading, registry, trace
+from macaw.isa.errors import MacawError
+from macaw.isa.model import Setting
 
 Value = bool | int | float | str
 

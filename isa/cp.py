@@ -7,10 +7,10 @@ not name are 0. Markers hold begin (1) or end (0) in rd and the group in rs1.
 
 from __future__ import annotations
 
-from isa import common, fim_circuit, fim_moves, scalar
-from isa.dma import TRANSFER
-from isa.model import Core, Counter, Event, Fault, Setting, checked
-from isa.rows import Field, Format, Instruction
+from macaw.isa import common, fim_circuit, fim_moves, scalar
+from macaw.isa.dma import TRANSFER
+from macaw.isa.model import Core, Counter, Event, Fault, Setting, checked
+from macaw.isa.rows import Field, Format, Instruction
 
 
 def _x(funct3: int, **zeros: int) -> dict[str, int]:

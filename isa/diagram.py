@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from isa.rows import Field, Instruction
+from macaw.isa.rows import Field, Instruction
 
 WIDTH = 78  # columns of a drawing; a wider one is drawn in several runs of boxes
 

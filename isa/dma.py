@@ -5,7 +5,7 @@ Transfers, beats, buffer and queue are ours where the seeds are silent.
 
 from __future__ import annotations
 
-from isa.model import Core, Counter, Event, Fault, Member, Queue, Setting, Structure, checked
+from macaw.isa.model import Core, Counter, Event, Fault, Member, Queue, Setting, Structure, checked
 
 TRANSFER = Structure(
     "transfer",

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from isa import common, memory_map
-from isa.fim_circuit import (
+from macaw.isa import common, memory_map
+from macaw.isa.fim_circuit import (
     BUFFERS,
     COLUMN_BITS,
     COLUMNS,
@@ -23,10 +23,10 @@ from isa.fim_circuit import (
     RZ,
     SLOTS,
 )
-from isa.fim_islands import MAX_BANKS, SETTINGS, WAITS, BankMemory, unfit
-from isa.fim_moves import OperationNumber
-from isa.kinds import Flag, Hexadecimal, Immediate, Named, Register
-from isa.model import (
+from macaw.isa.fim_islands import MAX_BANKS, SETTINGS, WAITS, BankMemory, unfit
+from macaw.isa.fim_moves import OperationNumber
+from macaw.isa.kinds import Flag, Hexadecimal, Immediate, Named, Register
+from macaw.isa.model import (
     Core,
     Counter,
     Directive,
@@ -36,7 +36,7 @@ from isa.model import (
     SpecialRegister,
     checked,
 )
-from isa.rows import Field, Format, Instruction
+from macaw.isa.rows import Field, Format, Instruction
 
 NUMBER = 8  # of island 0
 POINTERS_BASE = 0x100  # of an island's memory-mapped registers

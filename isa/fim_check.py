@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from isa.fim import LOOP_DEPTH
-from isa.fim_circuit import COLUMNS, FUNCTION_NAMES, OPERATIONS, REGISTERS
-from isa.fim_islands import Abilities
-from isa.rows import Instruction
+from macaw.isa.fim import LOOP_DEPTH
+from macaw.isa.fim_circuit import COLUMNS, FUNCTION_NAMES, OPERATIONS, REGISTERS
+from macaw.isa.fim_islands import Abilities
+from macaw.isa.rows import Instruction
 
 _CHECKED = ("op", "arrange", "transpose", "format")  # registers that operations depend on
 # What a program of several blocks cannot be right with; the others are found where they stand.

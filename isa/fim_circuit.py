@@ -1,7 +1,7 @@
 """What a function-in-memory circuit can do, as data: operations, functions, arrangements, registers.
 
 The ten operations are those of seed 004, Fig. 1C; their numbers, the codes of functions and the
-map of memory-mapped registers are ours. `isa.fim` is the table that uses them.
+map of memory-mapped registers are ours. `macaw.isa.fim` is the table that uses them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from isa.memory_map import ISLAND_SHIFT
+from macaw.isa.memory_map import ISLAND_SHIFT
 
 COLUMN_BITS = 256
 COLUMN_BYTES = COLUMN_BITS // 8

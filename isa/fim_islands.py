@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from isa import memory_map
-from isa.fim_circuit import (
+from macaw.isa import memory_map
+from macaw.isa.fim_circuit import (
     ARRANGEMENT_NAMES,
     ARRANGEMENTS,
     COLUMN_BITS,
@@ -30,7 +30,7 @@ from isa.fim_circuit import (
     Arrangement,
     NumberFormat,
 )
-from isa.model import Counter, Memory, Setting
+from macaw.isa.model import Counter, Memory, Setting
 
 MAX_BANKS = 16  # of an island; masks have as many bits
 HBM, DIMM = ORGANISATIONS = ("hbm", "dimm")

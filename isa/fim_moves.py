@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from isa.fim_circuit import FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
-from isa.kinds import Immediate
+from macaw.isa.fim_circuit import FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
+from macaw.isa.kinds import Immediate
 
 ARROW = "<-"
 # `op` stands for the function's symbol.

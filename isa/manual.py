@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from isa import codec, pages
-from isa.config import describe
-from isa.errors import MacawError
-from isa.model import Core, Structure
-from isa.pages import Page
-from isa.rows import Row
+from macaw.isa import codec, pages
+from macaw.isa.config import describe
+from macaw.isa.errors import MacawError
+from macaw.isa.model import Core, Structure
+from macaw.isa.pages import Page
+from macaw.isa.rows import Row
 
 WIDTH = 80
 _fill = partial(textwrap.wrap, break_on_hyphens=False)

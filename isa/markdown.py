@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from isa import memory_map, pages, trace
-from isa.model import Core, SpecialRegister
-from isa.pages import Page
+from macaw.isa import memory_map, pages, trace
+from macaw.isa.model import Core, SpecialRegister
+from macaw.isa.pages import Page
 
 MADE = "<!-- Made from the tables by `make docs`; what is changed here is lost. -->"
 _IN_TABLES = ("word", "register", "special register", "memory-mapped register", "memory", "window", "queue",
@@ -83,7 +83,7 @@ def device_file() -> str:
 
 
 def trace_file(cores: Sequence[Core]) -> str:
-    """The file of the trace block, from the tables of `isa.trace`."""
+    """The file of the trace block, from the tables of `macaw.isa.trace`."""
     sheet = Sheet("The trace block")
     sheet.blocks.append(
         "Every core has a block of register groups, parameters and a timer (seed 001; addresses and"

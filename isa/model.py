@@ -15,8 +15,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from isa.kinds import Immediate, Kind
-from isa.rows import Instruction, Pseudo, Row, TableError
+from macaw.isa.kinds import Immediate, Kind
+from macaw.isa.rows import Instruction, Pseudo, Row, TableError
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Counter:
 class Event:
     """Something that a debugger can wait for (`catch NAME`).
 
-    `announced` is the kind of the announcement that says it (`emu.core`); empty: what changes in
+    `announced` is the kind of the announcement that says it (`macaw.emu.core`); empty: what changes in
     the state says it, by rules of the debugger. Of a `late` one fast engines tell when they get
     there, the reference in its own cycle.
     """
@@ -261,7 +261,7 @@ class Core:
     queues: tuple[Queue, ...] = ()
     counters: tuple[Counter, ...] = ()
     faults: tuple[Fault, ...] = ()
-    events: tuple[Event, ...] = ()  # beside those that all cores have (`isa.common.EVENTS`)
+    events: tuple[Event, ...] = ()  # beside those that all cores have (`macaw.isa.common.EVENTS`)
     # Announcements of the begin of what has an address: a breakpoint stops there.
     begins: tuple[str, ...] = ("instruction",)
     # The announcement that ends what is more than an instruction: a transfer. With `left`, as long
@@ -275,7 +275,7 @@ class Core:
     row: int = 1 << 16  # its place among the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
     levels: tuple[str, ...] = ()  # what a core has several of, outer first: "cluster", "pe"
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
-    unit: str = ""  # what a compute unit is, and what a use of it (`isa.trace`)
+    unit: str = ""  # what a compute unit is, and what a use of it (`macaw.isa.trace`)
     base: str = ""  # the module of `isa` whose rows it extends; forms may be made for that
     order: tuple[str, ...] = field(default=())  # families in the manual's order
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from isa import common, memory_map
-from isa.kinds import Choice, Immediate, OperandError, Register
-from isa.model import (
+from macaw.isa import common, memory_map
+from macaw.isa.kinds import Choice, Immediate, OperandError, Register
+from macaw.isa.model import (
     Core,
     Counter,
     Directive,
@@ -29,8 +29,8 @@ from isa.model import (
     Window,
     checked,
 )
-from isa.model import Memory as ModelMemory
-from isa.nnp_layouts import (
+from macaw.isa.model import Memory as ModelMemory
+from macaw.isa.nnp_layouts import (
     MARKER,
     PLAIN,
     TILE,
@@ -43,7 +43,7 @@ from isa.nnp_layouts import (
     own_inc,
     queue_alone,
 )
-from isa.rows import Alternative, Field, Format, Instruction, Pseudo
+from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 
 @dataclass(frozen=True)

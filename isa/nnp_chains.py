@@ -1,6 +1,6 @@
 """nnp: which instructions make a chain, and in which unit each of them is done.
 
-It follows from the rows alone (`isa.nnp.STEPS`); assembler and emulator ask the same
+It follows from the rows alone (`macaw.isa.nnp.STEPS`); assembler and emulator ask the same
 functions. What a chain may read and write is in `isa/nnp_entries.py`.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isa.codec import Decoded
-from isa.nnp import BEGIN, RULES, SCALARS, STAGE, STEPS, WRITE, Step
-from isa.nnp_layouts import BY_CODE, BY_NAME, TILE, UNITS, Memory
+from macaw.isa.codec import Decoded
+from macaw.isa.nnp import BEGIN, RULES, SCALARS, STAGE, STEPS, WRITE, Step
+from macaw.isa.nnp_layouts import BY_CODE, BY_NAME, TILE, UNITS, Memory
 
 _PLACE = {unit.name: place for place, unit in enumerate(UNITS)}
 _LOW = {scalar.name: scalar.low for scalar in SCALARS}

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from isa.codec import Decoded
-from isa.nnp import BEGIN, RESET, WINDOW, WRITE
-from isa.nnp_chains import ChainError, memory, name, step
-from isa.nnp_layouts import TILE, VECTOR, Memory
+from macaw.isa.codec import Decoded
+from macaw.isa.nnp import BEGIN, RESET, WINDOW, WRITE
+from macaw.isa.nnp_chains import ChainError, memory, name, step
+from macaw.isa.nnp_layouts import TILE, VECTOR, Memory
 
 Scalars = Mapping[str, int]
 _MOST = 0xFFFF  # vectors of a chain, as many as cols can say

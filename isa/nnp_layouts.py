@@ -1,4 +1,4 @@
-"""nnp: its memories, units and word formats, which the rows of `isa.nnp` are made of.
+"""nnp: its memories, units and word formats, which the rows of `macaw.isa.nnp` are made of.
 
 A word is `op[31:24] opd0[23:16] opd1[15:0]`; numbers and packing are ours.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from isa.kinds import Choice, Immediate
-from isa.rows import Field, Format
+from macaw.isa.kinds import Choice, Immediate
+from macaw.isa.rows import Field, Format
 
 VECTOR, TILE = "vector", "tile"  # what an address counts: native vectors, native tiles
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from isa.codec import Decoded, DecodeError, decode
-from isa.nnp import BEGIN, CORE, FINISH, RESET
-from isa.nnp_chains import ChainError, complete, follow, goes_on, register, scalar, step
-from isa.nnp_entries import check
+from macaw.isa.codec import Decoded, DecodeError, decode
+from macaw.isa.nnp import BEGIN, CORE, FINISH, RESET
+from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, register, scalar, step
+from macaw.isa.nnp_entries import check
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from isa import codec, common, config, trace
-from isa.diagram import diagram
-from isa.kinds import Choice, Flag
-from isa.memory_map import CORE_SHIFT
-from isa.memory_map import REGISTERS as REGISTERS_BASE
-from isa.model import (
+from macaw.isa import codec, common, config, trace
+from macaw.isa.diagram import diagram
+from macaw.isa.kinds import Choice, Flag
+from macaw.isa.memory_map import CORE_SHIFT
+from macaw.isa.memory_map import REGISTERS as REGISTERS_BASE
+from macaw.isa.model import (
     Core,
     Counter,
     Fault,
@@ -30,7 +30,7 @@ from isa.model import (
     Structure,
     Window,
 )
-from isa.rows import Operand, Pseudo, PseudoOperand, Row
+from macaw.isa.rows import Operand, Pseudo, PseudoOperand, Row
 
 
 class Described(Protocol):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from isa.kinds import Choice, Immediate
-from isa.model import (
+from macaw.isa.kinds import Choice, Immediate
+from macaw.isa.model import (
     Core,
     Counter,
     Directive,
@@ -24,16 +24,16 @@ from isa.model import (
     Structure,
     checked,
 )
-from isa.pe_layouts import ACCUMULATORS as ACCUMULATORS
-from isa.pe_layouts import COMMAND, EXE, LD, MAC, MARKER, SPU, ST, SUMS
-from isa.pe_layouts import COMMAND_BITS as COMMAND_BITS
-from isa.pe_layouts import COMMAND_BYTES as COMMAND_BYTES
-from isa.pe_layouts import DESTINATIONS as DESTINATIONS
-from isa.pe_layouts import FUNCTIONS as FUNCTIONS
-from isa.pe_layouts import INSTRUCTION_BITS as INSTRUCTION_BITS
-from isa.pe_layouts import INSTRUCTION_BYTES as INSTRUCTION_BYTES
-from isa.pe_size import too_large
-from isa.rows import Instruction
+from macaw.isa.pe_layouts import ACCUMULATORS as ACCUMULATORS
+from macaw.isa.pe_layouts import COMMAND, EXE, LD, MAC, MARKER, SPU, ST, SUMS
+from macaw.isa.pe_layouts import COMMAND_BITS as COMMAND_BITS
+from macaw.isa.pe_layouts import COMMAND_BYTES as COMMAND_BYTES
+from macaw.isa.pe_layouts import DESTINATIONS as DESTINATIONS
+from macaw.isa.pe_layouts import FUNCTIONS as FUNCTIONS
+from macaw.isa.pe_layouts import INSTRUCTION_BITS as INSTRUCTION_BITS
+from macaw.isa.pe_layouts import INSTRUCTION_BYTES as INSTRUCTION_BYTES
+from macaw.isa.pe_size import too_large
+from macaw.isa.rows import Instruction
 
 BUFFERS = 32  # instruction buffers of a cluster
 SEQUENCE_LENGTH = 16  # instructions of a sequence at most

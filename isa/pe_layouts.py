@@ -1,4 +1,4 @@
-"""pe: the words of commands and instructions, which the rows of `isa.pe` are made of.
+"""pe: the words of commands and instructions, which the rows of `macaw.isa.pe` are made of.
 
 Bit 7 of a command and bit 11 of an instruction are the seed's first bits (seed 000, Tables 1 and 2).
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from isa.kinds import Choice, Flag, Immediate
-from isa.rows import Field, Format
+from macaw.isa.kinds import Choice, Flag, Immediate
+from macaw.isa.rows import Field, Format
 
 ACCUMULATORS = 4
 # Bits, and bytes in memory.

@@ -8,9 +8,9 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
-import isa
-from isa.errors import MacawError
-from isa.model import Core
+from macaw import isa
+from macaw.isa.errors import MacawError
+from macaw.isa.model import Core
 
 
 class UnknownCoreError(MacawError, LookupError):
@@ -21,7 +21,8 @@ class UnknownCoreError(MacawError, LookupError):
 def _found() -> dict[str, tuple[str, Core]]:
     """Module and table of every core by its name, ordered by core number."""
     modules = {
-        info.name: import_module(f"isa.{info.name}") for info in pkgutil.iter_modules(isa.__path__)
+        info.name: import_module(f"macaw.isa.{info.name}")
+        for info in pkgutil.iter_modules(isa.__path__)
     }
     tables = {name: getattr(module, "CORE", None) for name, module in modules.items()}
     cores = [(name, table) for name, table in tables.items() if isinstance(table, Core)]
@@ -34,7 +35,7 @@ def names() -> tuple[str, ...]:
 
 
 def module(name: str) -> str:
-    """The module that holds the table of a core: also its name in `emu` and `asm.forms`.
+    """The module that holds the table of a core: also its name in `emu` and `macaw.asm.forms`.
 
     It is the core's own name, or one that says more (`vector` of vc). Raises `UnknownCoreError`.
     """
@@ -70,8 +71,8 @@ def core(name: str) -> Core:
 @cache
 def _own(name: str) -> Core | None:
     """The table of the core `name` in the module of this name."""
-    if name.isidentifier() and find_spec(f"isa.{name}") is not None:
-        table = getattr(import_module(f"isa.{name}"), "CORE", None)
+    if name.isidentifier() and find_spec(f"macaw.isa.{name}") is not None:
+        table = getattr(import_module(f"macaw.isa.{name}"), "CORE", None)
         if isinstance(table, Core) and table.name == name:
             return table
     return None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from isa.kinds import Kind
+from macaw.isa.kinds import Kind
 
 
 class TableError(ValueError):

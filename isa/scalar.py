@@ -5,10 +5,19 @@ A core that has it takes `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS` and `SPECIALS`. 
 
 from __future__ import annotations
 
-from isa import trace
-from isa.kinds import Address, Hexadecimal, Immediate, Kind, Letters, Named, Register, Relative
-from isa.model import RegisterFile, SpecialRegister
-from isa.rows import Alternative, Field, Format, Instruction, Pseudo
+from macaw.isa import trace
+from macaw.isa.kinds import (
+    Address,
+    Hexadecimal,
+    Immediate,
+    Kind,
+    Letters,
+    Named,
+    Register,
+    Relative,
+)
+from macaw.isa.model import RegisterFile, SpecialRegister
+from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 # fmt: off
 _ABI = (

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from isa.codec import Decoded
-from isa.model import Core
+from macaw.isa.codec import Decoded
+from macaw.isa.model import Core
 
 Place = tuple[str, int]  # a register: its file, its number there
 

@@ -1,7 +1,7 @@
 """The trace block that every core carries (seed 001): register groups, configuration, records.
 
 Addresses, the order of registers and the record in memory are ours; the seed names the counters,
-the modes and the parameters. A group is recorded by `emu.trace`; which core reaches its registers how
+the modes and the parameters. A group is recorded by `macaw.emu.trace`; which core reaches its registers how
 (as CSRs, memory-mapped) stands in that core's table.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from isa.model import Member, Setting, SpecialRegister, Structure
-from isa.rows import TableError
+from macaw.isa.model import Member, Setting, SpecialRegister, Structure
+from macaw.isa.rows import TableError
 
 MARK, AUTO = 0, 1  # values of trace_mode
 ALL = 0xFFFF_FFFF
@@ -23,7 +23,7 @@ INSTRUCTION = "instruction"
 class Occurrence:
     """Something that a core does and its trace block may record."""
 
-    name: str  # of traffic: the name of its counter in `isa.common.TRAFFIC`
+    name: str  # of traffic: the name of its counter in `macaw.isa.common.TRAFFIC`
     meaning: str
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from isa import common, scalar
-from isa.kinds import Immediate, Register
-from isa.model import Core, Counter, Fault, Setting, checked
-from isa.rows import Alternative, Format, Instruction, Pseudo
-from isa.vector_layouts import (
+from macaw.isa import common, scalar
+from macaw.isa.kinds import Immediate, Register
+from macaw.isa.model import Core, Counter, Fault, Setting, checked
+from macaw.isa.rows import Alternative, Format, Instruction, Pseudo
+from macaw.isa.vector_layouts import (
     ELEMENTS,
     FUNCT3_PMAC_GR,
     GENERAL_REGISTER,

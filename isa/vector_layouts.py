@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from isa import scalar
-from isa.kinds import Flag, Immediate, Kind, OperandError, Register, ReservedBitError
-from isa.model import RegisterFile
-from isa.rows import Field, Format
+from macaw.isa import scalar
+from macaw.isa.kinds import Flag, Immediate, Kind, OperandError, Register, ReservedBitError
+from macaw.isa.model import RegisterFile
+from macaw.isa.rows import Field, Format
 
 PMAC_OPCODE, REGISTER_OPCODE, MEMORY_OPCODE = 0x2B, 0x5B, 0x7B
 VECTOR_BYTES = 16

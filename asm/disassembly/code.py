@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from asm.columns import commented, statement
-from asm.disassembly.data import chunk
-from asm.disassembly.forms import Form, Naming
-from asm.disassembly.labels import INDENT, Labels
-from asm.program import Section
-from isa import codec
-from isa.aliases import aliased
-from isa.model import Core
+from macaw.asm.columns import commented, statement
+from macaw.asm.disassembly.data import chunk
+from macaw.asm.disassembly.forms import Form, Naming
+from macaw.asm.disassembly.labels import INDENT, Labels
+from macaw.asm.program import Section
+from macaw.isa import codec
+from macaw.isa.aliases import aliased
+from macaw.isa.model import Core
 
 WORD = 4  # bytes of an instruction
 _TOP = 0xFFFF_FFFF

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import struct
 
-from asm.disassembly.labels import Labels, directive
-from asm.program import Section
+from macaw.asm.disassembly.labels import Labels, directive
+from macaw.asm.program import Section
 
 _ZEROS = 16  # a run of at least so many zero bytes is a `.space`
 _STRING = re.compile(rb"[\t\n\r\x20-\x7e]{3,200}\0")

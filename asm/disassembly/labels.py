@@ -6,8 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from asm import columns
-from asm.program import Program, Section, Symbol, natural_sizes
+from macaw.asm import columns
+from macaw.asm.program import Program, Section, Symbol, natural_sizes
 
 # What the grammar takes as a name; local symbols are those that the assembler leaves out.
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from asm.columns import commented
-from asm.disassembly import code
-from asm.disassembly.forms import Naming, Record, form
-from asm.disassembly.labels import Labels
-from asm.program import Program, Section
-from isa.model import Core
+from macaw.asm.columns import commented
+from macaw.asm.disassembly import code
+from macaw.asm.disassembly.forms import Naming, Record, form
+from macaw.asm.disassembly.labels import Labels
+from macaw.asm.program import Program, Section
+from macaw.isa.model import Core
 
 _ROW = 16  # bytes of a line of data
 _PIECE = 8  # bytes of a record in a line

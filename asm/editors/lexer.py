@@ -24,8 +24,8 @@ from pygments.token import (
     _TokenType,
 )
 
-from asm import columns, source
-from asm.editors import words
+from macaw.asm import columns, source
+from macaw.asm.editors import words
 
 Token = tuple[int, _TokenType, str]
 

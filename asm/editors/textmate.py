@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from asm import columns
-from asm.editors import words
+from macaw.asm import columns
+from macaw.asm.editors import words
 
 SCOPE = "source.macaw"
 _END_OF_WORD = r"(?![\w.$])"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from asm import columns
-from asm.editors import words
+from macaw.asm import columns
+from macaw.asm.editors import words
 
 _MADE = '" Made from the tables by `make docs`; what is changed here is lost.'
 _NAME = r"\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)"
@@ -121,7 +121,7 @@ def _syntax() -> str:
 
 
 def _alternatives() -> str:
-    from asm.expressions import FUNCTIONS
+    from macaw.asm.expressions import FUNCTIONS
 
     return r"\|".join(FUNCTIONS)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from asm import reference
-from asm.program import DTYPE_SIZES, SYMBOL_KINDS
-from isa import config, registry
-from isa.kinds import Kind
-from isa.model import Core
+from macaw.asm import reference
+from macaw.asm.program import DTYPE_SIZES, SYMBOL_KINDS
+from macaw.isa import config, registry
+from macaw.isa.kinds import Kind
+from macaw.isa.model import Core
 
 CORE = ".core"  # the directive that says whose mnemonics follow
 _PLACES = ("all", "compress")  # words of packets that no kind knows

@@ -13,24 +13,24 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from asm.directives import Directive
-from asm.instructions import place
-from asm.layout import EXTERNAL, IMAGE_ALIGN, OWN, Area, Plan
-from asm.operands import without_brackets
-from asm.output import entry_of
-from asm.program import tensor_section
-from asm.source import LogicalLine, Source
-from asm.symbols import Definition
-from asm.syntax import Named, Number, Statement
-from isa import registry
-from isa.rows import Instruction
+from macaw.asm.directives import Directive
+from macaw.asm.instructions import place
+from macaw.asm.layout import EXTERNAL, IMAGE_ALIGN, OWN, Area, Plan
+from macaw.asm.operands import without_brackets
+from macaw.asm.output import entry_of
+from macaw.asm.program import tensor_section
+from macaw.asm.source import LogicalLine, Source
+from macaw.asm.symbols import Definition
+from macaw.asm.syntax import Named, Number, Statement
+from macaw.isa import registry
+from macaw.isa.rows import Instruction
 
 if TYPE_CHECKING:
-    from asm.assembler import Assembly
-    from asm.site import Site
-    from isa.config import Configuration
-    from isa.model import Core, Window
-    from isa.rows import Row
+    from macaw.asm.assembler import Assembly
+    from macaw.asm.site import Site
+    from macaw.isa.config import Configuration
+    from macaw.isa.model import Core, Window
+    from macaw.isa.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

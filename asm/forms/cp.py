@@ -8,9 +8,9 @@ from functools import cache
 from importlib.resources import files
 from struct import pack
 
-from asm.forms import Startup, Transfer, scalar
-from asm.layout import LOCAL, Area, Plan
-from asm.source import Source
+from macaw.asm.forms import Startup, Transfer, scalar
+from macaw.asm.layout import LOCAL, Area, Plan
+from macaw.asm.source import Source
 
 
 class Command(IntEnum):
@@ -33,7 +33,7 @@ _COMMANDS = ".data.cp"
 
 @cache
 def _default_text() -> str:
-    return (files("asm.forms") / "default_cp.s").read_text("utf-8")
+    return (files("macaw.asm.forms") / "default_cp.s").read_text("utf-8")
 
 
 class CoreForm(scalar.CoreForm):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from asm.forms import Form
-from isa import codec
+from macaw.asm.forms import Form
+from macaw.isa import codec
 
 _HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed one
 
 
 class CoreForm(Form):
-    """A part of a core with the rows of `isa.scalar`."""
+    """A part of a core with the rows of `macaw.isa.scalar`."""
 
     def padding(self, count: int) -> bytes:
         """As GNU as pads: what nothing can execute, then whole instructions."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from emu.origins import Place
+from macaw.emu.origins import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from emu.core import Core
-    from emu.state import Change
+    from macaw.emu.core import Core
+    from macaw.emu.state import Change
 
 
 class Edit(NamedTuple):

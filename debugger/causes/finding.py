@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from debugger.causes.edits import Edit
-from debugger.causes.names import memory_name, of_program, state_name
-from debugger.causes.record import Access, Record
-from debugger.stops import Where
-from emu.faults import Fault
-from emu.origins import Origin, Place, Source
+from macaw.debugger.causes.edits import Edit
+from macaw.debugger.causes.names import memory_name, of_program, state_name
+from macaw.debugger.causes.record import Access, Record
+from macaw.debugger.stops import Where
+from macaw.emu.faults import Fault
+from macaw.emu.origins import Origin, Place, Source
 
 
 @dataclass

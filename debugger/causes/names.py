@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from debugger.accessors import depth_of
-from debugger.places import Place as Unit
-from debugger.places import counts
+from macaw.debugger.accessors import depth_of
+from macaw.debugger.places import Place as Unit
+from macaw.debugger.places import counts
 
 if TYPE_CHECKING:
-    from asm.program import Program
-    from emu.core import Core
-    from emu.origins import Place
+    from macaw.asm.program import Program
+    from macaw.emu.core import Core
+    from macaw.emu.origins import Place
 
 
 def of_program(program: Program, address: int) -> int | None:

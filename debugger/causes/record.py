@@ -1,7 +1,8 @@
 """A run once more, from the begin and through all edits to now, with all that made its values.
 
 It runs on a device of its own with the reference engine; the session's stays where it is. What is
-kept: who wrote and read which bytes when, and what the cores themselves remember (`emu.origins`).
+kept: who wrote and read which bytes when, and what the cores themselves remember
+(`macaw.emu.origins`).
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from debugger.causes.edits import Edits
-from emu.device import Device
-from emu.engines import ENGINES
-from emu.origins import Origin, Passed
-from emu.ports import REGION_SHIFT
+from macaw.debugger.causes.edits import Edits
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.origins import Origin, Passed
+from macaw.emu.ports import REGION_SHIFT
 
 if TYPE_CHECKING:
-    from debugger.history import Checkpoint, Position
-    from debugger.session import Session
-    from emu.core import Event
-    from emu.device import Snapshot
+    from macaw.debugger.history import Checkpoint, Position
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Event
+    from macaw.emu.device import Snapshot
 
 MOST = 6_000_000  # announcements
 _LINE = 6  # accesses are kept by lines of so many bits

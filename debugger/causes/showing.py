@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from debugger.causes.finding import Cause
+from macaw.debugger.causes.finding import Cause
 
 DEPTH = 6  # steps back that are shown unless asked for more
 DEEPEST = 200  # and at most

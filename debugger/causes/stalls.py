@@ -1,8 +1,8 @@
 """Who waits for what, since when, for whom, and what those do: down to the true cause.
 
-The tree is built of what cores say of themselves (`emu.core.Core.stalls`). It ends at somebody
-who has ended and never gives what others wait for, who has faulted, at a circle, or at somebody
-who is busy.
+The tree is built of what cores say of themselves (`macaw.emu.core.Core.stalls`). It ends at
+somebody who has ended and never gives what others wait for, who has faulted, at a circle, or at
+somebody who is busy.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from debugger.stops import Where
-from emu.core import NEVER, Stall
+from macaw.debugger.stops import Where
+from macaw.emu.core import NEVER, Stall
 
 if TYPE_CHECKING:
-    from debugger.session import Session
-    from emu.core import Core
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
 
 MOST = 8  # parts of a core that are shown below it
 WAITS, BUSY, ENDED, IDLE, CIRCLE, NOBODY = "waits", "busy", "ended", "idle", "circle", "nobody"

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from debugger.causes.finding import Cause, Finder
-from debugger.causes.record import CauseError, Record, key_of
-from emu.origins import Place
+from macaw.debugger.causes.finding import Cause, Finder
+from macaw.debugger.causes.record import CauseError, Record, key_of
+from macaw.emu.origins import Place
 
 if TYPE_CHECKING:
-    from debugger.session import Session
+    from macaw.debugger.session import Session
 
 
 def why(session: Session, text: str) -> list[Cause]:

@@ -12,7 +12,7 @@
 | `saving`, `rest` | the same: sessions as files, and all else |
 """
 
-from debugger.commands import (
+from macaw.debugger.commands import (
     data,
     information,
     looking,

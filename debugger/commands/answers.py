@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from debugger.frame import visible
-from debugger.stops import Stopped, plain
+from macaw.debugger.frame import visible
+from macaw.debugger.stops import Stopped, plain
 
 VALUE = ("", "value")  # the columns of a value by its name
 DISPLAY = ("", "display", "value")  # and of displays, by their numbers

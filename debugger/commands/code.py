@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from asm.disassembly import code
-from asm.disassembly.forms import form
-from debugger.commands.table import CommandError
-from debugger.commands.values import symbol_at
-from debugger.locations import records_of, targets
-from debugger.places import Place
-from emu.copies import original
-from emu.faults import Fault
-from isa import reading, registry
+from macaw.asm.disassembly import code
+from macaw.asm.disassembly.forms import form
+from macaw.debugger.commands.table import CommandError
+from macaw.debugger.commands.values import symbol_at
+from macaw.debugger.locations import records_of, targets
+from macaw.debugger.places import Place
+from macaw.emu.copies import original
+from macaw.emu.faults import Fault
+from macaw.isa import reading, registry
 
 if TYPE_CHECKING:
-    from asm.program import Section
-    from debugger.session import Session
-    from isa.model import Core
+    from macaw.asm.program import Section
+    from macaw.debugger.session import Session
+    from macaw.isa.model import Core
 
 MOST_SOURCE = 16 << 20  # bytes of a source that is shown
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from debugger.commands import answers
-from debugger.commands.answers import Answer
-from debugger.commands.formats import Format, shown
-from debugger.commands.keeping import naming
-from debugger.commands.table import CommandError, Line, command
-from debugger.commands.usage import quoted
-from debugger.commands.values import address_text, evaluated, expression
-from debugger.values import differences
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.formats import Format, shown
+from macaw.debugger.commands.keeping import naming
+from macaw.debugger.commands.table import CommandError, Line, command
+from macaw.debugger.commands.usage import quoted
+from macaw.debugger.commands.values import address_text, evaluated, expression
+from macaw.debugger.values import differences
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 LISTED = 8  # differences that `diff` lists
 

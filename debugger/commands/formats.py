@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from debugger.commands.table import CommandError, number
-from debugger.values import VIEWS, AccessError, viewed
+from macaw.debugger.commands.table import CommandError, number
+from macaw.debugger.values import VIEWS, AccessError, viewed
 
 MOST = 1 << 16  # units that one command looks at
 SHOWN = 1000  # elements of an array that are printed
@@ -38,9 +38,9 @@ class Format:
 
     count: int | None = None
     letter: str = ""
-    type: str = ""  # of `debugger.values.VIEWS`
+    type: str = ""  # of `macaw.debugger.values.VIEWS`
     unit: int | None = None
-    own: str = ""  # a format of a core (`emu.core.Core.formats`)
+    own: str = ""  # a format of a core (`macaw.emu.core.Core.formats`)
 
     @property
     def dtype(self) -> np.dtype[Any]:

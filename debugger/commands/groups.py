@@ -7,19 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from debugger.commands import answers
-from debugger.commands.answers import Answer
-from debugger.commands.code import instructions
-from debugger.commands.table import CommandError
-from debugger.lines import Lines
-from debugger.places import Place, compact, places
-from debugger.stops import Where
-from emu.core import Stall
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.code import instructions
+from macaw.debugger.commands.table import CommandError
+from macaw.debugger.lines import Lines
+from macaw.debugger.places import Place, compact, places
+from macaw.debugger.stops import Where
+from macaw.emu.core import Stall
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
-    from debugger.session import Session
-    from emu.core import Core
+    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
 
 IDLE = "idle"
 WAITS = "waits for "

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from debugger.accessors import Members
-from debugger.commands import answers, groups
-from debugger.commands.answers import Answer
-from debugger.commands.code import around, source_lines
-from debugger.commands.stopping import listing
-from debugger.commands.table import CommandError, Line, command, number
-from debugger.commands.text import brief
-from debugger.commands.values import address
-from debugger.counting import counted, units_of
-from debugger.places import Place, counts, places
-from debugger.values import AccessError
+from macaw.debugger.accessors import Members
+from macaw.debugger.commands import answers, groups
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.code import around, source_lines
+from macaw.debugger.commands.stopping import listing
+from macaw.debugger.commands.table import CommandError, Line, command, number
+from macaw.debugger.commands.text import brief
+from macaw.debugger.commands.values import address
+from macaw.debugger.counting import counted, units_of
+from macaw.debugger.places import Place, counts, places
+from macaw.debugger.values import AccessError
 
 if TYPE_CHECKING:
-    from asm.program import Tensor
-    from debugger.commands.interpreter import Interpreter
-    from debugger.session import Session
+    from macaw.asm.program import Tensor
+    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.session import Session
 
 LINES = 10  # of source, and instructions
 MOST = 1000  # rows of a table

@@ -7,24 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from debugger.accessors import Members
-from debugger.commands import answers
-from debugger.commands.answers import Answer, Mark
-from debugger.commands.keeping import Displays, Looked
-from debugger.commands.stopping import obeyed
-from debugger.commands.table import COMMANDS, Command, CommandError, Line, find
-from debugger.commands.usage import UsageError, expected, match
-from debugger.expressions import ExpressionError
-from debugger.layout import NAMES, PANELS, Arrangement
-from debugger.places import PlaceError, places
-from debugger.points import events
-from debugger.session import Session
-from debugger.stops import SessionError
+from macaw.debugger.accessors import Members
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer, Mark
+from macaw.debugger.commands.keeping import Displays, Looked
+from macaw.debugger.commands.stopping import obeyed
+from macaw.debugger.commands.table import COMMANDS, Command, CommandError, Line, find
+from macaw.debugger.commands.usage import UsageError, expected, match
+from macaw.debugger.expressions import ExpressionError
+from macaw.debugger.layout import NAMES, PANELS, Arrangement
+from macaw.debugger.places import PlaceError, places
+from macaw.debugger.points import events
+from macaw.debugger.session import Session
+from macaw.debugger.stops import SessionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from debugger.commands.files import Files
+    from macaw.debugger.commands.files import Files
 
 DEEPEST = 16  # scripts that call scripts
 LONGEST = 1 << 16  # characters of a line

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from debugger.commands import answers
-from debugger.commands.answers import Answer
-from debugger.commands.formats import Format, shown
-from debugger.commands.table import CommandError
-from debugger.commands.values import printed, symbol_at
-from debugger.expressions import ExpressionError
-from debugger.places import PlaceError
-from debugger.stops import SessionError
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.formats import Format, shown
+from macaw.debugger.commands.table import CommandError
+from macaw.debugger.commands.values import printed, symbol_at
+from macaw.debugger.expressions import ExpressionError
+from macaw.debugger.places import PlaceError
+from macaw.debugger.stops import SessionError
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 
 @dataclass

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from debugger.commands import answers
-from debugger.commands.answers import Answer
-from debugger.commands.code import instructions
-from debugger.commands.formats import LETTERS, MOST, UNITS, Format, read, shown
-from debugger.commands.keeping import naming
-from debugger.commands.table import CommandError, Line, command, number
-from debugger.commands.values import address, address_text, evaluated
-from debugger.places import compact
-from debugger.values import VIEWS
-from emu.faults import Fault
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.code import instructions
+from macaw.debugger.commands.formats import LETTERS, MOST, UNITS, Format, read, shown
+from macaw.debugger.commands.keeping import naming
+from macaw.debugger.commands.table import CommandError, Line, command, number
+from macaw.debugger.commands.values import address, address_text, evaluated
+from macaw.debugger.places import compact
+from macaw.debugger.values import VIEWS
+from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
-    from emu.formats import MemoryFormat
+    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.emu.formats import MemoryFormat
 
 ROW = 16  # bytes to a line of `x`
 TEXT = 64  # bytes that are looked at together for the end of a text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from debugger.commands import table
-from debugger.commands.table import GROUPS, Command
+from macaw.debugger.commands import table
+from macaw.debugger.commands.table import GROUPS, Command
 
 
 def page() -> str:

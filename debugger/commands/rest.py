@@ -9,9 +9,9 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from debugger.commands import answers
-from debugger.commands.answers import Answer
-from debugger.commands.table import (
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.table import (
     COMMANDS,
     GROUPS,
     Command,
@@ -23,7 +23,7 @@ from debugger.commands.table import (
 )
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 SHELL_SECONDS = 600
 LOOKS = 0.1  # seconds between looks whether a shell command is to end

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from debugger.commands import answers
-from debugger.commands.answers import Answer
-from debugger.commands.table import CommandError, Line, command, number
-from debugger.frames import frames
-from debugger.locations import LocationError
-from debugger.places import compact
-from debugger.session import Session
-from debugger.stops import SessionError, Stopped
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.table import CommandError, Line, command, number
+from macaw.debugger.frames import frames
+from macaw.debugger.locations import LocationError
+from macaw.debugger.places import compact
+from macaw.debugger.session import Session
+from macaw.debugger.stops import SessionError, Stopped
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 _WHO = "--only: the first focused core alone counts; --all: all that run do"
 

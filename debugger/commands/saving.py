@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from debugger.commands import answers
-from debugger.commands.answers import Answer
-from debugger.commands.screen import STEP
-from debugger.commands.stopping import said
-from debugger.commands.table import CommandError, Line, command
-from debugger.expressions import ExpressionError, compiled
-from debugger.history import Position
-from debugger.layout import MOST, Arrangement
-from debugger.places import Place, PlaceError, compact, places
-from debugger.points import Point, PointError
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.screen import STEP
+from macaw.debugger.commands.stopping import said
+from macaw.debugger.commands.table import CommandError, Line, command
+from macaw.debugger.expressions import ExpressionError, compiled
+from macaw.debugger.history import Position
+from macaw.debugger.layout import MOST, Arrangement
+from macaw.debugger.places import Place, PlaceError, compact, places
+from macaw.debugger.points import Point, PointError
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 SESSION = "session.macaw"  # the file of a session without a name
 HEAD = "# A session of macaw debug"

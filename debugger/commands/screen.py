@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from debugger.commands import answers
-from debugger.commands.answers import Answer
-from debugger.commands.table import CommandError, Line, command
-from debugger.heat import Heat
-from debugger.layout import NAMES, PANELS
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.table import CommandError, Line, command
+from macaw.debugger.heat import Heat
+from macaw.debugger.layout import NAMES, PANELS
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 STEP = 1.25  # by which a panel grows
 MOST_STEPS = 100  # at once: more than from the lowest to the highest

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from debugger.commands import answers
-from debugger.commands.answers import Answer
-from debugger.commands.table import CommandError, Line, command, number
-from debugger.points import Point, PointError
-from debugger.stops import Stopped
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.table import CommandError, Line, command, number
+from macaw.debugger.points import Point, PointError
+from macaw.debugger.stops import Stopped
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 MOST_OBEYED = 10_000  # stops whose commands are done one after another
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')

@@ -1,7 +1,7 @@
 """The commands, one row each: help, completion and grammar derive from it.
 
 A module that brings commands makes rows with `@command(...)` on what does them; a row's usage
-is its grammar (`debugger.commands.usage`).
+is its grammar (`macaw.debugger.commands.usage`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from debugger.commands.answers import Answer
-from debugger.commands.usage import Given, pieces
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.usage import Given, pieces
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 # In the order in which `help` has them.
 GROUPS = {

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from debugger.commands.answers import DISPLAY, VALUE, Answer
-from debugger.stops import Hit, Stopped, Where
-from debugger.values import differences
+from macaw.debugger.commands.answers import DISPLAY, VALUE, Answer
+from macaw.debugger.stops import Hit, Stopped, Where
+from macaw.debugger.values import differences
 
 WIDEST = 100  # characters of a cell
 BRIEF = 8  # elements of an array in a line

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from debugger.commands.table import CommandError, Line
-from debugger.expressions import Expression, ExpressionError
+from macaw.debugger.commands.table import CommandError, Line
+from macaw.debugger.expressions import Expression, ExpressionError
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
-    from debugger.session import Session
+    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.session import Session
 
 
 def expression(interpreter: Interpreter, line: Line, operand: str = "E") -> Expression:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from debugger.causes import showing, stalls, values
-from debugger.causes.record import CauseError
-from debugger.commands.answers import Answer
-from debugger.commands.table import CommandError, Line, command
-from debugger.commands.values import expression
-from debugger.places import places
+from macaw.debugger.causes import showing, stalls, values
+from macaw.debugger.causes.record import CauseError
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.table import CommandError, Line, command
+from macaw.debugger.commands.values import expression
+from macaw.debugger.places import places
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 MOST_LINES = 400
 

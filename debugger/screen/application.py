@@ -23,14 +23,14 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.search import stop_search
 from prompt_toolkit.widgets import SearchToolbar
 
-from debugger.layout import PANELS
-from debugger.screen.completion import Words
-from debugger.screen.control import Panels
-from debugger.screen.keys import KEYS, bar, table
-from debugger.screen.typed import TypedLines
-from debugger.screen.worker import Worker
-from debugger.views.composing import Composer
-from debugger.views.room import UNICODE, Signs
+from macaw.debugger.layout import PANELS
+from macaw.debugger.screen.completion import Words
+from macaw.debugger.screen.control import Panels
+from macaw.debugger.screen.keys import KEYS, bar, table
+from macaw.debugger.screen.typed import TypedLines
+from macaw.debugger.screen.worker import Worker
+from macaw.debugger.views.composing import Composer
+from macaw.debugger.views.room import UNICODE, Signs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.input import Input
     from prompt_toolkit.output import Output
 
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 REDRAW = 0.04  # seconds between redraws at least
 ESCAPE = 0.05  # seconds after which Esc is no begin of something longer

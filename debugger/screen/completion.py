@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 
-from debugger.commands.table import COMMANDS
+from macaw.debugger.commands.table import COMMANDS
 
 if TYPE_CHECKING:
     from prompt_toolkit.document import Document
 
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 
 class Words(Completer):

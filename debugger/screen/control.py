@@ -10,14 +10,14 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout.controls import UIContent, UIControl
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
-from debugger.views.composing import Composer
+from macaw.debugger.views.composing import Composer
 
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding.key_bindings import NotImplementedOrNone
     from rich.style import Style
 
-    from debugger.frame import Frame
-    from debugger.screen.worker import Worker
+    from macaw.debugger.frame import Frame
+    from macaw.debugger.screen.worker import Worker
 
 OnMouse = Callable[[MouseEventType, str, str | None], object]
 COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray",

@@ -12,11 +12,11 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from debugger.frame import Frame, Written
-from debugger.gathering import Gatherer
+from macaw.debugger.frame import Frame, Written
+from macaw.debugger.gathering import Gatherer
 
 if TYPE_CHECKING:
-    from debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.interpreter import Interpreter
 
 APART = 0.1  # seconds between frames of a run that goes on
 MOVING = ("output", "timeline")  # panels that follow a run

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from debugger.views import (
+from macaw.debugger.views import (
     code,
     counters,
     grid,
@@ -24,8 +24,8 @@ from debugger.views import (
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from debugger.frame import Frame
-    from debugger.views.room import Room
+    from macaw.debugger.frame import Frame
+    from macaw.debugger.views.room import Room
 
 View = Callable[["Frame", "Room"], list["Text"]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from debugger.frame import Code, CodeRow, Frame
-from debugger.views.room import ADDRESS, BAD, FAINT, NAME, Room, line
+from macaw.debugger.frame import Code, CodeRow, Frame
+from macaw.debugger.views.room import ADDRESS, BAD, FAINT, NAME, Room, line
 
 
 def view(frame: Frame, room: Room) -> list[Text]:

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
 
-from debugger.layout import PANELS, SENTENCE
-from debugger.views import draw
-from debugger.views.grid import place_at
-from debugger.views.room import ACTIVE, FAINT, TITLE, UNICODE, Room, Signs, line
+from macaw.debugger.layout import PANELS, SENTENCE
+from macaw.debugger.views import draw
+from macaw.debugger.views.grid import place_at
+from macaw.debugger.views.room import ACTIVE, FAINT, TITLE, UNICODE, Room, Signs, line
 
 if TYPE_CHECKING:
-    from debugger.frame import Frame
-    from debugger.layout import Arrangement, Box
+    from macaw.debugger.frame import Frame
+    from macaw.debugger.layout import Arrangement, Box
 
 Row = list[Segment]
 DIGITS = {panel: str((at + 1) % 10) for at, panel in enumerate(PANELS)}

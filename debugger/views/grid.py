@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from debugger.frame import Frame, Grid
-from debugger.views.room import FAINT, NAME, Room, line
+from macaw.debugger.frame import Frame, Grid
+from macaw.debugger.views.room import FAINT, NAME, Room, line
 
 # From cold to hot, in 16 colours; without colours the signs alone say it.
 COLOURS = ("bright_black", "blue", "cyan", "green", "yellow", "red")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from debugger.frame import Frame, MemoryRow
-from debugger.views.room import ADDRESS, FAINT, NAME, Room, changed, line
+from macaw.debugger.frame import Frame, MemoryRow
+from macaw.debugger.views.room import ADDRESS, FAINT, NAME, Room, changed, line
 
 
 def view(frame: Frame, room: Room) -> list[Text]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from debugger.frame import Frame, Written
-from debugger.views.room import BAD, FAINT, NAME, Room, line
+from macaw.debugger.frame import Frame, Written
+from macaw.debugger.views.room import BAD, FAINT, NAME, Room, line
 
 STYLES = {"command": "bold", "error": BAD, "stderr": "red", "dprintf": NAME, "stdout": "green"}
 HANGING = 4  # cells that the rest of a long line is further in

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from debugger.frame import Frame, Queue
-from debugger.views.room import BAD, FAINT, GOOD, NAME, Room, bar, changed, line, spark
+from macaw.debugger.frame import Frame, Queue
+from macaw.debugger.views.room import BAD, FAINT, GOOD, NAME, Room, bar, changed, line, spark
 
 
 def view(frame: Frame, room: Room) -> list[Text]:

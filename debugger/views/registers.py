@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.cells import cell_len
 from rich.text import Text
 
-from debugger.frame import Frame, Register
-from debugger.views.room import FAINT, Room, changed, line
+from macaw.debugger.frame import Frame, Register
+from macaw.debugger.views.room import FAINT, Room, changed, line
 
 GAP = 2
 LONG = 16  # digits: a wider register has a row of its own

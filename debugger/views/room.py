@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from rich.cells import cell_len
 from rich.text import Text
 
-from debugger.frame import OLD
+from macaw.debugger.frame import OLD
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from debugger.frame import Frame, Stall
-from debugger.views.room import BAD, FAINT, NAME, Room, line
+from macaw.debugger.frame import Frame, Stall
+from macaw.debugger.views.room import BAD, FAINT, NAME, Room, line
 
 
 def view(frame: Frame, room: Room) -> list[Text]:

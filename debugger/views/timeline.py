@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from debugger.frame import Frame, Timeline
-from debugger.views.room import BAD, FAINT, GOOD, NAME, Room, line
+from macaw.debugger.frame import Frame, Timeline
+from macaw.debugger.views.room import BAD, FAINT, GOOD, NAME, Room, line
 
 STYLES = {"run": GOOD, "wait": BAD, "idle": FAINT}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from debugger.frame import Frame, Watched
-from debugger.views.room import FAINT, NAME, Room, changed, line
+from macaw.debugger.frame import Frame, Watched
+from macaw.debugger.views.room import FAINT, NAME, Room, changed, line
 
 
 def view(frame: Frame, room: Room) -> list[Text]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.cp.processor import Processor
+from macaw.emu.cp.processor import Processor
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 
 def build(device: Device) -> list[Core]:

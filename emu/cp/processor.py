@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.cp import semantics
-from emu.faults import Fault
-from emu.scalar.hart import Hart
-from isa.cp import CORE
+from macaw.emu.cp import semantics
+from macaw.emu.faults import Fault
+from macaw.emu.scalar.hart import Hart
+from macaw.isa.cp import CORE
 
 if TYPE_CHECKING:
-    from emu.device import Copier, Device
+    from macaw.emu.device import Copier, Device
 
 
 class Processor(Hart):

@@ -1,4 +1,4 @@
-"""What each row of Xcp (`isa.cp.XCP`) does; the function has the mnemonic's name.
+"""What each row of Xcp (`macaw.isa.cp.XCP`) does; the function has the mnemonic's name.
 
 Each asks something of the device. What cannot be done yet waits: the core's
 `wait` is called, and the instruction is tried again when one of the cores in the mask has changed.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.windows import Later
+from macaw.emu.windows import Later
 
 if TYPE_CHECKING:
-    from emu.cp.processor import Processor
+    from macaw.emu.cp.processor import Processor
 
 
 def dma_copy(cp: Processor, rd: int, rs1: int) -> None:

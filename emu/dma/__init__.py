@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.dma.engine import Dma
-from emu.dma.fast import FastDma
+from macaw.emu.dma.engine import Dma
+from macaw.emu.dma.fast import FastDma
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 
 ENGINES = {"fast": FastDma, "reference": Dma}

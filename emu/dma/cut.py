@@ -8,7 +8,7 @@ from itertools import accumulate
 from math import gcd
 from typing import NamedTuple
 
-from emu.dma.transfer import Transfer
+from macaw.emu.dma.transfer import Transfer
 
 Place = tuple[int, int]  # row, bytes of it that lie in front
 

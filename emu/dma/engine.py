@@ -9,9 +9,9 @@ its banks were granted. The transfer ends in the cycle in which the last
 write is granted, or, to other memory, in the last cycle before it is ready;
 whoever waits for it goes on in the cycle after.
 
-A window (`isa.model.Window`) may take or give less than a beat, or nothing yet. A transfer that
-can do nothing but wait for one lets the first other that can do something go on in the next cycle,
-but none that goes through the same window.
+A window (`macaw.isa.model.Window`) may take or give less than a beat, or nothing yet. A transfer
+that can do nothing but wait for one lets the first other that can do something go on in the next
+cycle, but none that goes through the same window.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from emu.core import CONTRACT, NEVER, Core, Units, Waiting
-from emu.dma.origins import Transfers
-from emu.dma.state import FIELDS, DmaState
-from emu.dma.transfer import DESCRIPTION, Transfer
-from emu.faults import Fault, Stop
-from emu.origins import Origins
-from emu.ports import ONCHIP, REGION_SHIFT
-from emu.trace import BEFORE
-from emu.windows import Later
-from isa.codec import unpack
-from isa.dma import CORE, TRANSFER
-from isa.memory_map import EXTERNAL
+from macaw.emu.core import CONTRACT, NEVER, Core, Units, Waiting
+from macaw.emu.dma.origins import Transfers
+from macaw.emu.dma.state import FIELDS, DmaState
+from macaw.emu.dma.transfer import DESCRIPTION, Transfer
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.origins import Origins
+from macaw.emu.ports import ONCHIP, REGION_SHIFT
+from macaw.emu.trace import BEFORE
+from macaw.emu.windows import Later
+from macaw.isa.codec import unpack
+from macaw.isa.dma import CORE, TRANSFER
+from macaw.isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
-    from emu.device import Device
-    from emu.ports import Port
+    from macaw.emu.device import Device
+    from macaw.emu.ports import Port
 
 
 class Dma(Core):
@@ -61,7 +61,7 @@ class Dma(Core):
     # What cp asks for
 
     def submit(self, time: int, address: int, by: Core) -> int | None:
-        """See `emu.device.Copier`. Reading the description costs nothing beside dma.setup."""
+        """See `macaw.emu.device.Copier`. Reading the description costs nothing beside dma.setup."""
         state = self.state
         if len(state.transfers) >= self.queue:
             return None
@@ -91,7 +91,7 @@ class Dma(Core):
         return transfer.ticket
 
     def finished(self, ticket: int) -> bool:
-        """See `emu.device.Copier`. Tickets count from 1. Raises `Fault` for one never given."""
+        """See `macaw.emu.device.Copier`. Raises `Fault` for a ticket that was never given."""
         if ticket == 0:
             return not self.state.transfers
         issued = self.state.issued

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.dma.engine import Dma
-from emu.dma.lane import Lane, lane_of
-from emu.dma.steady import steady
-from isa.memory_map import EXTERNAL
+from macaw.emu.dma.engine import Dma
+from macaw.emu.dma.lane import Lane, lane_of
+from macaw.emu.dma.steady import steady
+from macaw.isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
-    from emu.device import Device
-    from emu.faults import Stop
-    from emu.ports import Port
+    from macaw.emu.device import Device
+    from macaw.emu.faults import Stop
+    from macaw.emu.ports import Port
 
 _FEWEST = 4  # beats that are worth it
 _PATIENCE = 4  # acts before it is tried again

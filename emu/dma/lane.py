@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.dma.cut import Cut, Place, cut_of
-from emu.dma.transfer import Transfer
-from emu.ports import ONCHIP, REGION_SHIFT
-from isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
+from macaw.emu.dma.cut import Cut, Place, cut_of
+from macaw.emu.dma.transfer import Transfer
+from macaw.emu.ports import ONCHIP, REGION_SHIFT
+from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
 
 if TYPE_CHECKING:
-    from emu.memory import Memory
-    from emu.pages import Pages
-    from emu.ports import Port
+    from macaw.emu.memory import Memory
+    from macaw.emu.pages import Pages
+    from macaw.emu.ports import Port
 
 _FEW = 8  # rows that are moved one by one
 

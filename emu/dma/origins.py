@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from emu.dma.transfer import Transfer
-from emu.origins import Origin, Origins, Source
-from emu.ports import REGION_SHIFT
+from macaw.emu.dma.transfer import Transfer
+from macaw.emu.origins import Origin, Origins, Source
+from macaw.emu.ports import REGION_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emu.dma.engine import Dma
+    from macaw.emu.dma.engine import Dma
 
 
 class Transfers(Origins):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from emu.state import State, StateField
+from macaw.emu.state import State, StateField
 
 # fmt: off
 FIELDS = (

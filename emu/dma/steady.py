@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from emu.dma.fast import FastDma
-    from emu.dma.lane import Lane
+    from macaw.emu.dma.fast import FastDma
+    from macaw.emu.dma.lane import Lane
 
 
 @dataclass

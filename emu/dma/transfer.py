@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from emu.faults import Fault
-from isa.dma import TRANSFER
-from isa.memory_map import EXTERNAL
+from macaw.emu.faults import Fault
+from macaw.isa.dma import TRANSFER
+from macaw.isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
-    from emu.memory import Memory
-    from emu.windows import Window
+    from macaw.emu.memory import Memory
+    from macaw.emu.windows import Window
 
 DESCRIPTION = TRANSFER.size  # bytes
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.engines import ENGINES
-from emu.fim.processor import FastIsland, Island
-from isa.fim_islands import geometry
+from macaw.emu.engines import ENGINES
+from macaw.emu.fim.processor import FastIsland, Island
+from macaw.isa.fim_islands import geometry
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 
 def build(device: Device) -> list[Core]:

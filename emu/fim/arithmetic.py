@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.curves import sigmoid, tanh
-from emu.floats import Host, add, multiply, relu, subtract, tree_sum, widened
-from isa.fim_circuit import (
+from macaw.emu.curves import sigmoid, tanh
+from macaw.emu.floats import Host, add, multiply, relu, subtract, tree_sum, widened
+from macaw.isa.fim_circuit import (
     COLUMN_BYTES,
     DOT,
     ELEMENTWISE,

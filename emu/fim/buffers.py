@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.core import NEVER
-from emu.faults import Fault
-from emu.fim.guards import check_column, check_lock, check_producer
-from emu.fim.operations import SLOT, check_slice, slice_of, step_slot
-from emu.fim.state import NOBODY, NOWHERE, Block, Buffer
-from emu.fim.turns import done, wait, wake, went_on
-from isa.fim import PULLED, PUSHED
-from isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, GIO, ROP, RZ
+from macaw.emu.core import NEVER
+from macaw.emu.faults import Fault
+from macaw.emu.fim.guards import check_column, check_lock, check_producer
+from macaw.emu.fim.operations import SLOT, check_slice, slice_of, step_slot
+from macaw.emu.fim.state import NOBODY, NOWHERE, Block, Buffer
+from macaw.emu.fim.turns import done, wait, wake, went_on
+from macaw.isa.fim import PULLED, PUSHED
+from macaw.isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, GIO, ROP, RZ
 
 if TYPE_CHECKING:
-    from emu.fim.processor import Island
+    from macaw.emu.fim.processor import Island
 
 Values = Mapping[str, int]
 

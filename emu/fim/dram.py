@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from emu.jitter import Jitter
-from isa.fim_islands import CONSTRAINTS, Geometry, timings
+from macaw.emu.jitter import Jitter
+from macaw.isa.fim_islands import CONSTRAINTS, Geometry, timings
 
 PAST = -(1 << 40)  # long before reset: no constraint comes from there
 CLOSED = -1

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.faults import Fault
-from emu.fim.stalls import words_of
-from emu.fim.state import HOST, NOBODY, NOWHERE, Block
-from isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, BUFFERS, COLUMN_BYTES
+from macaw.emu.faults import Fault
+from macaw.emu.fim.stalls import words_of
+from macaw.emu.fim.state import HOST, NOBODY, NOWHERE, Block
+from macaw.isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, BUFFERS, COLUMN_BYTES
 
 if TYPE_CHECKING:
-    from emu.fim.processor import Island
+    from macaw.emu.fim.processor import Island
 
 _LOW, _HIGH = (BUFFER_PARTS.index(part) for part in ("low", "high"))
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.fim.arithmetic import Mode, accumulated, results
-from emu.fim.dram import CLOSED, READ, WRITE
-from emu.fim.guards import check_column
-from emu.fim.state import HOST, Block
-from emu.floats import Host
-from isa.fim_circuit import (
+from macaw.emu.faults import Fault
+from macaw.emu.fim.arithmetic import Mode, accumulated, results
+from macaw.emu.fim.dram import CLOSED, READ, WRITE
+from macaw.emu.fim.guards import check_column
+from macaw.emu.fim.state import HOST, Block
+from macaw.emu.floats import Host
+from macaw.isa.fim_circuit import (
     ARRANGEMENTS,
     CIRCUIT_REGISTERS,
     COLUMN_BYTES,
@@ -32,10 +32,10 @@ from isa.fim_circuit import (
     SLOTS,
     Operation,
 )
-from isa.fim_islands import Abilities, Place
+from macaw.isa.fim_islands import Abilities, Place
 
 if TYPE_CHECKING:
-    from emu.fim.processor import Island
+    from macaw.emu.fim.processor import Island
 
 SLOT = CIRCUIT_REGISTERS.index("rz_slot")
 STEP = CIRCUIT_REGISTERS.index("rz_step")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.fim.arithmetic import Mode
-from emu.fim.dram import CLOSED
-from emu.fim.state import HOST, Block
-from emu.origins import Origin, Origins, Place, Source
-from isa.fim_circuit import (
+from macaw.emu.fim.arithmetic import Mode
+from macaw.emu.fim.dram import CLOSED
+from macaw.emu.fim.state import HOST, Block
+from macaw.emu.origins import Origin, Origins, Place, Source
+from macaw.isa.fim_circuit import (
     ARRANGEMENT_NAMES,
     CIRCUIT_REGISTERS,
     COLUMN_BYTES,
@@ -37,10 +37,10 @@ from isa.fim_circuit import (
     Operation,
     factors,
 )
-from isa.fim_islands import Place as Cell
+from macaw.isa.fim_islands import Place as Cell
 
 if TYPE_CHECKING:
-    from emu.fim.processor import Island
+    from macaw.emu.fim.processor import Island
 
 Bytes = NDArray[np.uint8]
 _KEPT = 256  # bytes that count as one step, of what is kept

@@ -15,31 +15,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu import recordings
-from emu.core import NEVER, Core, Stall, Units, Waiting
-from emu.faults import Fault, Stop
-from emu.fim import guards, operations, sending, tracing, words
-from emu.fim.arithmetic import Mode
-from emu.fim.buffers import end_at
-from emu.fim.dram import Dram
-from emu.fim.origins import IslandOrigins
-from emu.fim.stalls import stalls, unit
-from emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circuit, fields
-from emu.fim.tiles import TILES
-from emu.formats import MemoryFormat
-from emu.origins import Origins
-from emu.tallies import Tally
-from emu.windows import Later
-from isa import memory_map
-from isa.codec import Decoded, DecodeError, decode
-from isa.fim import CORE
-from isa.fim_check import Check, CheckError
-from isa.fim_circuit import BUFFERS, CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, FORMATS, GIO, ROP, RZ
-from isa.fim_islands import WAITS, Geometry, abilities, island_address
+from macaw.emu import recordings
+from macaw.emu.core import NEVER, Core, Stall, Units, Waiting
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.fim import guards, operations, sending, tracing, words
+from macaw.emu.fim.arithmetic import Mode
+from macaw.emu.fim.buffers import end_at
+from macaw.emu.fim.dram import Dram
+from macaw.emu.fim.origins import IslandOrigins
+from macaw.emu.fim.stalls import stalls, unit
+from macaw.emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circuit, fields
+from macaw.emu.fim.tiles import TILES
+from macaw.emu.formats import MemoryFormat
+from macaw.emu.origins import Origins
+from macaw.emu.tallies import Tally
+from macaw.emu.windows import Later
+from macaw.isa import memory_map
+from macaw.isa.codec import Decoded, DecodeError, decode
+from macaw.isa.fim import CORE
+from macaw.isa.fim_check import Check, CheckError
+from macaw.isa.fim_circuit import (
+    BUFFERS,
+    CIRCUIT_REGISTERS,
+    COLUMN_BYTES,
+    COLUMNS,
+    FORMATS,
+    GIO,
+    ROP,
+    RZ,
+)
+from macaw.isa.fim_islands import WAITS, Geometry, abilities, island_address
 
 if TYPE_CHECKING:
-    from emu.device import Device
-    from emu.pages import Pages
+    from macaw.emu.device import Device
+    from macaw.emu.pages import Pages
 
 WORD = 4
 

@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER
-from emu.faults import Fault
-from emu.fim import tracing
-from emu.fim.operations import load_rows, operate
-from emu.fim.state import HOST, Block
-from emu.windows import Later
-from isa.codec import Decoded
-from isa.fim import CORE
-from isa.fim_circuit import CIRCUIT_REGISTERS, OPERATIONS, REGISTERS
-from isa.fim_islands import Place
+from macaw.emu.core import NEVER
+from macaw.emu.faults import Fault
+from macaw.emu.fim import tracing
+from macaw.emu.fim.operations import load_rows, operate
+from macaw.emu.fim.state import HOST, Block
+from macaw.emu.windows import Later
+from macaw.isa.codec import Decoded
+from macaw.isa.fim import CORE
+from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, OPERATIONS, REGISTERS
+from macaw.isa.fim_islands import Place
 
 if TYPE_CHECKING:
-    from emu.fim.processor import Island
+    from macaw.emu.fim.processor import Island
 
 _FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from emu.core import Stall
-from emu.fim.state import NOBODY, Block
-from isa.codec import Decoded
+from macaw.emu.core import Stall
+from macaw.emu.fim.state import NOBODY, Block
+from macaw.isa.codec import Decoded
 
 if TYPE_CHECKING:
-    from emu.fim.processor import Island
+    from macaw.emu.fim.processor import Island
 
 _WORD = 4
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.core import NEVER
-from emu.fim.arithmetic import Mode
-from emu.fim.dram import CLOSED
-from emu.fim.tracing import UNKNOWN, Ahead
-from emu.state import StateField
-from isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
+from macaw.emu.core import NEVER
+from macaw.emu.fim.arithmetic import Mode
+from macaw.emu.fim.dram import CLOSED
+from macaw.emu.fim.tracing import UNKNOWN, Ahead
+from macaw.emu.state import StateField
+from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
 
 NOBODY = -1
 NOWHERE = -1  # a pointer that no word has set

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from emu.floats import HOST
-from emu.formats import MemoryFormat, Row
-from isa.fim_circuit import TENSOR_SIDE
+from macaw.emu.floats import HOST
+from macaw.emu.formats import MemoryFormat, Row
+from macaw.isa.fim_circuit import TENSOR_SIDE
 
 
 def _rows(dtype: np.dtype[Any], data: bytes) -> Sequence[Row]:

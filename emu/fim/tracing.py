@@ -12,18 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
-from emu.tallies import ARRAY, INDEX, UNIT
-from emu.trace import BEFORE
-from isa.fim_circuit import IOSA, OPERATIONS, Operation
+from macaw.emu.tallies import ARRAY, INDEX, UNIT
+from macaw.emu.trace import BEFORE
+from macaw.isa.fim_circuit import IOSA, OPERATIONS, Operation
 
 if TYPE_CHECKING:
-    from emu.fim.processor import Island
-    from emu.fim.state import Block
-    from isa.codec import Decoded
+    from macaw.emu.fim.processor import Island
+    from macaw.emu.fim.state import Block
+    from macaw.isa.codec import Decoded
 
     Act = Callable[[Island, Block, Mapping[str, int], int], bool]
 
-# So many occurrences (`isa.trace.OCCURRENCES`) between two cycles: of, begin, until, times.
+# So many occurrences (`macaw.isa.trace.OCCURRENCES`) between two cycles: of, begin, until, times.
 Uses = tuple[str, int, int, int]
 
 UNKNOWN = -1  # the number of a word that the trace does not know

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER
+from macaw.emu.core import NEVER
 
 if TYPE_CHECKING:
-    from emu.fim.processor import Island
-    from emu.fim.state import Block
+    from macaw.emu.fim.processor import Island
+    from macaw.emu.fim.state import Block
 
 
 def done(island: Island, block: Block, time: int) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER
-from emu.fim import buffers, sending
-from emu.fim.dram import CLOSED
-from emu.fim.operations import load_rows, operate
-from emu.fim.state import Block
-from emu.fim.turns import done
-from isa.fim_circuit import CIRCUIT_REGISTERS
+from macaw.emu.core import NEVER
+from macaw.emu.fim import buffers, sending
+from macaw.emu.fim.dram import CLOSED
+from macaw.emu.fim.operations import load_rows, operate
+from macaw.emu.fim.state import Block
+from macaw.emu.fim.turns import done
+from macaw.isa.fim_circuit import CIRCUIT_REGISTERS
 
 if TYPE_CHECKING:
-    from emu.fim.processor import Island
+    from macaw.emu.fim.processor import Island
 
 Values = Mapping[str, int]
 Act = Callable[["Island", Block, Values, int], bool]

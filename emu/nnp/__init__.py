@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.engines import ENGINES
-from emu.nnp.processor import Processor
-from emu.nnp.reference import Reference
+from macaw.emu.engines import ENGINES
+from macaw.emu.nnp.processor import Processor
+from macaw.emu.nnp.reference import Reference
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 
 def build(device: Device) -> list[Core]:

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.nnp import numbers
-from emu.nnp.numbers import HOST, Quantised, Quantiser
-from emu.nnp.prepared import PreparedTiles
-from emu.nnp.state import NnpState
+from macaw.emu.nnp import numbers
+from macaw.emu.nnp.numbers import HOST, Quantised, Quantiser
+from macaw.emu.nnp.prepared import PreparedTiles
+from macaw.emu.nnp.state import NnpState
 
 Host = NDArray[np.floating[Any]]
 

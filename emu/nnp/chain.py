@@ -8,10 +8,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.codec import Decoded
-from isa.nnp_chains import follow, step
-from isa.nnp_entries import Access, Volume, accesses, flow, volume
-from isa.nnp_layouts import TILE
+from macaw.isa.codec import Decoded
+from macaw.isa.nnp_chains import follow, step
+from macaw.isa.nnp_entries import Access, Volume, accesses, flow, volume
+from macaw.isa.nnp_layouts import TILE
 
 Addresses = NDArray[np.int64]
 _KEPT = 16  # results of `Chain.addresses`

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.nnp.numbers import Quantised, dequantise
-from emu.nnp.state import BIAS, HOST_FILES
-from emu.nnp.streams import Vector, part
-from emu.origins import Origin, Place, Source
-from isa.nnp import STEPS, WINDOW
-from isa.nnp_chains import step
+from macaw.emu.nnp.numbers import Quantised, dequantise
+from macaw.emu.nnp.state import BIAS, HOST_FILES
+from macaw.emu.nnp.streams import Vector, part
+from macaw.emu.origins import Origin, Place, Source
+from macaw.isa.nnp import STEPS, WINDOW
+from macaw.isa.nnp_chains import step
 
 if TYPE_CHECKING:
-    from emu.nnp.chain import Chain
-    from emu.nnp.processor import Processor
-    from emu.nnp.semantics import Host
-    from isa.nnp_entries import Access
+    from macaw.emu.nnp.chain import Chain
+    from macaw.emu.nnp.processor import Processor
+    from macaw.emu.nnp.semantics import Host
+    from macaw.isa.nnp_entries import Access
 
 CODES = "initial_codes"  # of InitialVrf
 TILES = "matrix_codes"  # of MatrixRf

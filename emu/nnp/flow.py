@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.nnp.chain import Chain
-from emu.nnp.state import FIRST, MULTIPLY, READ, SECOND, TILES, WRITE
-from emu.nnp.timing import Times, handed, through
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.state import FIRST, MULTIPLY, READ, SECOND, TILES, WRITE
+from macaw.emu.nnp.timing import Times, handed, through
 
 if TYPE_CHECKING:
-    from emu.nnp.iterations import Iterations
-    from isa.nnp_entries import Access
+    from macaw.emu.nnp.iterations import Iterations
+    from macaw.isa.nnp_entries import Access
 
 _MFUS = ((FIRST, "mfu0"), (SECOND, "mfu1"))
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from emu.floats import HOST
-from emu.formats import MemoryFormat, Row
-from emu.nnp.numbers import Quantiser, quantise
+from macaw.emu.floats import HOST
+from macaw.emu.formats import MemoryFormat, Row
+from macaw.emu.nnp.numbers import Quantiser, quantise
 
 if TYPE_CHECKING:
-    from emu.nnp.arithmetic import Arithmetic
+    from macaw.emu.nnp.arithmetic import Arithmetic
 
 ACROSS = 8  # codes to a row
 

@@ -5,7 +5,7 @@ is popped from NetInQ. An iteration has its effects there; when its results can 
 (`ready_*`, `free`), and so are the vectors that leave later (`net_out`). The next instruction
 follows nnp.issue_cycles after the begin of the last iteration. When an iteration has had its
 effects, listeners hear "used" (of, begin, until, times) of each thing that it has used
-(`emu.nnp.tracing`), then "chain" (address of the chain's first instruction, iteration). If it
+(`macaw.emu.nnp.tracing`), then "chain" (address of the chain's first instruction, iteration). If it
 pushes more than NetOutQ holds, they hear before the next "chain" or "end" how long it waited.
 """
 
@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from emu.core import Units
-from emu.faults import Fault
-from emu.nnp import flow, tracing
-from emu.nnp.arithmetic import Arithmetic, FastArithmetic
-from emu.nnp.chain import Chain
-from emu.nnp.memories import Memories
-from emu.nnp.numbers import NotANumber
-from emu.nnp.queues import Queues
-from emu.nnp.semantics import Execution, Failed, Host, nan_fault
-from emu.nnp.state import READ, TILES, WRITE, NnpState
-from emu.nnp.timing import Times
+from macaw.emu.core import Units
+from macaw.emu.faults import Fault
+from macaw.emu.nnp import flow, tracing
+from macaw.emu.nnp.arithmetic import Arithmetic, FastArithmetic
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.memories import Memories
+from macaw.emu.nnp.numbers import NotANumber
+from macaw.emu.nnp.queues import Queues
+from macaw.emu.nnp.semantics import Execution, Failed, Host, nan_fault
+from macaw.emu.nnp.state import READ, TILES, WRITE, NnpState
+from macaw.emu.nnp.timing import Times
 
 if TYPE_CHECKING:
-    from emu.device import Device
-    from emu.nnp.origins import ChainOrigins
-    from emu.ports import Port
-    from isa.nnp_entries import Access
+    from macaw.emu.device import Device
+    from macaw.emu.nnp.origins import ChainOrigins
+    from macaw.emu.ports import Port
+    from macaw.isa.nnp_entries import Access
 
 _AT_ONCE = 1 << 20  # elements of vectors that are worked on at a time
 _ROOM, _VECTOR = "room in NetOutQ", "a vector in NetInQ"  # what is waited for

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from emu.floats import Host
-from emu.numerics import fits
+from macaw.emu.floats import Host
+from macaw.emu.numerics import fits
 
 Ints = NDArray[np.int64]
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.nnp.numbers import Quantised
-from emu.nnp.state import BIAS
-from emu.pages import SHIFT, WRITTEN
-from isa.memory_map import EXTERNAL
+from macaw.emu.faults import Fault
+from macaw.emu.nnp.numbers import Quantised
+from macaw.emu.nnp.state import BIAS
+from macaw.emu.pages import SHIFT, WRITTEN
+from macaw.isa.memory_map import EXTERNAL
 
 if TYPE_CHECKING:
-    from emu.nnp.iterations import Iterations
-    from isa.nnp_layouts import Memory
+    from macaw.emu.nnp.iterations import Iterations
+    from macaw.isa.nnp_layouts import Memory
 
 Host = NDArray[np.floating[Any]]
 Addresses = NDArray[np.int64]

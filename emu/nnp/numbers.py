@@ -1,15 +1,16 @@
 """The arithmetic of nnp: the door to its modules. Every rule stands in docs/numbers-nnp.md.
 
-Behind it are leaves: nothing of ours but `emu.numerics`, `emu.floats` and `emu.curves`.
+Behind it are leaves: nothing of ours but `macaw.emu.numerics`, `macaw.emu.floats` and
+`macaw.emu.curves`.
 """
 
 from __future__ import annotations
 
-from emu.curves import sigmoid, softmax, tanh
-from emu.floats import HOST, add, maximum, multiply, relu, subtract, to_host
-from emu.nnp.longs import Long, OutOfRange, round_long
-from emu.nnp.products import Tiles
-from emu.nnp.quantisers import (
+from macaw.emu.curves import sigmoid, softmax, tanh
+from macaw.emu.floats import HOST, add, maximum, multiply, relu, subtract, to_host
+from macaw.emu.nnp.longs import Long, OutOfRange, round_long
+from macaw.emu.nnp.products import Tiles
+from macaw.emu.nnp.quantisers import (
     NotANumber,
     Quantised,
     Quantiser,

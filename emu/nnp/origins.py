@@ -1,6 +1,6 @@
 """Where what chains wrote came from: the vectors of each step of each iteration, as they were.
 
-The reference engine tells of every iteration; what it made of what, `emu.nnp.elements` says.
+The reference engine tells of every iteration; what it made of what, `macaw.emu.nnp.elements` says.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.nnp.elements import FIELDS, Elements, Iteration, Wrote
-from emu.nnp.numbers import Quantised
-from emu.nnp.state import BIAS
-from emu.nnp.streams import Stream, Vector
-from emu.origins import Origin, Origins, Passed, Place, Source
-from isa.nnp import FILE, SCALARS
+from macaw.emu.nnp.elements import FIELDS, Elements, Iteration, Wrote
+from macaw.emu.nnp.numbers import Quantised
+from macaw.emu.nnp.state import BIAS
+from macaw.emu.nnp.streams import Stream, Vector
+from macaw.emu.origins import Origin, Origins, Passed, Place, Source
+from macaw.isa.nnp import FILE, SCALARS
 
 if TYPE_CHECKING:
-    from emu.nnp.chain import Chain
-    from emu.nnp.processor import Processor
-    from emu.nnp.semantics import Host
+    from macaw.emu.nnp.chain import Chain
+    from macaw.emu.nnp.processor import Processor
+    from macaw.emu.nnp.semantics import Host
 
 _MEMORIES = {name: memory for memory, name in FIELDS.items()}
 _ELEMENTS = 64  # that count as one step, of what is kept

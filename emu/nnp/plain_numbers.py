@@ -1,7 +1,7 @@
 """The arithmetic of the reference engine: element by element, in Python's integers and fractions.
 
-It shares nothing with `emu.nnp.numbers` but the rules of docs/numbers-nnp.md; a host value is read
-from and written to its bits here.
+It shares nothing with `macaw.emu.nnp.numbers` but the rules of docs/numbers-nnp.md; a host value is
+read from and written to its bits here.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.nnp.arithmetic import Numbers
-from emu.nnp.numbers import NotANumber, OutOfRange, Quantised, Quantiser
-from emu.nnp.state import BIAS
+from macaw.emu.nnp.arithmetic import Numbers
+from macaw.emu.nnp.numbers import NotANumber, OutOfRange, Quantised, Quantiser
+from macaw.emu.nnp.state import BIAS
 
 Host = NDArray[np.floating[Any]]
 
@@ -241,7 +241,7 @@ def whole(code: int, quantiser: Quantiser) -> int:
 
 
 class PlainArithmetic(Numbers):
-    """See `emu.nnp.arithmetic.Arithmetic`."""
+    """See `macaw.emu.nnp.arithmetic.Arithmetic`."""
 
     # Between arrays and numbers
 

@@ -10,8 +10,8 @@ from collections import OrderedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.nnp.products import Tiles
-from emu.nnp.quantisers import Quantised, Quantiser
+from macaw.emu.nnp.products import Tiles
+from macaw.emu.nnp.quantisers import Quantised, Quantiser
 
 _STORED = 15  # what is added to an exponent where it is stored
 

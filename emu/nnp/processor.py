@@ -1,7 +1,7 @@
 """The matrix-vector processor: its instructions.
 
 An instruction is an act; that of a chain's last instruction begins the chain, and the acts that
-follow are those of `emu.nnp.iterations`.
+follow are those of `macaw.emu.nnp.iterations`.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.core import NEVER
-from emu.faults import Fault, Stop
-from emu.nnp.chain import Chain
-from emu.nnp.formats import formats
-from emu.nnp.iterations import WORD, Iterations
-from emu.nnp.state import HOST_FILES
-from isa.codec import Decoded, DecodeError, decode
-from isa.nnp import BEGIN, BETWEEN, CORE, MEMORY, SCALARS, STAGE, WRITE
-from isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
-from isa.nnp_entries import check
+from macaw.emu.core import NEVER
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.formats import formats
+from macaw.emu.nnp.iterations import WORD, Iterations
+from macaw.emu.nnp.state import HOST_FILES
+from macaw.isa.codec import Decoded, DecodeError, decode
+from macaw.isa.nnp import BEGIN, BETWEEN, CORE, MEMORY, SCALARS, STAGE, WRITE
+from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
+from macaw.isa.nnp_entries import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from emu.device import Device
-    from emu.formats import MemoryFormat
+    from macaw.emu.device import Device
+    from macaw.emu.formats import MemoryFormat
 
 _PROGRAM = MEMORY[0]
 _KNOWN = 4096  # complete chains that are kept

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from emu.floats import Host, to_host
-from emu.nnp.longs import FRACTION, Long, round_long, round_scaled
-from emu.nnp.quantisers import Quantised, Quantiser, integers, power_of_two, values
+from macaw.emu.floats import Host, to_host
+from macaw.emu.nnp.longs import FRACTION, Long, round_long, round_scaled
+from macaw.emu.nnp.quantisers import Quantised, Quantiser, integers, power_of_two, values
 
 _SINGLE, _DOUBLE = 1 << 24, 1 << 53  # integers up to here are exact in binary32, in binary64
 _AT_ONCE = 1 << 22  # elements of results that are worked on at a time

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from emu.floats import Host, to_host, widened
-from emu.numerics import signed_range
+from macaw.emu.floats import Host, to_host, widened
+from macaw.emu.numerics import signed_range
 
 Kind = Literal["bfp", "int", "log", "float"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER, Core
-from emu.faults import Fault
-from emu.nnp.state import NnpState, size
-from emu.nnp.timing import Timing
-from isa.codec import DecodeError, StructureError, decode, unpack
-from isa.nnp import CORE, MESSAGE, SCALARS
-from isa.nnp_chains import ChainError, scalar
+from macaw.emu.core import NEVER, Core
+from macaw.emu.faults import Fault
+from macaw.emu.nnp.state import NnpState, size
+from macaw.emu.nnp.timing import Timing
+from macaw.isa.codec import DecodeError, StructureError, decode, unpack
+from macaw.isa.nnp import CORE, MESSAGE, SCALARS
+from macaw.isa.nnp_chains import ChainError, scalar
 
 if TYPE_CHECKING:
-    from emu.device import Device
+    from macaw.emu.device import Device
 
 
 START = MESSAGE.members[2].legal.parse("start")

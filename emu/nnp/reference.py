@@ -2,7 +2,7 @@
 
 It shares with the fast engine what a program sees of the core (instructions, chains, queues, the
 state); when vectors enter a unit is looked for here one cycle after the other, and their elements
-are computed by `emu.nnp.plain_numbers`.
+are computed by `macaw.emu.nnp.plain_numbers`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from emu.nnp.arithmetic import Arithmetic
-from emu.nnp.chain import Chain
-from emu.nnp.flow import Flow
-from emu.nnp.iterations import WORD
-from emu.nnp.origins import ChainOrigins
-from emu.nnp.plain_numbers import PlainArithmetic
-from emu.nnp.processor import Processor
-from emu.nnp.queues import registers_of
-from emu.nnp.state import FIRST, MULTIPLY, READ, SECOND, WRITE, NnpState
-from emu.nnp.streams import part
-from emu.nnp.timing import Times
-from emu.origins import Origins
-from isa.nnp import MESSAGE, SCALARS
-from isa.nnp_entries import Access
+from macaw.emu.nnp.arithmetic import Arithmetic
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.flow import Flow
+from macaw.emu.nnp.iterations import WORD
+from macaw.emu.nnp.origins import ChainOrigins
+from macaw.emu.nnp.plain_numbers import PlainArithmetic
+from macaw.emu.nnp.processor import Processor
+from macaw.emu.nnp.queues import registers_of
+from macaw.emu.nnp.state import FIRST, MULTIPLY, READ, SECOND, WRITE, NnpState
+from macaw.emu.nnp.streams import part
+from macaw.emu.nnp.timing import Times
+from macaw.emu.origins import Origins
+from macaw.isa.nnp import MESSAGE, SCALARS
+from macaw.isa.nnp_entries import Access
 
 _HEAD = "head"  # of a message: no window of its own
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.nnp.chain import Chain
-from emu.nnp.longs import FRACTION, WHOLE
-from emu.nnp.numbers import NotANumber, OutOfRange, Quantised
+from macaw.emu.faults import Fault
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.longs import FRACTION, WHOLE
+from macaw.emu.nnp.numbers import NotANumber, OutOfRange, Quantised
 
 if TYPE_CHECKING:
-    from emu.nnp.iterations import Iterations
-    from emu.nnp.origins import ChainOrigins
+    from macaw.emu.nnp.iterations import Iterations
+    from macaw.emu.nnp.origins import ChainOrigins
 
 Host = NDArray[np.floating[Any]]
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.core import CONTRACT
-from emu.nnp.numbers import HOST
-from emu.state import State, StateField
-from isa.memory_map import EXTERNAL
-from isa.nnp import FILE, SCALARS
-from isa.nnp_layouts import BY_NAME, Memory
+from macaw.emu.core import CONTRACT
+from macaw.emu.nnp.numbers import HOST
+from macaw.emu.state import State, StateField
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.nnp import FILE, SCALARS
+from macaw.isa.nnp_layouts import BY_NAME, Memory
 
 READ, MULTIPLY, FIRST, SECOND, WRITE, TILES = range(6)
 """Units in the order in which a chain goes through them; tiles have a manager of their own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emu.origins import Passed
+from macaw.emu.origins import Passed
 
 Vector = list[Passed]  # pieces in their order; number -1: nobody knows
 _UNKNOWN = -1

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.nnp.chain import Chain, Operation
-from isa.nnp import HOST_BYTES, vector_bytes
+from macaw.emu.nnp.chain import Chain, Operation
+from macaw.isa.nnp import HOST_BYTES, vector_bytes
 
 Times = NDArray[np.int64]
 

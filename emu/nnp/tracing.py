@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from emu.nnp.chain import Chain
-from emu.nnp.flow import Flow
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.flow import Flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from emu.nnp.iterations import Iterations
+    from macaw.emu.nnp.iterations import Iterations
 
 
 class Use(NamedTuple):
-    """So many occurrences, by the name of `isa.trace.OCCURRENCES`, between two cycles."""
+    """So many occurrences, by the name of `macaw.isa.trace.OCCURRENCES`, between two cycles."""
 
     of: str
     begin: int

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.pe.fast import FastRow
-from emu.pe.row import Row
+from macaw.emu.pe.fast import FastRow
+from macaw.emu.pe.row import Row
 
 if TYPE_CHECKING:
-    from emu.core import Core
-    from emu.device import Device
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
 
 
 ENGINES = {"fast": FastRow, "reference": Row}

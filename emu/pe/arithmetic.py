@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.numerics import (
+from macaw.emu.numerics import (
     fits,
     fixed_point,
     float_sum_overflows,
@@ -19,7 +19,7 @@ from emu.numerics import (
     sigmoid,
     sum_overflows,
 )
-from isa.pe import ACTIVATIONS, DTYPES
+from macaw.isa.pe import ACTIVATIONS, DTYPES
 
 Values = NDArray[Any]
 Bools = NDArray[np.bool_]
@@ -78,7 +78,7 @@ def relu(values: Values) -> Values:
 
 
 def activated(values: Values, activation: int, shift: int, value_type: str) -> Values:
-    """The activation (its place in isa.pe.ACTIVATIONS) of each value, still of their own type.
+    """The activation (its index in isa.pe.ACTIVATIONS) of each value, still of their own type.
 
     Sigmoid and tanh take integers as fixed-point numbers with `shift` fraction bits
     and give them with as many as `value_type` has behind its sign.

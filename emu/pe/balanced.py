@@ -2,8 +2,8 @@
 
 The PEs of a cluster depend on each other, clusters do not. So a plan says when its macs end at
 the earliest, and is *settled* when that cycle comes: the cycles of all macs that are then open, of
-all rows, are counted at once (`emu.pe.flow`), however far apart they began. Which loads
-went where, and what they add up to, follows from the counts (`emu.pe.course`).
+all rows, are counted at once (`macaw.emu.pe.flow`), however far apart they began. Which loads
+went where, and what they add up to, follows from the counts (`macaw.emu.pe.course`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from emu.pe.balancing import GIVEN
-from emu.pe.course import After, Course
-from emu.pe.flow import DEEPEST
-from emu.pe.plan import Plan, Unplannable, put
-from emu.pe.stages import INDEX_MASK, PLACE_SHIFT, Datapath
+from macaw.emu.pe.balancing import GIVEN
+from macaw.emu.pe.course import After, Course
+from macaw.emu.pe.flow import DEEPEST
+from macaw.emu.pe.plan import Plan, Unplannable, put
+from macaw.emu.pe.stages import INDEX_MASK, PLACE_SHIFT, Datapath
 
 _MOST = 1 << 22  # loads, and pairs of weights, that are settled at once
 

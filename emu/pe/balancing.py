@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.pe.arithmetic import Adder
-from emu.pe.state import Shape
-from emu.state import State
+from macaw.emu.faults import Fault
+from macaw.emu.pe.arithmetic import Adder
+from macaw.emu.pe.state import Shape
+from macaw.emu.state import State
 
 GIVEN = 1 << 32  # the owner's mark on a load: it belongs to the right neighbour
 ROOM = 3  # free places that the left neighbour must have: two loads of its own, one given

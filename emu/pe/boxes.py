@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import emu.boxes
-from emu.pe.balancing import GIVEN
-from emu.pe.stages import INDEX_MASK, PLACE_SHIFT
-from emu.pe.state import BUSY, COMPUTING
-from isa.pe import ACTIVATIONS, FUNCTIONS
+import macaw.emu.boxes
+from macaw.emu.pe.balancing import GIVEN
+from macaw.emu.pe.stages import INDEX_MASK, PLACE_SHIFT
+from macaw.emu.pe.state import BUSY, COMPUTING
+from macaw.isa.pe import ACTIVATIONS, FUNCTIONS
 
 if TYPE_CHECKING:
-    from emu.pe.row import Row
+    from macaw.emu.pe.row import Row
 
 Values = Mapping[str, Any]
 
@@ -197,14 +197,14 @@ BY_NUMBER = {box.number: box for box in BOXES}
 ENTRIES = {"weights": ("503", "entries"), "q1": ("518", "loads"), "q2": ("519", "loads")}
 
 
-def boxes_of(row: Row) -> Sequence[emu.boxes.Box]:
+def boxes_of(row: Row) -> Sequence[macaw.emu.boxes.Box]:
     """The boxes of a row's PEs."""
 
     def looked(box: Box, units: tuple[int, ...]) -> Values:
         cluster, pe = units
         return box.look(row, cluster, pe)
 
-    return [emu.boxes.Box(box.number, box.name, partial(looked, box)) for box in BOXES]
+    return [macaw.emu.boxes.Box(box.number, box.name, partial(looked, box)) for box in BOXES]
 
 
 def entries_of(row: Row, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:

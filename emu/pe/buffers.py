@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from emu.pe.sequence import (
+from macaw.emu.pe.sequence import (
     LD_PSUMS,
     MEMBERS,
     NONSF,
@@ -19,11 +19,11 @@ from emu.pe.sequence import (
     block_mask,
     decoded,
 )
-from emu.pe.state import LOADER, MAC, SFU, STORE, Ahead, Shape
-from emu.state import State
-from isa.codec import Decoded
-from isa.pe import ACCUMULATORS, CORE, THEN
-from isa.touching import touched
+from macaw.emu.pe.state import LOADER, MAC, SFU, STORE, Ahead, Shape
+from macaw.emu.state import State
+from macaw.isa.codec import Decoded
+from macaw.isa.pe import ACCUMULATORS, CORE, THEN
+from macaw.isa.touching import touched
 
 Pairs = list[list[int]]  # by instruction: its two operands
 

@@ -1,22 +1,22 @@
-"""What each row of `isa.pe.COMMANDS` makes of its packet, on the bus and in the clusters."""
+"""What each row of `macaw.isa.pe.COMMANDS` makes of its packet, on the bus and in the clusters."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.faults import Fault
-from emu.pe.state import Packet
-from isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
+from macaw.emu.faults import Fault
+from macaw.emu.pe.state import Packet
+from macaw.isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 if TYPE_CHECKING:
-    from emu.pe.control import Control
-    from emu.pe.row import Row
+    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.row import Row
 
 
 class Command:
     """A command alone, for which the clusters do nothing."""
 
-    rule = "{} has no segments"  # isa.pe.PAYLOADS in words
+    rule = "{} has no segments"  # macaw.isa.pe.PAYLOADS in words
     takes_buffer = False  # it needs its instruction buffer for itself
     parses = False  # its payload is for the parser 606
     loads = False  # its payload is for the data loading units 502

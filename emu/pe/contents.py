@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.origins import Origin, Place, Source
-from emu.pe.balancing import GIVEN
-from emu.pe.parser import instructions_offset
-from isa.pe import INSTRUCTION_BYTES, SEQUENCE
+from macaw.emu.origins import Origin, Place, Source
+from macaw.emu.pe.balancing import GIVEN
+from macaw.emu.pe.parser import instructions_offset
+from macaw.isa.pe import INSTRUCTION_BYTES, SEQUENCE
 
 if TYPE_CHECKING:
-    from emu.pe.origins import RowOrigins
+    from macaw.emu.pe.origins import RowOrigins
 
 Index = tuple[int, ...]  # cluster, PE, place; or cluster, buffer, place
 Look = Callable[["RowOrigins", str, Index], Origin | None]

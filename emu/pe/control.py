@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER
-from emu.faults import Fault
-from emu.pe import buffers, timing
-from emu.pe.commands import command_of
-from emu.pe.parser import SequenceParser
-from emu.pe.runs import LANES, Runs
-from emu.pe.scalar import ScalarUnit
-from emu.pe.sequence import MEMBERS, block_mask, takes_weights
-from emu.pe.state import (
+from macaw.emu.core import NEVER
+from macaw.emu.faults import Fault
+from macaw.emu.pe import buffers, timing
+from macaw.emu.pe.commands import command_of
+from macaw.emu.pe.parser import SequenceParser
+from macaw.emu.pe.runs import LANES, Runs
+from macaw.emu.pe.scalar import ScalarUnit
+from macaw.emu.pe.sequence import MEMBERS, block_mask, takes_weights
+from macaw.emu.pe.state import (
     BUSY,
     COMPUTING,
     DONE,
@@ -38,11 +38,11 @@ from emu.pe.state import (
     Run,
     Segment,
 )
-from emu.pe.steps import Steps
-from isa.pe import INSTRUCTION_BYTES, SHORT_PIPELINE
+from macaw.emu.pe.steps import Steps
+from macaw.isa.pe import INSTRUCTION_BYTES, SHORT_PIPELINE
 
 if TYPE_CHECKING:
-    from emu.pe.row import Row
+    from macaw.emu.pe.row import Row
 
 _PIPELINE = MEMBERS.index("pipeline")
 AFTER = {MAC: LOADER, SFU: MAC, STORE: SFU}  # a unit waits for earlier steps of this one

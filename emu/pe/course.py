@@ -1,7 +1,7 @@
-"""What becomes of the loads of balanced macs, for the fast engine (`emu.pe.balanced`).
+"""What becomes of the loads of balanced macs, for the fast engine (`macaw.emu.pe.balanced`).
 
-The counts of each cycle (`emu.pe.flow`) say in which order loads entered and left the queues: those
-of a PE make a stream, its own ones and between them what its right neighbour gave.
+The counts of each cycle (`macaw.emu.pe.flow`) say in which order loads entered and left the queues:
+those of a PE make a stream, its own ones and between them what its right neighbour gave.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.pe.balancing import GIVEN
-from emu.pe.flow import Bools, Cycles, Flow, laid_out
+from macaw.emu.pe.balancing import GIVEN
+from macaw.emu.pe.flow import Bools, Cycles, Flow, laid_out
 
 if TYPE_CHECKING:
-    from emu.pe.balanced import BalancedPlan
+    from macaw.emu.pe.balanced import BalancedPlan
 
 Ints = NDArray[np.int64]
 

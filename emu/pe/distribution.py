@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.faults import Fault
-from emu.pe.commands import command_of
-from emu.pe.sequence import WEIGHTS
-from emu.pe.state import Beat, Out, Packet, Segment
-from emu.pe.tracing import NOBODY
-from isa.codec import DecodeError, StructureError, decode, unpack
-from isa.pe import (
+from macaw.emu.faults import Fault
+from macaw.emu.pe.commands import command_of
+from macaw.emu.pe.sequence import WEIGHTS
+from macaw.emu.pe.state import Beat, Out, Packet, Segment
+from macaw.emu.pe.tracing import NOBODY
+from macaw.isa.codec import DecodeError, StructureError, decode, unpack
+from macaw.isa.pe import (
     COMMAND_BITS,
     COMMAND_BYTES,
     CORE,
@@ -29,7 +29,7 @@ from isa.pe import (
 )
 
 if TYPE_CHECKING:
-    from emu.pe.row import Row
+    from macaw.emu.pe.row import Row
 
 
 class Distribution:

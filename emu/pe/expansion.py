@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from emu.faults import Fault
-from emu.pe.buffers import Buffer, widened
-from emu.pe.sequence import (
+from macaw.emu.faults import Fault
+from macaw.emu.pe.buffers import Buffer, widened
+from macaw.emu.pe.sequence import (
     ACTIVATION,
     ACTIVATIONS_SEGMENT,
     LD_ACTIVATIONS,
@@ -30,9 +30,9 @@ from emu.pe.sequence import (
     make_op,
     slices,
 )
-from emu.pe.state import LOADER, MAC, NO_UNIT, SFU, STORE, Op, Out, Segment, Shape
-from isa.codec import Decoded
-from isa.pe import (
+from macaw.emu.pe.state import LOADER, MAC, NO_UNIT, SFU, STORE, Op, Out, Segment, Shape
+from macaw.isa.codec import Decoded
+from macaw.isa.pe import (
     ACCUMULATORS,
     INSTRUCTION_BYTES,
     SCALAR_REDUCTIONS,

@@ -1,13 +1,13 @@
 """The fast engine of a row: the same state in the same cycles, without a look at each of them.
 
-Macs are planned (`emu.pe.plan`) when they begin, and a cycle in which nothing but planned macs
-is at work is not simulated. What they have done so far is written into the state when they
+Macs are planned (`macaw.emu.pe.plan`) when they begin, and a cycle in which nothing but planned
+macs is at work is not simulated. What they have done so far is written into the state when they
 end, or when somebody looks: `sync` leaves exactly what the reference would. Macs in which
 something unusual happens run cycle by cycle in the reference's own data path, and all
 macs of the row with them, so that faults come in the same cycle with the same state.
 
-Clusters that do the same go on as a gang (`emu.pe.gang`), whose control units and PEs are looked at
-only when the bus wants something of them, or when their runs are over.
+Clusters that do the same go on as a gang (`macaw.emu.pe.gang`), whose control units and PEs are
+looked at only when the bus wants something of them, or when their runs are over.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.core import NEVER
-from emu.faults import Fault
-from emu.pe.balanced import BalancedPlan, settle
-from emu.pe.gang import Gang
-from emu.pe.gang_forming import gang_of
-from emu.pe.gang_replay import break_up
-from emu.pe.plan import Plan, Unplannable
-from emu.pe.returning import Returns
-from emu.pe.row import Row
-from emu.pe.special_fast import FastSpecial
-from emu.pe.state import FREE, Packet, Segment
-from emu.pe.stream import Stream
+from macaw.emu.core import NEVER
+from macaw.emu.faults import Fault
+from macaw.emu.pe.balanced import BalancedPlan, settle
+from macaw.emu.pe.gang import Gang
+from macaw.emu.pe.gang_forming import gang_of
+from macaw.emu.pe.gang_replay import break_up
+from macaw.emu.pe.plan import Plan, Unplannable
+from macaw.emu.pe.returning import Returns
+from macaw.emu.pe.row import Row
+from macaw.emu.pe.special_fast import FastSpecial
+from macaw.emu.pe.state import FREE, Packet, Segment
+from macaw.emu.pe.stream import Stream
 
 if TYPE_CHECKING:
-    from emu.device import Device
-    from emu.ports import Port
+    from macaw.emu.device import Device
+    from macaw.emu.ports import Port
 
 
 class FastRow(Row):

@@ -3,7 +3,7 @@
 When a PE compares, moves and gives depends on nothing but how many loads stand in its queues
 and in its neighbour's, which of these were given, and how many of each pair of weights are
 effectual. So the cycles are counted first, one operation on narrow numbers a step for all PEs
-at once; which loads they are is found afterwards (`emu.pe.balanced`).
+at once; which loads they are is found afterwards (`macaw.emu.pe.balanced`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.pe.balancing import ROOM
-from emu.pe.state import Shape
+from macaw.emu.pe.balancing import ROOM
+from macaw.emu.pe.state import Shape
 
 DEEPEST = 64  # of queue 1: its given loads are the bits of a number
 _STRETCH = 16  # cycles between two looks whether all is done
@@ -118,7 +118,7 @@ class Flow:
         return flags.view(self.kind) if self.kind.itemsize == 1 else flags
 
     def _stretch(self) -> Cycles:
-        """Some cycles of `emu.pe.stages`, on counts instead of loads; a line is for all PEs."""
+        """Some cycles of `stages`, on counts instead of loads; a line is for all PEs."""
         done, number = Cycles.blank(_STRETCH, self.held.size, self.kind), self._number
         done.held[0] = self.held
         place, gifts, before, found, moved = (

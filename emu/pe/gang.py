@@ -2,14 +2,14 @@
 
 Clusters that share a packet run the same steps; only the ends of their macs differ. While weights
 stay in their queues (state `rq`), the start of a step follows from when others ended, by the
-rules of `emu.pe.control` and `emu.pe.runs`. Times here are arrays (clusters,), and they are found
-as far ahead as what the bus has brought allows.
+rules of `macaw.emu.pe.control` and `macaw.emu.pe.runs`. Times here are arrays (clusters,), and they
+are found as far ahead as what the bus has brought allows.
 
 The declared state of the clusters waits meanwhile: it is that of the cycle in which the gang began.
 A cluster whose run is over leaves, with the state of that cycle. If somebody looks before, or
 something comes that is not foreseen here, the gang breaks up: the control units go through their
-cycles again up to the present one (`emu.pe.gang_replay`). So what is found then is theirs, not
-another account of it.
+cycles again up to the present one (`macaw.emu.pe.gang_replay`). So what is found then is theirs,
+not another account of it.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu import plain
-from emu.core import NEVER
-from emu.pe import timing
-from emu.pe.gang_steps import STEPS, Ended, Step, behind, done, follows
-from emu.pe.gang_sums import Mac, Sums
-from emu.pe.plan import Unplannable
-from emu.pe.repeated import Weights, Whole
-from emu.pe.repeated_balanced import BalancedWeights
-from emu.pe.sequence import block_mask, decoded
-from emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
-from isa.pe import SHORT_PIPELINE
+from macaw.emu import plain
+from macaw.emu.core import NEVER
+from macaw.emu.pe import timing
+from macaw.emu.pe.gang_steps import STEPS, Ended, Step, behind, done, follows
+from macaw.emu.pe.gang_sums import Mac, Sums
+from macaw.emu.pe.plan import Unplannable
+from macaw.emu.pe.repeated import Weights, Whole
+from macaw.emu.pe.repeated_balanced import BalancedWeights
+from macaw.emu.pe.sequence import block_mask, decoded
+from macaw.emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
+from macaw.isa.pe import SHORT_PIPELINE
 
 if TYPE_CHECKING:
-    from emu.pe.fast import FastRow
+    from macaw.emu.pe.fast import FastRow
 
 Ints = NDArray[np.int64]
 # Cycle, before the control units act or after, method of `Control`, its arguments.

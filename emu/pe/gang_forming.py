@@ -1,19 +1,19 @@
-"""Which clusters of a row may go on as a gang (`emu.pe.gang`)."""
+"""Which clusters of a row may go on as a gang (`macaw.emu.pe.gang`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from emu.faults import Fault
-from emu.pe.gang import Gang
-from emu.pe.gang_steps import STEPS
-from emu.pe.plan import Unplannable
-from emu.pe.runs import BUFFER_FIELDS, ROTATION
-from emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, decoded, takes_weights
-from emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
+from macaw.emu.faults import Fault
+from macaw.emu.pe.gang import Gang
+from macaw.emu.pe.gang_steps import STEPS
+from macaw.emu.pe.plan import Unplannable
+from macaw.emu.pe.runs import BUFFER_FIELDS, ROTATION
+from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, decoded, takes_weights
+from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
 
 if TYPE_CHECKING:
-    from emu.pe.fast import FastRow
+    from macaw.emu.pe.fast import FastRow
 
 _STATE = MEMBERS.index("state")
 _FEWEST = 2  # iterations that are worth it

@@ -1,4 +1,4 @@
-"""The end of a gang (`emu.pe.gang`) before its time: its clusters' cycles once more.
+"""The end of a gang (`macaw.emu.pe.gang`) before its time: its clusters' cycles once more.
 
 The control units go from the state in which the gang began to the present one. They are told again
 what the bus has done meanwhile, and get the macs' results from the gang.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER
+from macaw.emu.core import NEVER
 
 if TYPE_CHECKING:
-    from emu.pe.control import Control
-    from emu.pe.gang import Gang, Heard
+    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.gang import Gang, Heard
 
 
 def break_up(gang: Gang, now: dict[int, int], computed: int) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""The steps of a gang (`emu.pe.gang`): one for all of its clusters, with a time for each."""
+"""The steps of a gang (`macaw.emu.pe.gang`): one for all of its clusters, with a time for each."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.pe.control import AFTER
-from emu.pe.state import DONE, Op
+from macaw.emu.pe.control import AFTER
+from macaw.emu.pe.state import DONE, Op
 
 Ints = NDArray[np.int64]
 STEPS = {"ld", "skip", "mac", "move"}  # what a gang can do

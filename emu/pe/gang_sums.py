@@ -1,4 +1,4 @@
-"""What the macs of a gang (`emu.pe.gang`) leave in its PEs: sums, results, counters.
+"""What the macs of a gang (`macaw.emu.pe.gang`) leave in its PEs: sums, results, counters.
 
 The declared state of the PEs waits until their cluster leaves the gang; what it will be is held
 here, for all clusters at once.
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.pe.plan import Unplannable
-from emu.pe.repeated import Counts, Weights, Whole
+from macaw.emu.pe.plan import Unplannable
+from macaw.emu.pe.repeated import Counts, Weights, Whole
 
 if TYPE_CHECKING:
-    from emu.pe.fast import FastRow
+    from macaw.emu.pe.fast import FastRow
 
 Ints = NDArray[np.int64]
 
@@ -57,7 +57,8 @@ class Sums:
         if self.adder.overflow != "wrap":
             held = max(abs(int(old.max())), abs(int(old.min())))
             end = int(np.iinfo(self.adder.dtype).max)
-            # As a plan of it has to find (`emu.pe.balanced`), if the gang breaks up in the middle.
+            # As a plan of it has to find (`macaw.emu.pe.balanced`), if the gang breaks up in the
+            # middle.
             if held + self.most > (end // 2 - 1 if mac.whole.balances else end):
                 raise Unplannable
         old += mac.whole.sums[mac.at]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.pe.arithmetic import Adder
-from emu.pe.runs import WINDOW
-from emu.pe.sequence import (
+from macaw.emu.faults import Fault
+from macaw.emu.pe.arithmetic import Adder
+from macaw.emu.pe.runs import WINDOW
+from macaw.emu.pe.sequence import (
     ACTIVATIONS_SEGMENT,
     BROADCAST,
     BY_CLUSTER,
@@ -26,12 +26,12 @@ from emu.pe.sequence import (
     WEIGHTS,
     slices,
 )
-from emu.pe.state import Op, Packet, Run
-from isa.codec import codes
-from isa.pe import ACCUMULATORS, BLOCKS, ENTRY, WEIGHTS_RECORD
+from macaw.emu.pe.state import Op, Packet, Run
+from macaw.isa.codec import codes
+from macaw.isa.pe import ACCUMULATORS, BLOCKS, ENTRY, WEIGHTS_RECORD
 
 if TYPE_CHECKING:
-    from emu.pe.row import Row
+    from macaw.emu.pe.row import Row
 
 
 _STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")

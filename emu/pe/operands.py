@@ -1,4 +1,4 @@
-"""The operands of each row of `isa.pe.INSTRUCTIONS` as register-file entries.
+"""The operands of each row of `macaw.isa.pe.INSTRUCTIONS` as register-file entries.
 
 The function has the mnemonic's name. From the sequence's header, the word and its field values
 it makes the two entries, (base or src, acc or dst). Blocks become element addresses (seed 000
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from emu.faults import Fault
-from emu.pe.sequence import LD_PSUMS, NONSF, REDUCE
-from emu.pe.state import Shape
-from isa.pe import ACCUMULATORS, SCALAR_REDUCTIONS, SCALAR_SOURCE, SCALARS
-from isa.rows import Instruction
+from macaw.emu.faults import Fault
+from macaw.emu.pe.sequence import LD_PSUMS, NONSF, REDUCE
+from macaw.emu.pe.state import Shape
+from macaw.isa.pe import ACCUMULATORS, SCALAR_REDUCTIONS, SCALAR_SOURCE, SCALARS
+from macaw.isa.rows import Instruction
 
 Values = Mapping[str, int]
 Entries = tuple[int, int]

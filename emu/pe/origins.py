@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.origins import Origin, Origins, Place, Source
-from emu.pe import contents
-from emu.pe.arithmetic import stored_type
-from emu.pe.balancing import GIVEN
-from emu.pe.loading import Loading, records_of
-from emu.pe.products import ACTIVATION, KEPT, MAC, SUM, TIME, WEIGHT, Products
-from emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, REDUCE, decoded
-from emu.pe.stages import INDEX_MASK, PLACE_SHIFT
-from emu.pe.state import Op, Packet, Run
-from isa.pe import (
+from macaw.emu.origins import Origin, Origins, Place, Source
+from macaw.emu.pe import contents
+from macaw.emu.pe.arithmetic import stored_type
+from macaw.emu.pe.balancing import GIVEN
+from macaw.emu.pe.loading import Loading, records_of
+from macaw.emu.pe.products import ACTIVATION, KEPT, MAC, SUM, TIME, WEIGHT, Products
+from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, REDUCE, decoded
+from macaw.emu.pe.stages import INDEX_MASK, PLACE_SHIFT
+from macaw.emu.pe.state import Op, Packet, Run
+from macaw.isa.pe import (
     ACCUMULATORS,
     ACTIVATIONS,
     ELEMENTS,
@@ -38,8 +38,8 @@ from isa.pe import (
 )
 
 if TYPE_CHECKING:
-    from emu.pe.control import Control
-    from emu.pe.row import Row
+    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.row import Row
 
 Sources = Callable[[], Iterator[Source]]
 Key = tuple[int, int, int]  # cluster, PE, place of the output queue

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.pe import operands
-from emu.pe.sequence import MEMBERS, decoded
-from emu.pe.state import Parser, Segment, Shape
-from isa.codec import DecodeError, StructureError, unpack
-from isa.pe import (
+from macaw.emu.faults import Fault
+from macaw.emu.pe import operands
+from macaw.emu.pe.sequence import MEMBERS, decoded
+from macaw.emu.pe.state import Parser, Segment, Shape
+from macaw.isa.codec import DecodeError, StructureError, unpack
+from macaw.isa.pe import (
     BUFFERS,
     ENTRY_OF,
     INSTRUCTION_BYTES,
@@ -36,7 +36,7 @@ from isa.pe import (
 )
 
 if TYPE_CHECKING:
-    from emu.pe.row import Row
+    from macaw.emu.pe.row import Row
 
 _COUNT = MEMBERS.index("count")
 

@@ -2,7 +2,7 @@
 
 Which weights are effectual, which loads follow each other, and every sum are functions
 of what lies in the PEs when the plan is made; nobody else changes that while the macs
-run. The cycles come from `emu.pe.comparator`. A plan is made of any moment of a mac,
+run. The cycles come from `macaw.emu.pe.comparator`. A plan is made of any moment of a mac,
 not only its first cycle, and writes the state of any later one.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.pe.comparator import OUTCOMES, tables
-from emu.pe.stages import INDEX_MASK, PLACE_SHIFT, Datapath
+from macaw.emu.pe.comparator import OUTCOMES, tables
+from macaw.emu.pe.stages import INDEX_MASK, PLACE_SHIFT, Datapath
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.origins import Origin, Source
+from macaw.emu.origins import Origin, Source
 
 # Rows of what is kept of products: an address is followed by the announcement before which it was.
 TIME, SUM, MAC, WEIGHT, _, ACTIVATION, _ = range(7)

@@ -2,8 +2,8 @@
 
 The entries of the weight queues and where they point are found once. A mac of a base
 then is a look-up of bits and activations, for all PEs and for several bases at once; the cycles
-come from `emu.pe.comparator`, as those of `emu.pe.plan`. Whole macs only: of one that somebody
-looks at in its middle a `Plan` is made.
+come from `macaw.emu.pe.comparator`, as those of `macaw.emu.pe.plan`. Whole macs only: of one that
+somebody looks at in its middle a `Plan` is made.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.pe.comparator import OUTCOMES, Tables, tables
-from emu.pe.plan import Unplannable
-from emu.pe.stages import Datapath
+from macaw.emu.pe.comparator import OUTCOMES, Tables, tables
+from macaw.emu.pe.plan import Unplannable
+from macaw.emu.pe.stages import Datapath
 
 Ints = NDArray[np.int64]
 

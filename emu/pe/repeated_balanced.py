@@ -1,6 +1,6 @@
-"""Balanced macs of some clusters over weights that stay, for any bases (`emu.pe.repeated`).
+"""Balanced macs of some clusters over weights that stay, for any bases (`macaw.emu.pe.repeated`).
 
-A sum is the same whoever adds it; the cycles and counters come from `emu.pe.flow`.
+A sum is the same whoever adds it; the cycles and counters come from `macaw.emu.pe.flow`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from emu.pe.course import After, after
-from emu.pe.flow import DEEPEST, Flow, laid_out
-from emu.pe.plan import Unplannable
-from emu.pe.repeated import Counts, Ints, Weights, Whole
-from emu.pe.stages import Datapath
+from macaw.emu.pe.course import After, after
+from macaw.emu.pe.flow import DEEPEST, Flow, laid_out
+from macaw.emu.pe.plan import Unplannable
+from macaw.emu.pe.repeated import Counts, Ints, Weights, Whole
+from macaw.emu.pe.stages import Datapath
 
 
 @dataclass(frozen=True)

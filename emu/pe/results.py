@@ -1,6 +1,6 @@
 """What leaves the accumulators: output queue 513, stores, return bus.
 
-Seed 000 ¶96-97; the layout of results in memory is the out record of an exe (isa.pe.OUT).
+Seed 000 ¶96-97; the layout of results in memory is the out record of an exe (macaw.isa.pe.OUT).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.pe.arithmetic import stored, stored_type
-from emu.pe.state import FREE, STORE, Out, Run
-from isa.pe import ELEMENTS
+from macaw.emu.faults import Fault
+from macaw.emu.pe.arithmetic import stored, stored_type
+from macaw.emu.pe.state import FREE, STORE, Out, Run
+from macaw.isa.pe import ELEMENTS
 
 if TYPE_CHECKING:
-    from emu.pe.row import Row
+    from macaw.emu.pe.row import Row
 
 Pes = NDArray[np.intp] | slice
 EVERY_PE = slice(None)

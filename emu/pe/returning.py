@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.pe.results import Beats
-from emu.pe.tracing import NOBODY
+from macaw.emu.pe.results import Beats
+from macaw.emu.pe.tracing import NOBODY
 
 if TYPE_CHECKING:
-    from emu.banks import Banks
-    from emu.pages import Pages
-    from emu.pe.row import Row
+    from macaw.emu.banks import Banks
+    from macaw.emu.pages import Pages
+    from macaw.emu.pe.row import Row
 
 _FEWEST = 2  # beats that are worth it
 

@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.boxes import Box
-from emu.core import NEVER, Core, Stall, Units
-from emu.faults import Fault, Stop
-from emu.origins import Origins
-from emu.pe import timing
-from emu.pe.arithmetic import Adder
-from emu.pe.boxes import boxes_of, entries_of
-from emu.pe.control import Control
-from emu.pe.distribution import Distribution
-from emu.pe.loading import Loading
-from emu.pe.origins import RowOrigins
-from emu.pe.results import Results
-from emu.pe.special import Special
-from emu.pe.stages import Datapath
-from emu.pe.stalls import stalls, unit
-from emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
-from emu.pe.tracing import Tracing
-from isa.memory_map import UNIT_SHIFT, UNITS
-from isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
+from macaw.emu.boxes import Box
+from macaw.emu.core import NEVER, Core, Stall, Units
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.origins import Origins
+from macaw.emu.pe import timing
+from macaw.emu.pe.arithmetic import Adder
+from macaw.emu.pe.boxes import boxes_of, entries_of
+from macaw.emu.pe.control import Control
+from macaw.emu.pe.distribution import Distribution
+from macaw.emu.pe.loading import Loading
+from macaw.emu.pe.origins import RowOrigins
+from macaw.emu.pe.results import Results
+from macaw.emu.pe.special import Special
+from macaw.emu.pe.stages import Datapath
+from macaw.emu.pe.stalls import stalls, unit
+from macaw.emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
+from macaw.emu.pe.tracing import Tracing
+from macaw.isa.memory_map import UNIT_SHIFT, UNITS
+from macaw.isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
 
 if TYPE_CHECKING:
-    from emu.device import Device
-    from emu.ports import Port
-    from isa.model import Queue
+    from macaw.emu.device import Device
+    from macaw.emu.ports import Port
+    from macaw.isa.model import Queue
 
 
 class Row(Core):

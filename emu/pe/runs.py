@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.core import NEVER
-from emu.faults import Fault
-from emu.pe import timing
-from emu.pe.buffers import Buffer, Pairs, buffer_of, entries_of, joined, uses
-from emu.pe.expansion import Expansion
-from emu.pe.sequence import LD_BOTH, LD_WEIGHTS, UNIT_OF, takes_weights
-from emu.pe.state import DONE, LOADER, MAC, NOT_WRITTEN, STORE, WAITING, Ahead, Packet, Run
-from isa.codec import Decoded
-from isa.pe import STATES
+from macaw.emu.core import NEVER
+from macaw.emu.faults import Fault
+from macaw.emu.pe import timing
+from macaw.emu.pe.buffers import Buffer, Pairs, buffer_of, entries_of, joined, uses
+from macaw.emu.pe.expansion import Expansion
+from macaw.emu.pe.sequence import LD_BOTH, LD_WEIGHTS, UNIT_OF, takes_weights
+from macaw.emu.pe.state import DONE, LOADER, MAC, NOT_WRITTEN, STORE, WAITING, Ahead, Packet, Run
+from macaw.isa.codec import Decoded
+from macaw.isa.pe import STATES
 
 if TYPE_CHECKING:
-    from emu.pe.control import Control
+    from macaw.emu.pe.control import Control
 
 LANES = (0, 1)
 BUFFER_FIELDS = (

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.core import NEVER
-from emu.pe import timing
-from emu.pe.buffers import buffer_of
-from emu.pe.state import DONE, NO_UNIT, NOT_WRITTEN, Op, Run
+from macaw.emu.core import NEVER
+from macaw.emu.pe import timing
+from macaw.emu.pe.buffers import buffer_of
+from macaw.emu.pe.state import DONE, NO_UNIT, NOT_WRITTEN, Op, Run
 
 if TYPE_CHECKING:
-    from emu.pe.control import Control
+    from macaw.emu.pe.control import Control
 
 
 class ScalarUnit:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER
-from emu.pe.state import LOADER, MAC, SFU, STORE, WAITING, Op, Shape
-from isa.codec import Decoded, decode
-from isa.pe import (
+from macaw.emu.core import NEVER
+from macaw.emu.pe.state import LOADER, MAC, SFU, STORE, WAITING, Op, Shape
+from macaw.isa.codec import Decoded, decode
+from macaw.isa.pe import (
     CORE,
     DESTINATIONS,
     FUNCTIONS,
@@ -29,7 +29,7 @@ NONSF, ACTIVATION, REDUCE, REQUANTISE = range(len(FUNCTIONS))
 BROADCAST, SLICED, BY_CLUSTER, BY_PE = range(len(MODES))
 
 
-# The unit that does each row of isa.pe.INSTRUCTIONS.
+# The unit that does each row of macaw.isa.pe.INSTRUCTIONS.
 UNIT_OF = {"mac": MAC, "ld": LOADER, "st": STORE, "spu": SFU}
 
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.pe.arithmetic import Adder, activated, requantise
-from emu.pe.sequence import REDUCE, REQUANTISE
-from emu.pe.state import SfuJob
-from isa.pe import REDUCTIONS, SCALAR_REDUCTIONS
+from macaw.emu.faults import Fault
+from macaw.emu.pe.arithmetic import Adder, activated, requantise
+from macaw.emu.pe.sequence import REDUCE, REQUANTISE
+from macaw.emu.pe.state import SfuJob
+from macaw.isa.pe import REDUCTIONS, SCALAR_REDUCTIONS
 
 if TYPE_CHECKING:
-    from emu.pe.row import Row
+    from macaw.emu.pe.row import Row
 
 _ADDING = tuple(number for number, name in enumerate(REDUCTIONS) if name.endswith("add"))
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.pe.arithmetic import Adder
-from emu.pe.sequence import REDUCE
-from emu.pe.special import Special
-from emu.pe.state import SfuJob
+from macaw.emu.pe.arithmetic import Adder
+from macaw.emu.pe.sequence import REDUCE
+from macaw.emu.pe.special import Special
+from macaw.emu.pe.state import SfuJob
 
 if TYPE_CHECKING:
-    from emu.pe.row import Row
+    from macaw.emu.pe.row import Row
 
 
 class FastSpecial(Special):

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.pe.arithmetic import Adder
-from emu.pe.balancing import GIVEN, Balancers, Mask
-from emu.pe.state import Shape
-from emu.state import State
+from macaw.emu.faults import Fault
+from macaw.emu.pe.arithmetic import Adder
+from macaw.emu.pe.balancing import GIVEN, Balancers, Mask
+from macaw.emu.pe.state import Shape
+from macaw.emu.state import State
 
 PLACE_SHIFT = 16  # of the weight's place in a load
 INDEX_MASK = 0xFFFF

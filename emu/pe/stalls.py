@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from emu.core import NEVER, Stall
-from emu.pe.commands import command_of
-from emu.pe.sequence import decoded
-from emu.pe.state import DONE, FREE, MAC, NO_UNIT, RUNNING, UNITS, Op, Run
+from macaw.emu.core import NEVER, Stall
+from macaw.emu.pe.commands import command_of
+from macaw.emu.pe.sequence import decoded
+from macaw.emu.pe.state import DONE, FREE, MAC, NO_UNIT, RUNNING, UNITS, Op, Run
 
 if TYPE_CHECKING:
-    from emu.pe.control import Control
-    from emu.pe.row import Row
+    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.row import Row
 
 Parts = tuple[tuple[str, int | None], ...]
 _BUS = "bus"

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from emu.core import NEVER
-from emu.state import StateField
-from isa.pe import (
+from macaw.emu.core import NEVER
+from macaw.emu.state import StateField
+from macaw.isa.pe import (
     ACCUMULATORS,
     BLOCKS,
     BUFFERS,
@@ -106,15 +106,15 @@ def shape_of(config: Mapping[str, Any], row: int) -> Shape:
 class Segment(TypedDict):
     """A payload of a packet."""
 
-    type: int  # place in isa.pe.SEGMENT_TYPES
-    mode: int  # place in isa.pe.MODES
+    type: int  # place in macaw.isa.pe.SEGMENT_TYPES
+    mode: int  # place in macaw.isa.pe.MODES
     compress: bool  # dense; the distribution unit makes index + value of it
     offset: int  # bytes, in the unit's half
     length: int  # bytes
 
 
 class Out(TypedDict):
-    """Where the results of an exe go; see isa.pe.OUT."""
+    """Where the results of an exe go; see macaw.isa.pe.OUT."""
 
     offset: int
     stride: int
@@ -172,11 +172,11 @@ class SfuJob(TypedDict):
     buffer: int  # whose instruction it is
     start: int  # the cycle in which the first results enter
     chained: int  # the accumulator whose values are in the FIFO, -1: decoupled
-    reduction: int  # place in isa.pe.REDUCTIONS
+    reduction: int  # place in macaw.isa.pe.REDUCTIONS
     pes: list[int]  # whose results, in the order in which they go
     partial: list[Any]  # of a reduction: what has left of each result
-    function: int  # place in isa.pe.FUNCTIONS
-    activation: int  # place in isa.pe.ACTIVATIONS
+    function: int  # place in macaw.isa.pe.FUNCTIONS
+    activation: int  # place in macaw.isa.pe.ACTIVATIONS
     shift: int  # of requantise
     count: int  # results a PE
     source: list[int]  # by PE: the first place in the output queue
@@ -192,7 +192,7 @@ class Op(TypedDict):
 
     place: int  # in the sequence; of an implied step: of the instruction that it follows
     name: str  # what it does: one of the names in emu/pe/steps.py
-    function: int  # of spu: place in isa.pe.FUNCTIONS; of ld: in DESTINATIONS
+    function: int  # of spu: place in macaw.isa.pe.FUNCTIONS; of ld: in DESTINATIONS
     iteration: int  # of the run
     base: int  # of a mac: the element address that is added to indices, of PE 0
     stride: int  # what that, or the source of `implied`, changes by from a PE to the next

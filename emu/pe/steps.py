@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.core import NEVER
-from emu.faults import Fault
-from emu.pe import timing
-from emu.pe.runs import WINDOW
-from emu.pe.sequence import MEMBERS, decoded, takes_weights
-from emu.pe.state import COMPUTING, Op, Run, SfuJob
-from isa.pe import BLOCKS, SCALAR_SOURCE
+from macaw.emu.core import NEVER
+from macaw.emu.faults import Fault
+from macaw.emu.pe import timing
+from macaw.emu.pe.runs import WINDOW
+from macaw.emu.pe.sequence import MEMBERS, decoded, takes_weights
+from macaw.emu.pe.state import COMPUTING, Op, Run, SfuJob
+from macaw.isa.pe import BLOCKS, SCALAR_SOURCE
 
 if TYPE_CHECKING:
-    from emu.pe.control import Control
+    from macaw.emu.pe.control import Control
 
 
 _STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from emu.pe.commands import command_of
-from emu.pe.state import Beat
+from macaw.emu.pe.commands import command_of
+from macaw.emu.pe.state import Beat
 
 if TYPE_CHECKING:
-    from emu.pe.row import Row
+    from macaw.emu.pe.row import Row
 
 _FEWEST = 2  # beats that are worth it
 

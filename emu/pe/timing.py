@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.pe import ACCUMULATORS
+from macaw.isa.pe import ACCUMULATORS
 
 Cycles = TypeVar("Cycles", int, NDArray[np.int64])  # a cycle, or one of each cluster
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.pe.state import FREE, MAC, RUNNING, STORE, Op, Packet, Run
+from macaw.emu.pe.state import FREE, MAC, RUNNING, STORE, Op, Packet, Run
 
 if TYPE_CHECKING:
-    from emu.pe.gang import Gang
-    from emu.pe.row import Row
+    from macaw.emu.pe.gang import Gang
+    from macaw.emu.pe.row import Row
 
 NOBODY = -1  # number of what is not traced: configs and markers
 

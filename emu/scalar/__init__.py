@@ -1,1 +1,1 @@
-"""What cp and vc share: RV32IM with Zicsr, as declared in `isa.scalar`."""
+"""What cp and vc share: RV32IM with Zicsr, as declared in `macaw.isa.scalar`."""

@@ -3,7 +3,7 @@
 Instructions that neither wait nor share anything are bound into *runs*: acts one
 after the other, then a branch, a jump or the address behind them. The run is what
 makes the engine fast; a run of one instruction is the same thing, so both have one meaning.
-Where jumps often go to, the code becomes a Python function (`emu.scalar.translation`).
+Where jumps often go to, the code becomes a Python function (`macaw.emu.scalar.translation`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emu.faults import Fault
-from emu.pages import PAGE, SHIFT, Pages
-from emu.scalar import semantics
-from emu.scalar.counting import COUNTING, CROSSING, PLAIN
-from emu.scalar.semantics import SINK, Act, Decision, Exit, Leave
-from emu.scalar.translation import HOT, MOST, Block
-from isa.codec import Decoded, DecodeError, decode
+from macaw.emu.faults import Fault
+from macaw.emu.pages import PAGE, SHIFT, Pages
+from macaw.emu.scalar import semantics
+from macaw.emu.scalar.counting import COUNTING, CROSSING, PLAIN
+from macaw.emu.scalar.semantics import SINK, Act, Decision, Exit, Leave
+from macaw.emu.scalar.translation import HOT, MOST, Block
+from macaw.isa.codec import Decoded, DecodeError, decode
 
 if TYPE_CHECKING:
-    from emu.scalar.hart import Hart
+    from macaw.emu.scalar.hart import Hart
 
 LONGEST = 64  # instructions of a run at most
 CUT_HOT = 6  # times that a border of the trace cuts a block until it becomes one that crosses them

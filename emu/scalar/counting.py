@@ -1,7 +1,7 @@
 """What the text of a block has more while the core's trace records: it counts, and crosses borders.
 
-It keeps the core's tally (`emu.tallies`), and begins another pass through the block while not more
-than `room` instructions are done, so that it ends before the next border of the trace. A block
+It keeps the core's tally (`macaw.emu.tallies`), and begins another pass through the block while not
+more than `room` instructions are done, so that it ends before the next border of the trace. A block
 that borders have cut often gets an edition that crosses them: its function holds the block
 twice, as it is and with a question before each instruction whether the border is there (`cut` is
 its place in the pass). There the core is `told` what was counted, goes on to the next `border`, and
@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from isa.codec import Decoded
+from macaw.isa.codec import Decoded
 
 if TYPE_CHECKING:
-    from emu.scalar.hart import Hart
+    from macaw.emu.scalar.hart import Hart
 
 PLAIN, COUNTING, CROSSING = range(3)  # editions of a block
 
@@ -33,7 +33,7 @@ class Round(NamedTuple):
 class Counting:
     """Some instructions that begin at `start`, and what a text of them counts.
 
-    The text itself is by `emu.scalar.translation.Translator`.
+    The text itself is by `macaw.emu.scalar.translation.Translator`.
     """
 
     counters: tuple[str, ...] = ()  # what is counted beside instructions

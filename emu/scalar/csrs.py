@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from emu.faults import Fault
-from isa import trace
-from isa.scalar import CSR
+from macaw.emu.faults import Fault
+from macaw.isa import trace
+from macaw.isa.scalar import CSR
 
 if TYPE_CHECKING:
-    from emu.scalar.hart import Hart
+    from macaw.emu.scalar.hart import Hart
 
 _MASK = 0xFFFF_FFFF
 
-# Values by the names of `isa.scalar.SPECIALS`. The time of an instruction is that of its begin.
+# Values by the names of `macaw.isa.scalar.SPECIALS`. The time of an instruction is that of its
+# begin.
 _VALUES: dict[str, Callable[[Hart], int]] = {
     "cycle": lambda hart: hart.time // hart.divider,
     "time": lambda hart: hart.time // hart.divider,

@@ -1,7 +1,7 @@
 """A core of the scalar base: fetching, the fast engine, accesses, waiting.
 
 Instructions run one after the other, each for its cost. Those that touch nothing but
-registers and plain local memory run in the fast way (`emu.scalar.code`, and as Python
+registers and plain local memory run in the fast way (`macaw.emu.scalar.code`, and as Python
 functions where they are hot); all others, and all of them while somebody listens or with the
 reference engine, one by one in the plain way (`_one`). All have their meaning from the same acts.
 """
@@ -12,31 +12,31 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from emu.breaks import Break, Probe
-from emu.core import NEVER
-from emu.engines import ENGINES
-from emu.faults import Fault, Stop
-from emu.origins import Origins
-from emu.ports import MAPPED, REGION_SHIFT
-from emu.scalar import semantics, tracing
-from emu.scalar.code import ACTS, ENDS, Code
-from emu.scalar.csrs import Csrs
-from emu.scalar.origins import Registers
-from emu.scalar.probing import Probing
-from emu.scalar.semantics import LOADS, MASK, SINK, STORES, Leave
-from emu.scalar.state import FIELDS, extended
-from emu.scalar.tallying import Tallying
-from emu.scalar.timing import Timing
-from emu.scalar.translation import Translator
-from emu.state import StateField
-from emu.windows import Later
-from isa.codec import Decoded
-from isa.model import Core as Table
-from isa.rows import Instruction
+from macaw.emu.breaks import Break, Probe
+from macaw.emu.core import NEVER
+from macaw.emu.engines import ENGINES
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.origins import Origins
+from macaw.emu.ports import MAPPED, REGION_SHIFT
+from macaw.emu.scalar import semantics, tracing
+from macaw.emu.scalar.code import ACTS, ENDS, Code
+from macaw.emu.scalar.csrs import Csrs
+from macaw.emu.scalar.origins import Registers
+from macaw.emu.scalar.probing import Probing
+from macaw.emu.scalar.semantics import LOADS, MASK, SINK, STORES, Leave
+from macaw.emu.scalar.state import FIELDS, extended
+from macaw.emu.scalar.tallying import Tallying
+from macaw.emu.scalar.timing import Timing
+from macaw.emu.scalar.translation import Translator
+from macaw.emu.state import StateField
+from macaw.emu.windows import Later
+from macaw.isa.codec import Decoded
+from macaw.isa.model import Core as Table
+from macaw.isa.rows import Instruction
 
 if TYPE_CHECKING:
-    from emu.device import Device
-    from emu.ports import Port
+    from macaw.emu.device import Device
+    from macaw.emu.ports import Port
 
 STACK_POINTER = 2  # x2
 

@@ -1,4 +1,4 @@
-"""The text of an act: what `emu.scalar.semantics` says of a row, with its registers as variables.
+"""The text of an act: what `semantics` says of a row, with its registers as variables.
 
 An act is a closure in a module of meanings. Its statements are taken from that module's
 source, once for all acts that are alike, its free variables from the closure: numbers become
@@ -17,7 +17,7 @@ from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from emu.scalar.semantics import SINK
+from macaw.emu.scalar.semantics import SINK
 
 LEAVE = "LEAVE"  # a line of its own: here the act raises `Leave`
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emu.origins import Origin, Origins, Place, Source
-from emu.scalar.semantics import signed
-from isa.codec import Decoded
-from isa.kinds import Immediate, Register
-from isa.scalar import REGISTERS
+from macaw.emu.origins import Origin, Origins, Place, Source
+from macaw.emu.scalar.semantics import signed
+from macaw.isa.codec import Decoded
+from macaw.isa.kinds import Immediate, Register
+from macaw.isa.scalar import REGISTERS
 
 if TYPE_CHECKING:
-    from emu.scalar.hart import Hart
+    from macaw.emu.scalar.hart import Hart
 
 _MEMORY = "memory"
 Named = tuple[str, int]  # a register: its file, its number

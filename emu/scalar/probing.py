@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isa.touching import touched
+from macaw.isa.touching import touched
 
 if TYPE_CHECKING:
-    from emu.breaks import Probe
-    from emu.scalar.hart import Hart
-    from isa.codec import Decoded
-    from isa.touching import Place
+    from macaw.emu.breaks import Probe
+    from macaw.emu.scalar.hart import Hart
+    from macaw.isa.codec import Decoded
+    from macaw.isa.touching import Place
 
 
 class Probing:

@@ -1,4 +1,4 @@
-"""What each row of `isa.scalar` does; the function has the mnemonic's name.
+"""What each row of `macaw.isa.scalar` does; the function has the mnemonic's name.
 
 A function of the families register to jump makes an *act*: a function without arguments
 that does one decoded instruction to the registers `x`, Python ints from 0 to
@@ -12,8 +12,8 @@ which the last, `SINK`, takes what is written to x0), and:
 | branch | `taken`, `fallen` | one of these two |
 | jump | `link`, `leave`, `cost` | the next address and `cost` |
 
-`emu.scalar.inlining` takes an act's statements as text: names that an act uses for itself are no
-operands' names, a register is `x[operand]`, and only the last statement returns.
+`macaw.emu.scalar.inlining` takes an act's statements as text: names that an act uses for itself are
+no operands' names, a register is `x[operand]`, and only the last statement returns.
 
 Functions of csr and system do their work at once, with the core as first parameter.
 """
@@ -25,11 +25,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from emu.faults import Fault, Stop
-from emu.pages import SHARED, SHIFT, WRITTEN, Pages
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.pages import SHARED, SHIFT, WRITTEN, Pages
 
 if TYPE_CHECKING:
-    from emu.scalar.hart import Hart
+    from macaw.emu.scalar.hart import Hart
 
 Act = Callable[[], None]
 Exit = tuple[int, int]  # the next address, and the device cycles up to there

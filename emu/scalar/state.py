@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from emu.scalar.semantics import MASK
-from emu.state import StateField
+from macaw.emu.scalar.semantics import MASK
+from macaw.emu.state import StateField
 
 # fmt: off
 FIELDS = (

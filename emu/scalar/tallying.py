@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from emu.core import Core
-from emu.faults import Fault
-from emu.ports import MAPPED, ONCHIP, REGION_SHIFT
-from emu.state import StateField
-from emu.tallies import ARRAY, INDEX, UNIT, Tally
-from isa.memory_map import EXTERNAL
-from isa.model import Core as Table
-from isa.rows import Instruction
-from isa.trace import MARK
+from macaw.emu.core import Core
+from macaw.emu.faults import Fault
+from macaw.emu.ports import MAPPED, ONCHIP, REGION_SHIFT
+from macaw.emu.state import StateField
+from macaw.emu.tallies import ARRAY, INDEX, UNIT, Tally
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.model import Core as Table
+from macaw.isa.rows import Instruction
+from macaw.isa.trace import MARK
 
 if TYPE_CHECKING:
-    from emu.device import Device
-    from emu.scalar.code import Code
+    from macaw.emu.device import Device
+    from macaw.emu.scalar.code import Code
 
 NO_BORDER = -1
 COMPUTING = frozenset({"register", "immediate", "upper", "multiply", "divide"})  # families

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from isa import registry
-from isa.rows import Instruction
+from macaw.isa import registry
+from macaw.isa.rows import Instruction
 
 
 class Timing:

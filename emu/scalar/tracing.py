@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu.faults import Stop
-from emu.scalar.semantics import Leave
-from emu.tallies import ARRAY, UNIT
+from macaw.emu.faults import Stop
+from macaw.emu.scalar.semantics import Leave
+from macaw.emu.tallies import ARRAY, UNIT
 
 if TYPE_CHECKING:
-    from emu.scalar.code import Run
-    from emu.scalar.hart import Hart
-    from emu.scalar.translation import Block
+    from macaw.emu.scalar.code import Run
+    from macaw.emu.scalar.hart import Hart
+    from macaw.emu.scalar.translation import Block
 
 
 def advance(hart: Hart, limit: int) -> Stop | None:

@@ -2,10 +2,10 @@
 
 A block goes on behind branches that are not taken; one that branches to its own begin
 stays inside the function, up to the limit. Registers are local variables. What an
-instruction does is the text of its act (`emu.scalar.inlining`); where the act would
+instruction does is the text of its act (`macaw.emu.scalar.inlining`); where the act would
 leave, the function ends at that instruction, which then goes the plain way.
 
-While the core's trace records another edition is used, which counts (`emu.scalar.counting`).
+While the core's trace records another edition is used, which counts (`macaw.emu.scalar.counting`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emu.scalar import semantics
-from emu.scalar.counting import PLAIN, Counting, indented
-from emu.scalar.inlining import LEAVE, inlined, named
-from emu.scalar.semantics import SINK
-from isa.codec import Decoded
+from macaw.emu.scalar import semantics
+from macaw.emu.scalar.counting import PLAIN, Counting, indented
+from macaw.emu.scalar.inlining import LEAVE, inlined, named
+from macaw.emu.scalar.semantics import SINK
+from macaw.isa.codec import Decoded
 
 if TYPE_CHECKING:
-    from emu.breaks import Probe
-    from emu.scalar.hart import Hart
+    from macaw.emu.breaks import Probe
+    from macaw.emu.scalar.hart import Hart
 
 HOT = 24  # jumps to an address after which its block is translated
 MOST = 512  # blocks that are kept

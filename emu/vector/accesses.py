@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emu.faults import Fault
-from emu.ports import ONCHIP, REGION_SHIFT
-from emu.scalar.semantics import LOADS, MASK, SINK, STORES
-from emu.scalar.state import extended
-from emu.vector.state import FIRST_VECTOR
-from isa.codec import Decoded
-from isa.vector import OPERATIONS
-from isa.vector_layouts import ELEMENTS, VECTOR_BYTES
+from macaw.emu.faults import Fault
+from macaw.emu.ports import ONCHIP, REGION_SHIFT
+from macaw.emu.scalar.semantics import LOADS, MASK, SINK, STORES
+from macaw.emu.scalar.state import extended
+from macaw.emu.vector.state import FIRST_VECTOR
+from macaw.isa.codec import Decoded
+from macaw.isa.vector import OPERATIONS
+from macaw.isa.vector_layouts import ELEMENTS, VECTOR_BYTES
 
 if TYPE_CHECKING:
-    from emu.vector.processor import Processor
+    from macaw.emu.vector.processor import Processor
 
 
 class Accesses:

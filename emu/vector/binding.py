@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from emu.scalar.semantics import MASK, SINK, Act
-from emu.vector import pmac, semantics
-from isa.codec import Decoded
-from isa.rows import Instruction
-from isa.scalar import REGISTER
-from isa.vector import OPERATIONS, PMAC_FORMATS
-from isa.vector_layouts import ELEMENTS, GENERAL, VECTOR, Order, Pair
+from macaw.emu.scalar.semantics import MASK, SINK, Act
+from macaw.emu.vector import pmac, semantics
+from macaw.isa.codec import Decoded
+from macaw.isa.rows import Instruction
+from macaw.isa.scalar import REGISTER
+from macaw.isa.vector import OPERATIONS, PMAC_FORMATS
+from macaw.isa.vector_layouts import ELEMENTS, GENERAL, VECTOR, Order, Pair
 
 if TYPE_CHECKING:
-    from emu.vector.processor import Processor
+    from macaw.emu.vector.processor import Processor
 
 
 def bind(core: Processor, found: Decoded) -> tuple[Act | None, int]:
@@ -74,7 +74,7 @@ def _general(core: Processor, number: int, paired: bool) -> Callable[[], int]:
 
 
 def _lanes(core: Processor, found: Decoded) -> Act:
-    """An operation of `emu.vector.semantics`, on lanes of its element."""
+    """An operation of `macaw.emu.vector.semantics`, on lanes of its element."""
     operation, values = OPERATIONS[found.row.mnemonic], found.values
     dtype = semantics.dtype_of(ELEMENTS[operation.element])
     function = semantics.function(operation.name)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from emu.scalar.origins import Named, Registers
-from emu.vector.scoreboard import registers
-from emu.vector.state import FIRST_VECTOR
-from isa.codec import Decoded
-from isa.scalar import REGISTERS as GENERAL
-from isa.vector_layouts import REGISTERS
+from macaw.emu.scalar.origins import Named, Registers
+from macaw.emu.vector.scoreboard import registers
+from macaw.emu.vector.state import FIRST_VECTOR
+from macaw.isa.codec import Decoded
+from macaw.isa.scalar import REGISTERS as GENERAL
+from macaw.isa.vector_layouts import REGISTERS
 
 
 class VectorRegisters(Registers):

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from isa.vector import GROUP, PMAC_FORMATS, PmacFormat
-from isa.vector_layouts import VECTOR_BYTES
+from macaw.emu.faults import Fault
+from macaw.isa.vector import GROUP, PMAC_FORMATS, PmacFormat
+from macaw.isa.vector_layouts import VECTOR_BYTES
 
 Bytes = memoryview
 Order = Bytes | Sequence[int]  # for each lane of the first source the lane of the second

@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.core import NEVER, Units
-from emu.faults import Stop
-from emu.origins import Origins
-from emu.scalar import tracing
-from emu.scalar.code import ENDS
-from emu.scalar.hart import Hart
-from emu.scalar.semantics import SINK, Act, Decision, Leave
-from emu.scalar.state import extended
-from emu.tallies import ARRAY, INDEX, UNIT
-from emu.vector.accesses import Accesses
-from emu.vector.binding import bind, real_type
-from emu.vector.origins import VectorRegisters
-from emu.vector.scoreboard import SERVED, Timing, waits, writes
-from emu.vector.state import FIELDS, FIRST_VECTOR, PLACES
-from emu.vector.state import STORES as LAST_STORE
-from emu.vector.translation import VectorTranslator, translates
-from emu.windows import Later
-from isa.codec import Decoded
-from isa.memory_map import EXTERNAL
-from isa.rows import Instruction
-from isa.vector import CORE, OPERATIONS, units_used
-from isa.vector_layouts import VECTOR_BYTES
+from macaw.emu.core import NEVER, Units
+from macaw.emu.faults import Stop
+from macaw.emu.origins import Origins
+from macaw.emu.scalar import tracing
+from macaw.emu.scalar.code import ENDS
+from macaw.emu.scalar.hart import Hart
+from macaw.emu.scalar.semantics import SINK, Act, Decision, Leave
+from macaw.emu.scalar.state import extended
+from macaw.emu.tallies import ARRAY, INDEX, UNIT
+from macaw.emu.vector.accesses import Accesses
+from macaw.emu.vector.binding import bind, real_type
+from macaw.emu.vector.origins import VectorRegisters
+from macaw.emu.vector.scoreboard import SERVED, Timing, waits, writes
+from macaw.emu.vector.state import FIELDS, FIRST_VECTOR, PLACES
+from macaw.emu.vector.state import STORES as LAST_STORE
+from macaw.emu.vector.translation import VectorTranslator, translates
+from macaw.emu.windows import Later
+from macaw.isa.codec import Decoded
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.rows import Instruction
+from macaw.isa.vector import CORE, OPERATIONS, units_used
+from macaw.isa.vector_layouts import VECTOR_BYTES
 
 if TYPE_CHECKING:
-    from emu.device import Device
-    from emu.ports import Port
+    from macaw.emu.device import Device
+    from macaw.emu.ports import Port
 
 READS, WRITES, PARTIAL = (INDEX[f"external_{what}"] for what in ("reads", "writes", "partial"))
 

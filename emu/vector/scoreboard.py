@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from emu.scalar.timing import Timing as ScalarTiming
-from emu.vector.state import FIRST_VECTOR, PLACES
-from isa.codec import Decoded
-from isa.kinds import Kind
-from isa.scalar import REGISTER
-from isa.vector import MARKER, XVC
-from isa.vector_layouts import GENERAL, Order, Pair, VectorRegister
+from macaw.emu.scalar.timing import Timing as ScalarTiming
+from macaw.emu.vector.state import FIRST_VECTOR, PLACES
+from macaw.isa.codec import Decoded
+from macaw.isa.kinds import Kind
+from macaw.isa.scalar import REGISTER
+from macaw.isa.vector import MARKER, XVC
+from macaw.isa.vector_layouts import GENERAL, Order, Pair, VectorRegister
 
 SERIAL = ("csr", "system")  # families
 SERVED = (*SERIAL, MARKER)  # that ask something of the core itself

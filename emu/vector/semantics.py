@@ -1,6 +1,6 @@
 """What each operation of Xvc does to its lanes; the function has the operation's name.
 
-`isa.vector.OPERATIONS` names operation and element of a mnemonic. A function gets the vector
+`macaw.isa.vector.OPERATIONS` names operation and element of a mnemonic. A function gets the vector
 registers that the row reads as arrays of the element (integers signed), in the order of the
 operands, then its general registers (64 bits: both of a pair) and constants as numbers. It
 returns a new array of 16 bytes in all, or a number: for general registers, or for every
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.faults import Fault
-from emu.numerics import round_half_even_shift
-from isa.vector_layouts import VECTOR_BYTES, Element
+from macaw.emu.faults import Fault
+from macaw.emu.numerics import round_half_even_shift
+from macaw.isa.vector_layouts import VECTOR_BYTES, Element
 
 Lanes = NDArray[Any]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from emu.state import StateField
-from isa.scalar import REGISTERS as GENERAL
-from isa.vector_layouts import REGISTERS, VECTOR_BYTES
+from macaw.emu.state import StateField
+from macaw.isa.scalar import REGISTERS as GENERAL
+from macaw.isa.vector_layouts import REGISTERS, VECTOR_BYTES
 
 VECTORS = len(REGISTERS.names)
 # Places of the scoreboard: general registers, vector registers, stores that are under way.

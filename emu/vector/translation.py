@@ -11,25 +11,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from emu.faults import Fault
-from emu.pages import SHARED, SHIFT, WRITTEN
-from emu.scalar.code import ENDS
-from emu.scalar.counting import PLAIN
-from emu.scalar.inlining import named
-from emu.scalar.semantics import LOADS, MASK, SIGN, STORES
-from emu.scalar.translation import Translator
-from emu.vector.binding import bind
-from emu.vector.scoreboard import waits, writes
-from emu.vector.state import FIRST_VECTOR
-from emu.vector.state import STORES as LAST_STORE
-from isa.codec import Decoded
-from isa.memory_map import EXTERNAL
-from isa.vector import OPERATIONS
-from isa.vector_layouts import VECTOR_BYTES
+from macaw.emu.faults import Fault
+from macaw.emu.pages import SHARED, SHIFT, WRITTEN
+from macaw.emu.scalar.code import ENDS
+from macaw.emu.scalar.counting import PLAIN
+from macaw.emu.scalar.inlining import named
+from macaw.emu.scalar.semantics import LOADS, MASK, SIGN, STORES
+from macaw.emu.scalar.translation import Translator
+from macaw.emu.vector.binding import bind
+from macaw.emu.vector.scoreboard import waits, writes
+from macaw.emu.vector.state import FIRST_VECTOR
+from macaw.emu.vector.state import STORES as LAST_STORE
+from macaw.isa.codec import Decoded
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.vector import OPERATIONS
+from macaw.isa.vector_layouts import VECTOR_BYTES
 
 if TYPE_CHECKING:
-    from emu.scalar.hart import Hart
-    from emu.vector.processor import Processor
+    from macaw.emu.scalar.hart import Hart
+    from macaw.emu.vector.processor import Processor
 
 _TRAFFIC = ("external_reads", "external_writes", "external_partial", "external_blocked")
 # What a function that counts tells of them.

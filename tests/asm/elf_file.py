@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from asm import elf
-from asm.program import Program, Section, Symbol, Tensor
+from macaw.asm import elf
+from macaw.asm.program import Program, Section, Symbol, Tensor
 
 # addi ra, zero, 0; addi a0, zero, 0; addi a7, zero, 93; ecall; dma.copy zero, zero
 CODE = struct.pack("<5I", 0x00000093, 0x00000513, 0x05D00893, 0x00000073, 0x0000000B)

@@ -24,9 +24,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError, Diagnostic
-from asm.program import Program
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError, Diagnostic
+from macaw.asm.program import Program
 
 _EXPECTATION = re.compile(r"#! (\w+) (.*?)\s*$")
 _PLACE = re.compile(r"(?:([\w./]+):(?=\d+:))?(?:(\d+):)?(\d+)-(\d+): (.*)")

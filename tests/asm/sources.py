@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from isa import pe, registry
-from isa.kinds import Choice, Flag, Immediate, Kind, Letters, Named, Register
-from isa.rows import Instruction
+from macaw.isa import pe, registry
+from macaw.isa.kinds import Choice, Flag, Immediate, Kind, Letters, Named, Register
+from macaw.isa.rows import Instruction
 
 CP = registry.core("cp")
 LABELS = ("first", "middle", "last")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm import elf, expansion
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError, render, to_json
-from asm.source import Source
+from macaw.asm import elf, expansion
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError, render, to_json
+from macaw.asm.source import Source
 from tests.fuzzing import fuzz
 
 pytestmark = pytest.mark.once

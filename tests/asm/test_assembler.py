@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from asm import elf
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError
-from asm.source import Source
-from isa import config
+from macaw.asm import elf
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.source import Source
+from macaw.isa import config
 
 ROOT = Path(__file__).parents[2]
 
@@ -187,7 +187,7 @@ def test_a_matrix_in_rounds_over_two_rows_has_its_places() -> None:
 
 def test_the_assembler_needs_no_numpy() -> None:
     code = (
-        "import sys; from asm.assembler import assemble; assemble('tests/asm/ok/layer.s');"
+        "import sys; from macaw.asm.assembler import assemble; assemble('tests/asm/ok/layer.s');"
         "assert 'numpy' not in sys.modules; assert 'rich' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

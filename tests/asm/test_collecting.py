@@ -6,10 +6,10 @@ import gc
 
 import pytest
 
-from asm.assembler import assemble
-from asm.collecting import collecting_seldom
-from asm.diagnostics import AssemblyError
-from asm.source import Source
+from macaw.asm.assembler import assemble
+from macaw.asm.collecting import collecting_seldom
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.source import Source
 
 
 @pytest.mark.parametrize("text", [".core cp\nnop\n", "wrong"])

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm import syntax
-from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, assemble
-from asm.data import DataError
-from asm.diagnostics import AssemblyError, Diagnostic
-from asm.files import FileError
-from asm.floats import FloatError
-from asm.layout import LayoutError
-from asm.parser import parse
-from asm.report import Report
-from asm.site import Site
-from asm.source import Source, SourceText, logical_lines
-from isa import registry
-from isa.model import Core
+from macaw.asm import syntax
+from macaw.asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, assemble
+from macaw.asm.data import DataError
+from macaw.asm.diagnostics import AssemblyError, Diagnostic
+from macaw.asm.files import FileError
+from macaw.asm.floats import FloatError
+from macaw.asm.layout import LayoutError
+from macaw.asm.parser import parse
+from macaw.asm.report import Report
+from macaw.asm.site import Site
+from macaw.asm.source import Source, SourceText, logical_lines
+from macaw.isa import registry
+from macaw.isa.model import Core
 from tests.asm import expectations
 from tests.fuzzing import fuzz
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.lib import format as npy_format
 
-from asm import data, files, floats
-from asm.assembler import assemble
-from asm.data import DataError, read_npy
-from asm.diagnostics import AssemblyError
-from asm.forms.pe.sparse import sparse
-from asm.source import Source
+from macaw.asm import data, files, floats
+from macaw.asm.assembler import assemble
+from macaw.asm.data import DataError, read_npy
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.forms.pe.sparse import sparse
+from macaw.asm.source import Source
 from tests.fuzzing import fuzz, properties
 
 DTYPES = [
@@ -271,7 +271,7 @@ def test_a_file_that_is_too_long_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     np.save(tmp_path / "a.npy", np.zeros(100, np.int8))
-    monkeypatch.setattr("asm.data_directives.MAX_BYTES", 50)
+    monkeypatch.setattr("macaw.asm.data_directives.MAX_BYTES", 50)
     assert (
         error_of('.npy "a.npy"', tmp_path) == "'a.npy' cannot be read: it is longer than 50 bytes"
     )

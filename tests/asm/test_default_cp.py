@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
-from asm.forms.cp import Command
+from macaw.asm.forms.cp import Command
 
 
 def test_the_walk_compares_with_the_numbers_of_the_commands():
-    text = (files("asm.forms") / "default_cp.s").read_text("utf-8")
+    text = (files("macaw.asm.forms") / "default_cp.s").read_text("utf-8")
     found = re.findall(r"li +t1, (\d+)\n +beq +t0, t1, default\.(\w+)\n", text)
     found += [("0", name) for name in re.findall(r"beq .*\ndefault\.(\w+):", text)]  # falls through
     assert {name: int(number) for number, name in found} == {

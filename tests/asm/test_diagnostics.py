@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from asm.assembler import assemble
-from asm.diagnostics import (
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import (
     AssemblyError,
     Diagnostic,
     Link,
@@ -19,7 +19,7 @@ from asm.diagnostics import (
     render,
     to_json,
 )
-from asm.source import Source, SourceText, logical_lines
+from macaw.asm.source import Source, SourceText, logical_lines
 
 
 def diagnose(text: str) -> AssemblyError:

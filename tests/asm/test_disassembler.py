@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from asm.disassembler import DisassemblyError, disassemble
-from asm.disassembly.data import chunk
-from asm.program import Program, Section, Symbol, Tensor
-from isa import codec, config, pe, registry
+from macaw.asm.disassembler import DisassemblyError, disassemble
+from macaw.asm.disassembly.data import chunk
+from macaw.asm.program import Program, Section, Symbol, Tensor
+from macaw.isa import codec, config, pe, registry
 
 
 def words(*values: int) -> bytes:
@@ -368,11 +368,11 @@ def test_one_core_alone() -> None:
 
 def test_the_disassembler_is_light() -> None:
     script = (
-        "import sys, asm.disassembler, asm.elf\n"
-        "from asm.program import Program, Section\n"
+        "import sys, macaw.asm.disassembler, macaw.asm.elf\n"
+        "from macaw.asm.program import Program, Section\n"
         "part = Section('.pe.0', 'pe', 0, 0x10000000, 0x80000000, bytes(8), 8, 4, 'a')\n"
-        "asm.disassembler.disassemble(Program(sections=(part,)))\n"
-        "asm.disassembler.disassemble(Program(sections=(part,)), raw=True)\n"
+        "macaw.asm.disassembler.disassemble(Program(sections=(part,)))\n"
+        "macaw.asm.disassembler.disassemble(Program(sections=(part,)), raw=True)\n"
         "heavy = {'numpy', 'lark', 'prompt_toolkit', 'rich', 'click'} & set(sys.modules)\n"
         "sys.exit(', '.join(heavy) or 0)\n"
     )

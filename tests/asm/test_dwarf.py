@@ -16,13 +16,13 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm import dwarf, dwarf_read, elf
-from asm.assembler import assemble
-from asm.diagnostics import printable_name
-from asm.elf_format import ElfError
-from asm.lines import Line, LineTable
-from asm.program import Program, Section
-from asm.source import Source
+from macaw.asm import dwarf, dwarf_read, elf
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import printable_name
+from macaw.asm.elf_format import ElfError
+from macaw.asm.lines import Line, LineTable
+from macaw.asm.program import Program, Section
+from macaw.asm.source import Source
 from tests.asm.gnu_tools import output, tool
 from tests.fuzzing import fuzz, properties
 
@@ -452,7 +452,7 @@ def test_damaged_bytes_are_lines_or_a_clear_error(data: st.DataObject) -> None:
 
 def _with_section(name: str, kind: int = 1, flags: int = 0) -> bytes:
     """The file of a small program; the header of .debug_line or .debug_info changed."""
-    from asm.elf_format import FILE_HEADER, SECTION_HEADER, FileHeader, SectionHeader
+    from macaw.asm.elf_format import FILE_HEADER, SECTION_HEADER, FileHeader, SectionHeader
 
     data = bytearray(elf.write(Program(sections=AREAS, lines=TABLE)))
     header = FileHeader(*FILE_HEADER.unpack_from(data))
@@ -481,8 +481,8 @@ def test_debug_sections_that_cannot_be() -> None:
 
 _BUILD = """
 import hashlib, sys
-from asm import elf
-from asm.assembler import assemble
+from macaw.asm import elf
+from macaw.asm.assembler import assemble
 for name in sys.argv[1:]:
     print(hashlib.sha256(elf.write(assemble(name))).hexdigest())
 """

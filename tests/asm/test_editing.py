@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from asm.editing import Document, Suggestion
-from asm.formatter import formatted
-from isa import registry
+from macaw.asm.editing import Document, Suggestion
+from macaw.asm.formatter import formatted
+from macaw.isa import registry
 
 TEXT = """\
         .device tiny                    # the smallest

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm import elf
-from asm.assembler import assemble
-from asm.program import Program, Section, Symbol, Tensor
-from asm.source import Source
+from macaw.asm import elf
+from macaw.asm.assembler import assemble
+from macaw.asm.program import Program, Section, Symbol, Tensor
+from macaw.asm.source import Source
 from tests.asm.elf_file import CODE, FILE, PROGRAM
 from tests.asm.gnu_tools import output
 from tests.fuzzing import properties

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from asm import elf
-from asm.elf_format import (
+from macaw.asm import elf
+from macaw.asm.elf_format import (
     FILE_HEADER,
     SEGMENT,
     FileHeader,
     Segment,
 )
-from asm.program import Program
+from macaw.asm.program import Program
 from tests.asm.elf_file import refused
 from tests.asm.gnu_tools import tool
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm import elf, elf_note
-from asm.elf_format import (
+from macaw.asm import elf, elf_note
+from macaw.asm.elf_format import (
     FILE_HEADER,
     SECTION_HEADER,
     SEGMENT,

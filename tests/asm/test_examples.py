@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from asm import reference
-from asm.assembler import Source, assemble
-from asm.program import Program
-from emu.scalar.timing import Timing
-from isa import codec, config, pe, registry
-from isa.pe import PACKET, SEQUENCE
-from isa.rows import Instruction, Pseudo
+from macaw.asm import reference
+from macaw.asm.assembler import Source, assemble
+from macaw.asm.program import Program
+from macaw.emu.scalar.timing import Timing
+from macaw.isa import codec, config, pe, registry
+from macaw.isa.pe import PACKET, SEQUENCE
+from macaw.isa.rows import Instruction, Pseudo
 from tests.asm.gnu import live, tools_missing
 
 FOLDER = Path(__file__).parent / "ok"  # where weights.npy is

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm import expansion
-from asm.arguments import Squeezed
-from asm.assembler import analyse, assemble
-from asm.diagnostics import AssemblyError, render, to_json
-from asm.source import Source
+from macaw.asm import expansion
+from macaw.asm.arguments import Squeezed
+from macaw.asm.assembler import analyse, assemble
+from macaw.asm.diagnostics import AssemblyError, render, to_json
+from macaw.asm.source import Source
 from tests.asm import gnu
 from tests.asm.test_corpus import OK, TEXTUAL, source
 from tests.fuzzing import fuzz

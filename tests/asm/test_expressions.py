@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError
-from asm.source import Source
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.source import Source
 from tests.fuzzing import fuzz, properties
 
 pytestmark = pytest.mark.once

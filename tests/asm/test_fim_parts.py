@@ -7,14 +7,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from asm.assembler import Source, assemble
-from asm.diagnostics import AssemblyError
-from asm.disassembler import disassemble
-from asm.formatter import formatted
-from asm.forms.fim.tiles import tiled, untiled
-from isa import codec
-from isa.fim import CORE
-from isa.fim_circuit import FUNCTION_NAMES, FUNCTIONS, OPERATIONS
+from macaw.asm.assembler import Source, assemble
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.disassembler import disassemble
+from macaw.asm.formatter import formatted
+from macaw.asm.forms.fim.tiles import tiled, untiled
+from macaw.isa import codec
+from macaw.isa.fim import CORE
+from macaw.isa.fim_circuit import FUNCTION_NAMES, FUNCTIONS, OPERATIONS
 from tests.asm.sources import operand
 
 LAYOUTS = ("elementwise", "dot", "outer", "tensor")

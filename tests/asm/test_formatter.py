@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError
-from asm.formatter import formatted
-from asm.parser import parse
-from asm.source import Source, SourceText, logical_lines
-from asm.syntax import Mistake, unplaced
-from asm.unchanged import same_program, same_tokens
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.formatter import formatted
+from macaw.asm.parser import parse
+from macaw.asm.source import Source, SourceText, logical_lines
+from macaw.asm.syntax import Mistake, unplaced
+from macaw.asm.unchanged import same_program, same_tokens
 from tests.asm import sources
 from tests.fuzz.source_text import PIECES
 from tests.fuzzing import EXAMPLES, fuzz

@@ -8,8 +8,8 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from asm.assembler import assemble
-from asm.source import Source
+from macaw.asm.assembler import assemble
+from macaw.asm.source import Source
 from tests.asm import gnu, programs
 
 CASES = gnu.cases()

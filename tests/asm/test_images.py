@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm import elf, images
-from asm.assembler import assemble
-from asm.images import ImageError
-from asm.program import Program, Section
-from asm.source import Source
+from macaw.asm import elf, images
+from macaw.asm.assembler import assemble
+from macaw.asm.images import ImageError
+from macaw.asm.program import Program, Section
+from macaw.asm.source import Source
 from macaw.commands import asm as command
 from tests.asm.gnu_tools import tool
 from tests.fuzzing import properties

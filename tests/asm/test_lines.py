@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm.lines import Line, LineTable
+from macaw.asm.lines import Line, LineTable
 from tests.fuzzing import properties
 
 LINES = st.builds(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from asm import listing
-from asm.assembler import assemble
-from asm.program import Program
-from asm.source import Source
+from macaw.asm import listing
+from macaw.asm.assembler import assemble
+from macaw.asm.program import Program
+from macaw.asm.source import Source
 from tests.asm.gnu_tools import tool
 
 HERE = Path(__file__).parent

@@ -5,10 +5,10 @@ from textwrap import indent
 
 import pytest
 
-from asm.data_directives import DATA
-from asm.directives import COMMON
-from asm.includes import TEXTUAL
-from isa.registry import cores
+from macaw.asm.data_directives import DATA
+from macaw.asm.directives import COMMON
+from macaw.asm.includes import TEXTUAL
+from macaw.isa.registry import cores
 
 MANUAL = Path(__file__).parents[2] / "docs" / "language.md"
 NAMES = [row.name for row in (*COMMON, *DATA, *TEXTUAL)] + [

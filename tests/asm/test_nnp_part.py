@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asm import elf, elf_note
-from asm.assembler import assemble
-from asm.disassembler import disassemble
-from asm.editing import Document
-from asm.elf_format import ElfError
-from asm.formatter import formatted
-from asm.program import Hint, Program
-from asm.source import Source
-from isa import codec
-from isa.nnp import BEGIN, BETWEEN, CORE, FINISH, STAGE, STEPS
-from isa.nnp_layouts import TILE
-from isa.rows import Instruction, Pseudo
+from macaw.asm import elf, elf_note
+from macaw.asm.assembler import assemble
+from macaw.asm.disassembler import disassemble
+from macaw.asm.editing import Document
+from macaw.asm.elf_format import ElfError
+from macaw.asm.formatter import formatted
+from macaw.asm.program import Hint, Program
+from macaw.asm.source import Source
+from macaw.isa import codec
+from macaw.isa.nnp import BEGIN, BETWEEN, CORE, FINISH, STAGE, STEPS
+from macaw.isa.nnp_layouts import TILE
+from macaw.isa.rows import Instruction, Pseudo
 from tests.asm import nnp_sources
 from tests.fuzzing import EXAMPLES, properties
 

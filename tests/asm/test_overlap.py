@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asm.forms.pe.results import overlap
+from macaw.asm.forms.pe.results import overlap
 
 
 @settings(max_examples=300)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asm import grammar, plain
-from asm.source import SourceText, logical_lines
-from asm.syntax import Mistake
 from benchmarks.sources import assembly
+from macaw.asm import grammar, plain
+from macaw.asm.source import SourceText, logical_lines
+from macaw.asm.syntax import Mistake
 from tests.fuzzing import EXAMPLES, fuzz
 
 HERE = Path(__file__).parent
@@ -90,5 +90,5 @@ def test_a_plain_program_loads_no_grammar(tmp_path: Path) -> None:
     arguments = [sys.executable, "-c", code, "asm", str(source), "-o", str(tmp_path / "plain.elf")]
     done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
-    assert "asm.assembler" in loaded
+    assert "macaw.asm.assembler" in loaded
     assert not {"lark", "numpy", "rich", "prompt_toolkit"} & set(loaded)

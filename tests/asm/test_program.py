@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asm.program import Line, Program, Section, Symbol, Tensor, natural_sizes
+from macaw.asm.program import Line, Program, Section, Symbol, Tensor, natural_sizes
 
 
 def section(name: str, address: int, size: int, core: str | None = None) -> Section:

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from asm import elf
-from asm.assembler import assemble
-from asm.disassembler import disassemble
-from asm.program import Program, Section, Symbol
-from asm.source import Source
-from isa.memory_map import EXTERNAL, INSTRUCTIONS
-from isa.trace import csrs
+from macaw.asm import elf
+from macaw.asm.assembler import assemble
+from macaw.asm.disassembler import disassemble
+from macaw.asm.program import Program, Section, Symbol
+from macaw.asm.source import Source
+from macaw.isa.memory_map import EXTERNAL, INSTRUCTIONS
+from macaw.isa.trace import csrs
 from tests.asm import sources
 from tests.asm.test_disassembler import code, image, label, words
 from tests.fuzzing import EXAMPLES, fuzz

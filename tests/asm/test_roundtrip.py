@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asm import elf
-from asm.assembler import assemble
-from asm.disassembler import disassemble
-from asm.formatter import formatted
-from asm.source import Source
-from isa import config
+from macaw.asm import elf
+from macaw.asm.assembler import assemble
+from macaw.asm.disassembler import disassemble
+from macaw.asm.formatter import formatted
+from macaw.asm.source import Source
+from macaw.isa import config
 from tests.asm import sources
 from tests.fuzzing import properties
 

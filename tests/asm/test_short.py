@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asm import assembler, elf, short
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError
-from asm.source import Source
 from benchmarks.sources import assembly
-from isa import registry
-from isa.config import Configuration, load
-from isa.kinds import Immediate, Kind, Letters, Named
-from isa.rows import Row
+from macaw.asm import assembler, elf, short
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.source import Source
+from macaw.isa import registry
+from macaw.isa.config import Configuration, load
+from macaw.isa.kinds import Immediate, Kind, Letters, Named
+from macaw.isa.rows import Row
 from tests.fuzzing import EXAMPLES, fuzz
 
 pytestmark = pytest.mark.once

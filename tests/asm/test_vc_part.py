@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import macaw
-from asm.assembler import assemble
-from asm.disassembler import disassemble
-from asm.source import Source
+from macaw.asm.assembler import assemble
+from macaw.asm.disassembler import disassemble
+from macaw.asm.source import Source
 
 END = "        li      a7, 93\n        li      a0, 0\n        ecall\n"
 STORE = f"        la      t1, y\n        sw      t0, (t1)\n{END}"

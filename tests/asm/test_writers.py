@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from asm.forms.pe.writers import Move, first_alone, move
-from isa.codec import decode
-from isa.pe import CORE, INSTRUCTION_BITS, REDUCTIONS
+from macaw.asm.forms.pe.writers import Move, first_alone, move
+from macaw.isa.codec import decode
+from macaw.isa.pe import CORE, INSTRUCTION_BITS, REDUCTIONS
 from tests.emu.pe_builder import Unit, instruction
 
 CLUSTERS, PES = 2, 4

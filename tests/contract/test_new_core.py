@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adding-a-core.md").read_text("utf-8")
-PACKAGES = ("isa", "asm", "emu", "debugger", "lower", "macaw")
+ROOMS = ("isa", "asm", "emu", "debugger", "src")
 CODE = r"\n\n```(?:python)?\n(.*?)```"
 
 
@@ -35,8 +35,8 @@ class Tree:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         # Compiled files come along and stay good, as times are copied too.
-        for name in (*PACKAGES, "docs"):
-            shutil.copytree(ROOT / name, folder / name)
+        for name in (*ROOMS, "docs"):
+            shutil.copytree(ROOT / name, folder / name, symlinks=True)
 
     def write(self, name: str, text: str) -> None:
         place = self.folder / name
@@ -48,7 +48,10 @@ class Tree:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Python in the tree, which alone is imported."""
-        variables = {**os.environ, "PYTHONPATH": str(self.folder)}
+        variables = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(self.folder / "src"), str(self.folder))),
+        }
         return subprocess.run(
             [sys.executable, *words],
             cwd=self.folder,
@@ -112,7 +115,7 @@ def test_it_runs_and_tells_its_listeners(tree: Tree):
         tree.python("""
             import json
             import macaw
-            from emu.device import Device
+            from macaw.emu.device import Device
             from macaw.running import configuration_of, registers
 
             program = macaw.assemble("tally.s")

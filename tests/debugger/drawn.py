@@ -11,9 +11,9 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import DummyInput
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from debugger.commands.interpreter import Interpreter
-from debugger.screen.application import Screen
-from debugger.views.room import UNICODE
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.screen.application import Screen
+from macaw.debugger.views.room import UNICODE
 from macaw.debugging import DebuggerFiles
 
 

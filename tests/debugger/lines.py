@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from debugger.commands.table import COMMANDS
-from debugger.commands.usage import pieces
-from debugger.layout import NAMES, PANELS
+from macaw.debugger.commands.table import COMMANDS
+from macaw.debugger.commands.usage import pieces
+from macaw.debugger.layout import NAMES, PANELS
 
 _DIGITS = "9" * 5000  # more than Python reads
 _E = (

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from emu.core import NEVER
-from emu.device import Device
+from macaw.emu.core import NEVER
+from macaw.emu.device import Device
 from macaw.running import configuration_of
 
 BREAKS = ("break", "tbreak")

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from asm.program import Program
-from debugger.session import Session
 from macaw import api
+from macaw.asm.program import Program
+from macaw.debugger.session import Session
 from macaw.running import configuration_of
 from tests.macaw.conftest import ROOT
 
@@ -38,7 +38,7 @@ def session(folder: str, engine: str = "fast", **more: Any) -> Session:
 
 def of_source(text: str, engine: str = "fast", **more: Any) -> Session:
     """A session of a source's text."""
-    from asm.source import Source
+    from macaw.asm.source import Source
 
     program = api.assemble(Source(text, "test.s"), device="tiny")
     return Session(program, configuration_of(program), {}, engine, **more)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from debugger.commands.interpreter import Interpreter
-from debugger.gathering import Gatherer
-from debugger.views.composing import Composer
-from debugger.views.room import UNICODE
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.gathering import Gatherer
+from macaw.debugger.views.composing import Composer
+from macaw.debugger.views.room import UNICODE
 from macaw.debugging import DebuggerFiles
 
 GOLDENS = Path(__file__).parent / "screens"

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from debugger.points import PointError
-from emu.engines import ENGINES
+from macaw.debugger.points import PointError
+from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 
 pytestmark = pytest.mark.once

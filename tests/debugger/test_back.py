@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from debugger.history import START, History
-from emu.engines import ENGINES
+from macaw.debugger.history import START, History
+from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 
 pytestmark = pytest.mark.once

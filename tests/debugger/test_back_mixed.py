@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debugger.session import Session
-from debugger.stops import SessionError
-from emu.device import Device
-from emu.engines import ENGINES
 from macaw import api
+from macaw.debugger.session import Session
+from macaw.debugger.stops import SessionError
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
 from macaw.running import configuration_of
 from tests.debugger.programs import loaded, of_source
 from tests.debugger.test_lines import SOURCE

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.commands.text import shown
-from debugger.expressions import ExpressionError
-from emu.engines import ENGINES
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.text import shown
+from macaw.debugger.expressions import ExpressionError
 from macaw.debugging import DebuggerFiles
+from macaw.emu.engines import ENGINES
 from tests.debugger.programs import session
 
 # The numbers that seed 000 ¶89, ¶95 and ¶98 give to the parts of a PE.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from asm.source import Source
-from debugger.commands.text import hit_text
-from debugger.session import Session
-from emu.engines import ENGINES
 from macaw import api
+from macaw.asm.source import Source
+from macaw.debugger.commands.text import hit_text
+from macaw.debugger.session import Session
+from macaw.emu.engines import ENGINES
 from macaw.running import configuration_of
 from tests.debugger.programs import loaded, of_source, session
 from tests.debugger.test_points import going

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from debugger.commands.interpreter import LONGEST, Interpreter
-from debugger.commands.table import COMMANDS, GROUPS, find
-from debugger.commands.text import shown
-from debugger.commands.usage import UsageError, expected, match, pieces
+from macaw.debugger.commands.interpreter import LONGEST, Interpreter
+from macaw.debugger.commands.table import COMMANDS, GROUPS, find
+from macaw.debugger.commands.text import shown
+from macaw.debugger.commands.usage import UsageError, expected, match, pieces
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source
 from tests.debugger.test_session import LOOP

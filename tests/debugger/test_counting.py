@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.gathering import Gatherer
-from isa.trace import GROUP
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.gathering import Gatherer
 from macaw.debugging import DebuggerFiles
+from macaw.isa.trace import GROUP
 from tests.debugger.programs import of_source
 
 SOURCE = """

@@ -9,8 +9,8 @@ from prompt_toolkit.utils import get_cwidth
 from rich.cells import cell_len
 from wcwidth import wcwidth
 
-from debugger.screen.keys import bar
-from debugger.views.room import ASCII, UNICODE
+from macaw.debugger.screen.keys import bar
+from macaw.debugger.views.room import ASCII, UNICODE
 from tests.debugger.drawn import drawn, styles
 from tests.debugger.programs import session
 from tests.debugger.screens import GOLDENS

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asm import expressions as of_sources
-from asm.elf import write as write_elf
-from debugger import grammar
-from debugger.expressions import ExpressionError, compiled
-from debugger.session import Session
-from emu.engines import ENGINES
 from macaw import api
+from macaw.asm import expressions as of_sources
+from macaw.asm.elf import write as write_elf
+from macaw.debugger import grammar
+from macaw.debugger.expressions import ExpressionError, compiled
+from macaw.debugger.session import Session
+from macaw.emu.engines import ENGINES
 from macaw.running import configuration_of
 from tests.debugger.programs import of_source, session
 

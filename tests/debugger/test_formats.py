@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.session import Session
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.session import Session
 from macaw.debugging import DebuggerFiles
 from macaw.fim_tiles import untiled
 from tests.debugger.programs import of_source

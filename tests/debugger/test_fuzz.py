@@ -15,9 +15,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from debugger.commands.text import shown
-from debugger.session import Session
-from debugger.views.room import ASCII
+from macaw.debugger.commands.text import shown
+from macaw.debugger.session import Session
+from macaw.debugger.views.room import ASCII
 from macaw.running import configuration_of
 from tests.debugger.lines import lines
 from tests.debugger.programs import of_source

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.places import places
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.places import places
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import session
 

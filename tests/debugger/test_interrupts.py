@@ -8,8 +8,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.screen.worker import Worker
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.screen.worker import Worker
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.test_points import LOOP

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.frames import frames
-from debugger.stops import SessionError
-from emu.engines import ENGINES
+from macaw.debugger.frames import frames
+from macaw.debugger.stops import SessionError
+from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source
 
 SOURCE = """

@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.commands.text import shown, table_lines, value_lines
-from debugger.gathering import Gatherer
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.text import shown, table_lines, value_lines
+from macaw.debugger.gathering import Gatherer
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.layout import Arrangement
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.layout import Arrangement
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.test_session import LOOP

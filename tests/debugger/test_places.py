@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from debugger.places import Place, PlaceError, compact, places
-from emu.device import Device
-from isa.config import load
+from macaw.debugger.places import Place, PlaceError, compact, places
+from macaw.emu.device import Device
+from macaw.isa.config import load
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from debugger.commands.text import hit_text
-from debugger.points import PointError
-from emu.engines import ENGINES
+from macaw.debugger.commands.text import hit_text
+from macaw.debugger.points import PointError
+from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 
 LOOP = """

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.commands.saving import HEAD, SESSION
-from debugger.places import compact, places
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.saving import HEAD, SESSION
+from macaw.debugger.places import compact, places
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 

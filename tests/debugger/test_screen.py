@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.commands.text import stop_lines
-from debugger.screen.control import COLOURS, style_of
-from debugger.screen.keys import KEYS, bar
-from debugger.screen.worker import Worker
-from debugger.views.room import ASCII, BAD, FADING, FAINT
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.text import stop_lines
+from macaw.debugger.screen.control import COLOURS, style_of
+from macaw.debugger.screen.keys import KEYS, bar
+from macaw.debugger.screen.worker import Worker
+from macaw.debugger.views.room import ASCII, BAD, FADING, FAINT
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.test_session import LOOP

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from debugger.places import PlaceError
-from debugger.stops import SessionError
-from emu.engines import ENGINES
+from macaw.debugger.places import PlaceError
+from macaw.debugger.stops import SessionError
+from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 
 LOOP = """

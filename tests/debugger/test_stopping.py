@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.commands.text import shown
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.text import shown
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source
 from tests.debugger.test_points import LOOP

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from debugger.points import PointError
-from emu.device import Device
-from emu.engines import ENGINES
+from macaw.debugger.points import PointError
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
 from macaw.running import configuration_of
 from tests.debugger.programs import loaded, of_source, session
 from tests.debugger.test_lines import SOURCE, line_of

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from debugger.commands.interpreter import split
-from debugger.commands.table import COMMANDS, CommandError, find
-from debugger.commands.usage import pieces
 from macaw import console
 from macaw.commands.debug import _batch
+from macaw.debugger.commands.interpreter import split
+from macaw.debugger.commands.table import COMMANDS, CommandError, find
+from macaw.debugger.commands.usage import pieces
 from macaw.errors import DONE, FAILED
 from macaw.running import Streams
 from tests.debugger.transcripts import KEPT, PROMPT, TRANSCRIPTS, Heard

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from debugger.frame import OLD, Frame, Queue, Register, Written, visible
-from debugger.layout import LAYOUTS, MOST, NAMES, PANELS, SENTENCE, Arrangement, divided
-from debugger.views import VIEWS, draw
-from debugger.views.composing import Composer
-from debugger.views.room import ASCII, UNICODE, Room, spark
+from macaw.debugger.frame import OLD, Frame, Queue, Register, Written, visible
+from macaw.debugger.layout import LAYOUTS, MOST, NAMES, PANELS, SENTENCE, Arrangement, divided
+from macaw.debugger.views import VIEWS, draw
+from macaw.debugger.views.composing import Composer
+from macaw.debugger.views.room import ASCII, UNICODE, Room, spark
 from tests.debugger.programs import of_source, session
 from tests.debugger.screens import GOLDENS, Screen
 from tests.debugger.test_session import LOOP

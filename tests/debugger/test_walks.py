@@ -38,8 +38,8 @@ def test_the_oracle_sees_what_there_is_to_see():
 @pytest.mark.parametrize("spoil", ["look", "told", "watch"])
 def test_a_session_that_stops_elsewhere_is_found(spoil, monkeypatch):
     """A session that does not ask at the end of a step, asks twice, or forgets watches."""
-    from debugger.watches import Watches
-    from debugger.watching import Watching
+    from macaw.debugger.watches import Watches
+    from macaw.debugger.watching import Watching
 
     if spoil == "look":
         monkeypatch.setattr(Watching, "look", lambda self, core: None)

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from debugger.commands.interpreter import Interpreter
-from debugger.commands.text import hit_text
-from debugger.places import Place
-from debugger.points import PointError
-from emu.engines import ENGINES
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.text import hit_text
+from macaw.debugger.places import Place
+from macaw.debugger.points import PointError
 from macaw.debugging import DebuggerFiles
+from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 from tests.debugger.test_points import LOOP, going, stops
 

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from debugger.causes.record import CauseError
-from debugger.causes.showing import lines, tree
-from debugger.causes.values import why
-from debugger.commands.interpreter import Interpreter
-from debugger.commands.text import shown
+from macaw.debugger.causes.record import CauseError
+from macaw.debugger.causes.showing import lines, tree
+from macaw.debugger.causes.values import why
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.text import shown
 from macaw.debugging import DebuggerFiles
 from tests.debugger.asked import only
 from tests.debugger.programs import PROGRAMS, of_source, session
@@ -174,7 +174,7 @@ def test_a_run_that_is_too_long_or_interrupted_is_refused(monkeypatch):
     with pytest.raises(CauseError, match="could not be recorded: interrupted"):
         why(run, "y[0]")
     assert only(why(run, "y[0]")).value == 47
-    monkeypatch.setattr("debugger.causes.record.MOST", 10)
+    monkeypatch.setattr("macaw.debugger.causes.record.MOST", 10)
     run.stepc_back(1)
     with pytest.raises(CauseError, match="it has more than 10 accesses and steps"):
         why(run, "y[0]")
@@ -286,7 +286,7 @@ def test_a_value_of_many_steps_has_its_limits():
 
 
 def test_an_answer_has_a_bounded_number_of_causes(digits, monkeypatch):
-    monkeypatch.setattr("debugger.causes.showing.MOST", 50)
+    monkeypatch.setattr("macaw.debugger.causes.showing.MOST", 50)
 
     def count(items):
         return sum(1 + count(item.get("causes", ())) for item in items)

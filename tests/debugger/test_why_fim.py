@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from debugger.causes.record import CauseError
-from debugger.causes.values import why
+from macaw.debugger.causes.record import CauseError
+from macaw.debugger.causes.values import why
 from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import PROGRAMS, of_source, session
 

@@ -12,8 +12,8 @@ import shutil
 from functools import cache
 from pathlib import Path
 
-from debugger.commands.text import shown
 from macaw import api
+from macaw.debugger.commands.text import shown
 from macaw.debugging import interpreter
 from tests.debugger.programs import PROGRAMS, loaded
 

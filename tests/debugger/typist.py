@@ -9,9 +9,9 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from debugger.commands.interpreter import Interpreter
-from debugger.screen.application import Screen
-from debugger.views.room import UNICODE
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.screen.application import Screen
+from macaw.debugger.views.room import UNICODE
 from macaw.debugging import DebuggerFiles
 
 PATIENCE = 12  # seconds for what takes some milliseconds

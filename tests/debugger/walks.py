@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from debugger.session import Session
-from emu.engines import ENGINES
+from macaw.debugger.session import Session
+from macaw.emu.engines import ENGINES
 from macaw.running import configuration_of
 from tests.debugger.oracle import BREAKS, Oracle, Point, Trace
 from tests.debugger.test_back_mixed import program

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from docs import build
-from isa import pages, registry
-from isa.markdown import slug
+from macaw.isa import pages, registry
+from macaw.isa.markdown import slug
 
 FILES = build.made()
 REFERENCE = sorted(name for name in FILES if name.startswith("docs/isa/"))

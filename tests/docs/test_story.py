@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import macaw
-from debugger.causes.values import Cause, why
-from debugger.session import Session
 from docs.shown import ROOT, made, page
-from emu.engines import ENGINES
+from macaw.debugger.causes.values import Cause, why
+from macaw.debugger.session import Session
+from macaw.emu.engines import ENGINES
 from macaw.running import configuration_of
 from tests.programs.scripts import script
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from asm.editors import textmate
+from macaw.asm.editors import textmate
 from tests.editors.textmate import Engine
 from tests.editors.view import ROOT, samples
 

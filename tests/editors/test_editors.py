@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from asm.editors import textmate, vim, words
-from isa import registry
+from macaw.asm.editors import textmate, vim, words
+from macaw.isa import registry
 from tests.editors.textmate import Engine
 from tests.editors.view import ROOT, kinds, samples
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from pygments.lexers import get_lexer_by_name, guess_lexer_for_filename
 from pygments.token import Error, Keyword, Name, Number, String
 
-from asm.editors import lexer, words
-from asm.editors.lexer import MacawLexer
-from isa import registry
+from macaw.asm.editors import lexer, words
+from macaw.asm.editors.lexer import MacawLexer
+from macaw.isa import registry
 from tests.editors.view import kinds, samples
 
 KIND_OF = {

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from asm.assembler import DIRECTIVES, TEXT_DIRECTIVES
-from asm.operands import without_brackets
-from asm.parser import parse
-from asm.source import SourceText, logical_lines
-from asm.syntax import (
+from macaw.asm.assembler import DIRECTIVES, TEXT_DIRECTIVES
+from macaw.asm.operands import without_brackets
+from macaw.asm.parser import parse
+from macaw.asm.source import SourceText, logical_lines
+from macaw.asm.syntax import (
     Call,
     Group,
     Here,
@@ -31,11 +31,11 @@ from asm.syntax import (
     Text,
     map_children,
 )
-from isa import codec, config, registry
-from isa import kinds as isa_kinds
-from isa.kinds import Kind, Letters
-from isa.model import Core
-from isa.pe import ELEMENT_TYPES, MODES, SEGMENT_TYPES
+from macaw.isa import codec, config, registry
+from macaw.isa import kinds as isa_kinds
+from macaw.isa.kinds import Kind, Letters
+from macaw.isa.model import Core
+from macaw.isa.pe import ELEMENT_TYPES, MODES, SEGMENT_TYPES
 
 ROOT = Path(__file__).parents[2]
 IN_FILES = (isa_kinds.Register, isa_kinds.Named)  # kinds whose words are registers

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import emu.cp
-from asm.program import Program, Section
-from emu.cp.processor import Processor
-from emu.device import Builder, Device
-from isa import cp, scalar
-from isa.codec import encode, select
+import macaw.emu.cp
+from macaw.asm.program import Program, Section
+from macaw.emu.cp.processor import Processor
+from macaw.emu.device import Builder, Device
+from macaw.isa import cp, scalar
+from macaw.isa.codec import encode, select
 from tests.emu.toys import make
 
 TEXT = 0x10000
@@ -52,7 +52,7 @@ def machine(
 ) -> Device:
     """A device with the program loaded; changes are settings, `__` for the dot."""
     settings = {name.replace(".", "__"): value for name, value in COSTS.items()}
-    device = make(emu.cp.build, *others, **(settings | changes))
+    device = make(macaw.emu.cp.build, *others, **(settings | changes))
     text = code(source) if isinstance(source, str) else source
     device.load(program(text, *data))
     return device

@@ -1,4 +1,4 @@
-"""What was announced on a device, with what its cores remember: `debugger.causes.record`, bare."""
+"""What was announced on a device, with what its cores remember: `macaw.debugger.causes.record`, bare."""
 
 from __future__ import annotations
 

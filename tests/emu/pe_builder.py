@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emu.device import Builder, Device
-from emu.engines import ENGINES
-from emu.faults import Stop
-from emu.pe import build
-from emu.pe.row import Row
-from isa import codec
-from isa.config import Configuration
-from isa.pe import (
+from macaw.emu.device import Builder, Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.faults import Stop
+from macaw.emu.pe import build
+from macaw.emu.pe.row import Row
+from macaw.isa import codec
+from macaw.isa.config import Configuration
+from macaw.isa.pe import (
     CORE,
     DESTINATIONS,
     ELEMENTS,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from emu.faults import Fault
+from macaw.emu.faults import Fault
 from tests.emu.pe_builder import Steps, Unit
 
 LAYER = (

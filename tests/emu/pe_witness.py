@@ -1,7 +1,7 @@
 """A second, scalar model of the PEs' mac, written from the text of pe.md alone.
 
 One PE after the other, one entry after the other, in plain Python: nothing of
-`emu.pe` is used. It says what each PE's cycles are and what its accumulator holds.
+`macaw.emu.pe` is used. It says what each PE's cycles are and what its accumulator holds.
 """
 
 from __future__ import annotations

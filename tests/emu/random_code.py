@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from isa import cp
-from isa.codec import encode
-from isa.rows import Instruction
+from macaw.isa import cp
+from macaw.isa.codec import encode
+from macaw.isa.rows import Instruction
 
 EDGES = (0, 1, 2, 3, 31, 32, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000,
          0x80000001, 0xFFFF8000, 0xFFFFFF80, 0xFFFFFFFE, 0xFFFFFFFF, 0x55555555, 0xAAAAAAAA)  # fmt: skip

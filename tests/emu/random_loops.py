@@ -9,11 +9,11 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from isa import cp, vector
-from isa.codec import encode
-from isa.kinds import Flag, Immediate
-from isa.rows import Instruction
-from isa.vector_layouts import GENERAL, Order, Pair, VectorRegister
+from macaw.isa import cp, vector
+from macaw.isa.codec import encode
+from macaw.isa.kinds import Flag, Immediate
+from macaw.isa.rows import Instruction
+from macaw.isa.vector_layouts import GENERAL, Order, Pair, VectorRegister
 from tests.emu import random_code
 from tests.emu.random_code import BASE, POINTER, ROWS, Line, constant
 

@@ -23,7 +23,7 @@ def said(script: str, limit: int = LIMIT) -> str:
 def test_fifty_devices_one_after_the_other_fit_into_a_bounded_process() -> None:
     script = """
 from macaw import Device, configuration
-from emu.pages import ROOMS
+from macaw.emu.pages import ROOMS
 config, most = configuration("base"), 0
 for _ in range(50):
     device = Device(config)
@@ -40,7 +40,7 @@ def test_a_device_gives_its_memories_back() -> None:
     script = """
 import gc
 from macaw import Device, configuration
-from emu.pages import ROOMS
+from macaw.emu.pages import ROOMS
 device = Device(configuration("base"))
 assert ROOMS.bytes > 100 << 20
 del device

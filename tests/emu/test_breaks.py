@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from emu.breaks import Break
-from emu.engines import ENGINES
+from macaw.emu.breaks import Break
+from macaw.emu.engines import ENGINES
 from tests.emu import cp_machine, vc_machine
 from tests.emu.test_translation import device_of, made, said
 from tests.emu.toys import toy

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from asm.source import Source
-from emu.copies import original
-from emu.device import Device
-from emu.engines import ENGINES
 from macaw import api
+from macaw.asm.source import Source
+from macaw.emu.copies import original
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
 from macaw.running import configuration_of
 
 TEXT = """

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-import emu.cp
-from asm import elf
-from emu.device import Device
+import macaw.emu.cp
+from macaw.asm import elf
+from macaw.emu.device import Device
 from tests.emu.cp_machine import COSTS
 from tests.emu.toys import make
 
@@ -35,7 +35,7 @@ def compile_to(path: Path, level: str) -> None:
 
 def run(executable: Path) -> tuple[str, Device]:
     settings = {name.replace(".", "__"): value for name, value in COSTS.items()}
-    device = make(emu.cp.build, **settings)
+    device = make(macaw.emu.cp.build, **settings)
     device.load(elf.read(executable.read_bytes()))
     written: list[bytes] = []
     device.stdout = written.append

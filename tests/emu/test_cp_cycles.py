@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from emu.core import NEVER
-from isa import cp
+from macaw.emu.core import NEVER
+from macaw.isa import cp
 from tests.emu.cp_machine import TEXT, machine, processor, register
 from tests.emu.toys import EXTERNAL, UNIT, toy
 

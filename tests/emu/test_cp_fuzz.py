@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa import cp
+from macaw.isa import cp
 from tests.emu.cp_machine import machine
 from tests.emu.toys import EXTERNAL, UNIT, toy
 from tests.fuzzing import fuzz

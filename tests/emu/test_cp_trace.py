@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.device import Device
-from isa.codec import unpack
-from isa.trace import MAPPED_GROUPS, MAPPED_PARAMETERS, PARAMETERS, RECORD
+from macaw.emu.device import Device
+from macaw.isa.codec import unpack
+from macaw.isa.trace import MAPPED_GROUPS, MAPPED_PARAMETERS, PARAMETERS, RECORD
 from tests.emu.cp_machine import machine
 from tests.emu.toys import EXTERNAL, UNIT
 

@@ -171,11 +171,11 @@ def test_start_of_a_core_without_programs():
 
 @pytest.mark.parametrize("source", ["dma.copy a0, a1", "dma.wait zero"])
 def test_a_device_without_dma(source):
-    import emu.cp
+    import macaw.emu.cp
     from tests.emu.cp_machine import COSTS, code, program
 
     settings = {name.replace(".", "__"): value for name, value in COSTS.items()}
-    device = make(emu.cp.build, dma=False, **settings)
+    device = make(macaw.emu.cp.build, dma=False, **settings)
     device.load(program(code(source)))
     stop = device.run()
     assert str(stop.fault) == "cp: bad mask at 0x00010000, cycle 0: this device has no dma"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from asm.assembler import assemble
-from asm.source import Source
-from emu.device import Device
-from emu.engines import ENGINES
-from isa import config
+from macaw.asm.assembler import assemble
+from macaw.asm.source import Source
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.isa import config
 
 OLD, OTHER = 12, 10
 

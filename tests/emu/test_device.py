@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asm.program import Line, Program, Section, Tensor
-from emu import plain
-from emu.core import NEVER, Event
-from emu.device import Device
-from emu.faults import DeviceError, Stop
-from emu.state import StateError
+from macaw.asm.program import Line, Program, Section, Tensor
+from macaw.emu import plain
+from macaw.emu.core import NEVER, Event
+from macaw.emu.device import Device
+from macaw.emu.faults import DeviceError, Stop
+from macaw.emu.state import StateError
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, times, toy
 
 REGISTERS = 0x2000_0000

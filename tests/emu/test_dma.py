@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.device import Device
+from macaw.emu.device import Device
 from tests.emu.toys import EXTERNAL, HALF, UNIT, describe, make, times, toy
 
 AT = 0x8000  # of the first description, in local memory

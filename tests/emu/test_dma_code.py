@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from emu.device import Device
-from emu.engines import ENGINES
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
 from tests.emu.cp_machine import code, machine, register
 from tests.emu.toys import EXTERNAL, UNIT, describe
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emu.core import Core
-from emu.device import Builder, Device
-from emu.dma.cut import cut_of
-from emu.dma.transfer import Transfer
-from emu.engines import ENGINES
-from emu.faults import Stop
+from macaw.emu.core import Core
+from macaw.emu.device import Builder, Device
+from macaw.emu.dma.cut import cut_of
+from macaw.emu.dma.transfer import Transfer
+from macaw.emu.engines import ENGINES
+from macaw.emu.faults import Stop
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, times, toy
 from tests.emu.trace_witness import configure
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emu.core import Event
-from emu.device import Device
-from emu.dma.engine import Dma
-from emu.dma.fast import FastDma
-from emu.engines import ENGINES
-from emu.ports import ONCHIP, REGION_SHIFT
-from isa.dma import CORE
-from isa.memory_map import CORE_SHIFT, REGISTERS
-from isa.trace import GROUP, MAPPED_PARAMETERS, PARAMETERS
+from macaw.emu.core import Event
+from macaw.emu.device import Device
+from macaw.emu.dma.engine import Dma
+from macaw.emu.dma.fast import FastDma
+from macaw.emu.engines import ENGINES
+from macaw.emu.ports import ONCHIP, REGION_SHIFT
+from macaw.isa.dma import CORE
+from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
+from macaw.isa.trace import GROUP, MAPPED_PARAMETERS, PARAMETERS
 from tests.emu.test_dma_engines import alike, devices, said
 from tests.emu.test_windows import DEEP, INBOX, OUTBOX, copies, piped
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, toy

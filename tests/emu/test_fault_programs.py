@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 import macaw
-from isa import common, registry
 from macaw.cli import run_command
 from macaw.errors import RunError
+from macaw.isa import common, registry
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "faults"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from emu.faults import Fault, Stop
-from isa import common
+from macaw.emu.faults import Fault, Stop
+from macaw.isa import common
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, make, toy
 
 KINDS = {row.name for row in common.FAULTS}

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.device import Device
-from emu.engines import ENGINES
-from emu.faults import DeviceError
-from emu.jitter import Jitter
-from emu.state import StateError
-from isa import config
 from macaw import api, golden, running
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.faults import DeviceError
+from macaw.emu.jitter import Jitter
+from macaw.emu.state import StateError
+from macaw.isa import config
 
 pytestmark = pytest.mark.once
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from emu.device import Device
-from emu.pages import Pages
-from isa import config
+from macaw.emu.device import Device
+from macaw.emu.pages import Pages
+from macaw.isa import config
 
 
 @pytest.mark.parametrize("name", ["tiny", "base"])

@@ -1,4 +1,4 @@
-"""Helpers of emu.numerics against exact Python integers and fractions."""
+"""Helpers of macaw.emu.numerics against exact Python integers and fractions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emu import numerics
+from macaw.emu import numerics
 
 ALL_8 = np.arange(-128, 128, dtype=np.int64)
 ALL_16 = np.arange(-(1 << 15), 1 << 15, dtype=np.int64)

@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from emu.origins import Place
+from macaw.emu.origins import Place
 from tests.emu.pe_builder import Unit
 
 

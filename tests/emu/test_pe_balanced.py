@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.device import Device
-from emu.engines import ENGINES
-from emu.pe import build, fast
-from emu.pe.balanced import BalancedPlan, settle
-from isa.config import Configuration
-from isa.pe import END_OF_LIST
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.pe import build, fast
+from macaw.emu.pe.balanced import BalancedPlan, settle
+from macaw.isa.config import Configuration
+from macaw.isa.pe import END_OF_LIST
 from tests.emu.pe_builder import TINY, Machine, Unit
 from tests.emu.test_pe_engines import EXAMPLES, PAUSES, SEEDS, agree, differences, machines, said
 from tests.emu.test_pe_programs import contents

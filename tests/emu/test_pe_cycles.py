@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from isa.pe import PACKET, SEGMENT
+from macaw.isa.pe import PACKET, SEGMENT
 from tests.emu.pe_builder import Machine, Unit, record
 from tests.emu.toys import HALF, UNIT, toy
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from emu.device import Device, DeviceError
-from emu.engines import ENGINES
-from emu.faults import Stop
-from emu.pe import build
-from emu.pe.fast import FastRow
-from emu.pe.row import Row
-from isa.codec import unpack
-from isa.memory_map import UNITS
-from isa.pe import OUT, PACKET, SEGMENT
+from macaw.emu.device import Device, DeviceError
+from macaw.emu.engines import ENGINES
+from macaw.emu.faults import Stop
+from macaw.emu.pe import build
+from macaw.emu.pe.fast import FastRow
+from macaw.emu.pe.row import Row
+from macaw.isa.codec import unpack
+from macaw.isa.memory_map import UNITS
+from macaw.isa.pe import OUT, PACKET, SEGMENT
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.test_pe_programs import contents, program
 from tests.emu.test_pe_random import Layer, layers

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from isa.common import FAULTS as COMMON
-from isa.pe import FAULTS
+from macaw.isa.common import FAULTS as COMMON
+from macaw.isa.pe import FAULTS
 from tests.emu import pe_faults_of_packets, pe_faults_of_runs
 from tests.emu.pe_builder import Unit
 from tests.emu.pe_faults import BASE, CASES, fault_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from isa import codec
-from isa.pe import CORE, PACKET, SEGMENT, SEQUENCE
+from macaw.isa import codec
+from macaw.isa.pe import CORE, PACKET, SEGMENT, SEQUENCE
 from tests.emu.pe_builder import Unit, sequence
 
 LINES = "ld weights", "mac base=0 acc=0"

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from emu.faults import Stop
-from emu.pe.fast import FastRow
-from isa.pe import THEN
+from macaw.emu.faults import Stop
+from macaw.emu.pe.fast import FastRow
+from macaw.isa.pe import THEN
 from tests.emu.pe_builder import SUMS, Machine, Unit
 from tests.emu.test_pe_engines import contents, differences, machines, said
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from isa.pe import THEN
+from macaw.isa.pe import THEN
 from tests.emu.pe_builder import Machine, Unit
 
 STATES = {"sq": 0, "rq": 1, "sw": 2}

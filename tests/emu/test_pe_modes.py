@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from isa.pe import ACTIVATIONS, THEN
+from macaw.isa.pe import ACTIVATIONS, THEN
 from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit
 from tests.emu.test_pe_engines import agree, contents, machines, said
 

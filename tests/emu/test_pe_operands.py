@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emu.engines import ENGINES
+from macaw.emu.engines import ENGINES
 from tests.emu.pe_builder import Unit
 
 PES, CLUSTERS, BLOCK = 4, 2, 256  # of the tiny row; elements of a block of its input buffer

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emu.device import Device
-from emu.pe import build
-from isa import codec, common
-from isa.codec import decode
-from isa.pe import (
+from macaw.emu.device import Device
+from macaw.emu.pe import build
+from macaw.isa import codec, common
+from macaw.isa.codec import decode
+from macaw.isa.pe import (
     CORE,
     CYCLE_CLASSES,
     ELEMENTS,

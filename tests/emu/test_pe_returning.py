@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from isa.pe import ACCUMULATORS, BLOCKS
+from macaw.isa.pe import ACCUMULATORS, BLOCKS
 from tests.emu.pe_builder import Unit
 from tests.emu.test_pe_engines import differences, fast_row, hook, machines, said
 from tests.emu.test_pe_programs import contents

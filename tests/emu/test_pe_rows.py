@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emu import recordings
-from emu.pe.state import DONE, RUNNING, WAITING
-from emu.state import Change
-from isa import codec
-from isa.pe import CORE, DESTINATIONS, FUNCTIONS, INSTRUCTIONS, PE_COUNTERS, ROW_COUNTERS
-from isa.rows import Instruction
+from macaw.emu import recordings
+from macaw.emu.pe.state import DONE, RUNNING, WAITING
+from macaw.emu.state import Change
+from macaw.isa import codec
+from macaw.isa.pe import CORE, DESTINATIONS, FUNCTIONS, INSTRUCTIONS, PE_COUNTERS, ROW_COUNTERS
+from macaw.isa.rows import Instruction
 from tests.emu.pe_builder import Machine, Unit, instruction
 
 # What holds operands and results, by the word of the table; accumulators and blocks have numbers.

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from emu.numerics import fixed_point, sigmoid
-from isa.pe import ACTIVATIONS
+from macaw.emu.numerics import fixed_point, sigmoid
+from macaw.isa.pe import ACTIVATIONS
 from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit
 from tests.emu.test_pe_loops import ones, starts
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from emu.pe import operands
-from emu.pe.commands import BY_ROW
-from emu.pe.expansion import Expansion
-from emu.pe.sequence import UNIT_OF
-from isa.pe import COMMANDS, INSTRUCTIONS, PAYLOADS
+from macaw.emu.pe import operands
+from macaw.emu.pe.commands import BY_ROW
+from macaw.emu.pe.expansion import Expansion
+from macaw.emu.pe.sequence import UNIT_OF
+from macaw.isa.pe import COMMANDS, INSTRUCTIONS, PAYLOADS
 
 
 def test_every_command_has_its_meaning():

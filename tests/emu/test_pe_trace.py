@@ -12,17 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emu.core import Event
-from emu.device import Device
-from emu.pe import ENGINES
-from emu.pe.fast import FastRow
-from emu.pe.row import Row
-from emu.pe.state import MAC, RUNNING, STORE
-from emu.ports import Port
-from isa.codec import encode
-from isa.memory_map import CORE_SHIFT, REGISTERS
-from isa.pe import CORE
-from isa.trace import MAPPED_GROUPS
+from macaw.emu.core import Event
+from macaw.emu.device import Device
+from macaw.emu.pe import ENGINES
+from macaw.emu.pe.fast import FastRow
+from macaw.emu.pe.row import Row
+from macaw.emu.pe.state import MAC, RUNNING, STORE
+from macaw.emu.ports import Port
+from macaw.isa.codec import encode
+from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
+from macaw.isa.pe import CORE
+from macaw.isa.trace import MAPPED_GROUPS
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.test_pe_engines import contents, differences, said
 from tests.emu.test_pe_gangs import ORDERS, Maker

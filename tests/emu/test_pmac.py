@@ -8,10 +8,10 @@ from itertools import product
 
 import pytest
 
-from emu.faults import Fault
-from isa import vector
-from isa.codec import encode
-from isa.vector_layouts import GENERAL
+from macaw.emu.faults import Fault
+from macaw.isa import vector
+from macaw.isa.codec import encode
+from macaw.isa.vector_layouts import GENERAL
 from tests.emu.exact_floats import EDGES, HALF, SINGLE
 from tests.emu.vc_machine import Bench
 

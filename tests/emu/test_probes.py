@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from emu.breaks import Probe
-from isa.codec import describe
+from macaw.emu.breaks import Probe
+from macaw.isa.codec import describe
 from tests.emu.test_traced_engines import configure, devices_of, parameters
 from tests.emu.test_translation import made, said
 

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from emu.scalar.code import ACTS, ENDS
-from isa import cp
-from isa.codec import encode
-from isa.kinds import Immediate
+from macaw.emu.scalar.code import ACTS, ENDS
+from macaw.isa import cp
+from macaw.isa.codec import encode
+from macaw.isa.kinds import Immediate
 from tests.emu.cp_machine import TEXT, code, machine, processor, register
 from tests.emu.random_code import EDGES, random_program
 from tests.emu.toys import EXTERNAL, UNIT, describe, toy

@@ -9,8 +9,8 @@ import pytest
 import unicorn
 from unicorn import riscv_const
 
-from isa import cp
-from isa.codec import encode
+from macaw.isa import cp
+from macaw.isa.codec import encode
 from tests.emu import vc_machine
 from tests.emu.cp_machine import TEXT, machine, processor
 from tests.emu.random_code import COMPUTE, DATA_BYTES, EDGES, ROWS, constant, random_program

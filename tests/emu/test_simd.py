@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import pytest
 
-from emu.faults import Fault
-from isa import vector
-from isa.kinds import Immediate
+from macaw.emu.faults import Fault
+from macaw.isa import vector
+from macaw.isa.kinds import Immediate
 from tests.emu.exact_floats import EDGES, HALF, SINGLE
 from tests.emu.vc_machine import Bench
 

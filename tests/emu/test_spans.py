@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emu.spans import Spans
+from macaw.emu.spans import Spans
 
 SPANS = st.lists(
     st.tuples(st.integers(0, 60), st.integers(1, 12)).map(lambda span: (span[0], sum(span))),

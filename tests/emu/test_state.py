@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu import plain
-from emu.pages import PAGE, Pages, differences
-from emu.state import Change, State, StateError, StateField
+from macaw.emu import plain
+from macaw.emu.pages import PAGE, Pages, differences
+from macaw.emu.state import Change, State, StateError, StateField
 
 FIELDS = (
     StateField("pc", "int", meaning="an address", initial=0x10000),

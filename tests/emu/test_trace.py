@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.faults import Fault
-from emu.trace import TraceBlock
-from isa.codec import unpack
-from isa.trace import GROUP, OCCURRENCES, RECORD
+from macaw.emu.faults import Fault
+from macaw.emu.trace import TraceBlock
+from macaw.isa.codec import unpack
+from macaw.isa.trace import GROUP, OCCURRENCES, RECORD
 
 AREA = 0x8000_1000
 NAMES = [row.name for row in GROUP]

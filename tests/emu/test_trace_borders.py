@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from asm.assembler import assemble
-from asm.source import Source
-from emu.engines import ENGINES
-from isa.memory_map import EXTERNAL
-from isa.trace import RECORD
+from macaw.asm.assembler import assemble
+from macaw.asm.source import Source
+from macaw.emu.engines import ENGINES
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.trace import RECORD
 from tests.emu import cp_machine
 from tests.emu.test_traced_engines import automatic, configure, key, log_of, spilled
 from tests.emu.test_translation import MODULES, device_of, said

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.tallies import INDEX, Tally
-from emu.trace import TraceBlock
-from isa.trace import RECORDING
+from macaw.emu.tallies import INDEX, Tally
+from macaw.emu.trace import TraceBlock
+from macaw.isa.trace import RECORDING
 from tests.emu.test_trace import KINDS, PARAMETERS, Machine
 
 pytestmark = pytest.mark.once

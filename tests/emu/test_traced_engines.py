@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from emu.engines import ENGINES
-from isa.codec import unpack
-from isa.memory_map import EXTERNAL, UNITS
-from isa.trace import GROUP, RECORD
+from macaw.emu.engines import ENGINES
+from macaw.isa.codec import unpack
+from macaw.isa.memory_map import EXTERNAL, UNITS
+from macaw.isa.trace import GROUP, RECORD
 from tests.emu import cp_machine
 from tests.emu.random_loops import random_loops
 from tests.emu.test_translation import MODULES, device_of, said

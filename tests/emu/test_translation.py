@@ -7,16 +7,16 @@ import random
 import numpy as np
 import pytest
 
-import emu.cp
-import emu.vector
-from emu.engines import ENGINES
-from emu.scalar import code as code_module
-from emu.scalar import translation
-from isa import cp, vector
-from isa.codec import encode
-from isa.kinds import Flag, Immediate
-from isa.memory_map import EXTERNAL
-from isa.vector_layouts import Order, Pair, VectorRegister
+import macaw.emu.cp
+import macaw.emu.vector
+from macaw.emu.engines import ENGINES
+from macaw.emu.scalar import code as code_module
+from macaw.emu.scalar import translation
+from macaw.isa import cp, vector
+from macaw.isa.codec import encode
+from macaw.isa.kinds import Flag, Immediate
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.vector_layouts import Order, Pair, VectorRegister
 from tests.emu import cp_machine, vc_machine
 from tests.emu.random_code import number
 from tests.emu.random_loops import random_loops
@@ -24,7 +24,7 @@ from tests.emu.toys import UNIT, make
 
 pytestmark = pytest.mark.once
 
-MODULES = {"cp": emu.cp, "vc": emu.vector}
+MODULES = {"cp": macaw.emu.cp, "vc": macaw.emu.vector}
 
 
 def device_of(core, engine, text, code, data=(), **changes):

@@ -12,11 +12,11 @@ import random
 import numpy as np
 import pytest
 
-from emu.scalar.semantics import MASK
-from isa import vector
-from isa.codec import Decoded, describe
-from isa.memory_map import EXTERNAL
-from isa.scalar import REGISTER
+from macaw.emu.scalar.semantics import MASK
+from macaw.isa import vector
+from macaw.isa.codec import Decoded, describe
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.scalar import REGISTER
 from tests.emu.toys import UNIT, toy
 from tests.emu.vc_machine import COSTS, machine, processor
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from emu.device import Device
-from isa import vector
+from macaw.emu.device import Device
+from macaw.isa import vector
 from tests.emu.toys import EXTERNAL, UNIT, toy
 from tests.emu.vc_machine import machine, processor
 from tests.fuzzing import fuzz

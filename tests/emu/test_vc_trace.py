@@ -2,10 +2,10 @@
 
 import pytest
 
-from emu.device import Device
-from isa.codec import unpack
-from isa.memory_map import EXTERNAL
-from isa.trace import ALL, CSR_GROUPS, CSR_LAST, CSR_PARAMETERS, RECORD
+from macaw.emu.device import Device
+from macaw.isa.codec import unpack
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.trace import ALL, CSR_GROUPS, CSR_LAST, CSR_PARAMETERS, RECORD
 from tests.emu.vc_machine import machine, processor
 
 AREA = EXTERNAL + 0x8000

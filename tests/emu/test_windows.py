@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import emu.cp
-import emu.dma
-from asm.assembler import assemble
-from asm.source import Source
-from emu.core import NEVER, Core
-from emu.device import Builder, Device
-from emu.faults import Stop
-from emu.state import StateField
-from isa import common, config
-from isa.memory_map import EXTERNAL, INSTRUCTIONS, REGISTERS
-from isa.model import Core as Table
-from isa.model import Memory, SpecialRegister, Window, checked
+import macaw.emu.cp
+import macaw.emu.dma
+from macaw.asm.assembler import assemble
+from macaw.asm.source import Source
+from macaw.emu.core import NEVER, Core
+from macaw.emu.device import Builder, Device
+from macaw.emu.faults import Stop
+from macaw.emu.state import StateField
+from macaw.isa import common, config
+from macaw.isa.memory_map import EXTERNAL, INSTRUCTIONS, REGISTERS
+from macaw.isa.model import Core as Table
+from macaw.isa.model import Memory, SpecialRegister, Window, checked
 from tests.emu.toys import describe, make, times, toy
 
 NUMBER = 5
@@ -216,7 +216,7 @@ _start: li      s0, 0x30580000          # inbox
 
 
 def with_cp(step: int = 1, more: str = "", engine: str = "fast") -> Device:
-    builders: list[Builder] = [emu.cp.build, emu.dma.build, pipe]
+    builders: list[Builder] = [macaw.emu.cp.build, macaw.emu.dma.build, pipe]
     device = Device(config.load("tiny"), builders, engine)
     device.load(assemble([Source(CP.format(step=step, more=more), "t.s")]))
     device.cores["pipe"].running = True

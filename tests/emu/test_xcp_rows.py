@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-import emu.fim
-from emu.device import Device
-from emu.state import Change
-from isa import cp, fim
-from isa.codec import encode
-from isa.rows import Instruction
-from isa.scalar import REGISTER
+import macaw.emu.fim
+from macaw.emu.device import Device
+from macaw.emu.state import Change
+from macaw.isa import cp, fim
+from macaw.isa.codec import encode
+from macaw.isa.rows import Instruction
+from macaw.isa.scalar import REGISTER
 from tests.emu.cp_machine import TEXT, code, machine, processor
 from tests.emu.toys import EXTERNAL, UNIT, describe, toy
 
@@ -81,7 +81,7 @@ def prepared(one: Case) -> Device:
         start + word + code("ebreak"),
         toy(ROW, [("work", 50), ("end",)], idle=True, unit=0),
         toy(CORE, [("work", 50), ("end",)], idle=True),
-        emu.fim.build,
+        macaw.emu.fim.build,
         data=(
             (TABLE, describe(UNIT, EXTERNAL, 64)),
             (TABLE + 64, describe(UNIT + 4096, EXTERNAL, 32)),

@@ -7,13 +7,13 @@ import random
 import numpy as np
 import pytest
 
-from emu.vector.scoreboard import registers
-from emu.vector.state import FIRST_VECTOR
-from isa import vector
-from isa.kinds import Immediate
-from isa.memory_map import EXTERNAL
-from isa.rows import Instruction
-from isa.vector_layouts import GENERAL
+from macaw.emu.vector.scoreboard import registers
+from macaw.emu.vector.state import FIRST_VECTOR
+from macaw.isa import vector
+from macaw.isa.kinds import Immediate
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.rows import Instruction
+from macaw.isa.vector_layouts import GENERAL
 from tests.emu.vc_machine import Bench
 
 DATA = EXTERNAL + 0x4000

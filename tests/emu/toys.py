@@ -6,15 +6,15 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-import emu.dma
-from emu.core import Core
-from emu.device import Builder, Device
-from emu.engines import ENGINES
-from emu.faults import Fault, Stop
-from emu.ports import MAPPED, REGION_SHIFT, Port
-from emu.state import StateField
-from emu.windows import Later
-from isa.model import Core as Table
+import macaw.emu.dma
+from macaw.emu.core import Core
+from macaw.emu.device import Builder, Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.ports import MAPPED, REGION_SHIFT, Port
+from macaw.emu.state import StateField
+from macaw.emu.windows import Later
+from macaw.isa.model import Core as Table
 
 Step = tuple[Any, ...]
 UNIT = 0x1000_0000
@@ -244,7 +244,9 @@ def make(
             made += toy(30 + unit, [("end",)], idle=True, unit=unit)(device)
         return made
 
-    return Device(config, [*builders, fill, *([emu.dma.build] if dma else [])], engine, jitter)
+    return Device(
+        config, [*builders, fill, *([macaw.emu.dma.build] if dma else [])], engine, jitter
+    )
 
 
 def times(device: Device, name: str = "toy0") -> list[tuple[int, Any]]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from emu.device import Device
-from isa.codec import unpack
-from isa.memory_map import CORE_SHIFT, EXTERNAL, REGISTERS
-from isa.trace import MAPPED_PARAMETERS, PARAMETERS, RECORD
+from macaw.emu.device import Device
+from macaw.isa.codec import unpack
+from macaw.isa.memory_map import CORE_SHIFT, EXTERNAL, REGISTERS
+from macaw.isa.trace import MAPPED_PARAMETERS, PARAMETERS, RECORD
 
 AREA = EXTERNAL + 0x4_0000
 RECORDS = 200  # that the area of a core takes

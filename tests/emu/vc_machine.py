@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-import emu.vector
-from asm.assembler import assemble
-from asm.source import Source
-from emu.device import Builder, Device
-from emu.vector.processor import Processor
-from isa import vector
-from isa.codec import encode
-from isa.memory_map import EXTERNAL
+import macaw.emu.vector
+from macaw.asm.assembler import assemble
+from macaw.asm.source import Source
+from macaw.emu.device import Builder, Device
+from macaw.emu.vector.processor import Processor
+from macaw.isa import vector
+from macaw.isa.codec import encode
+from macaw.isa.memory_map import EXTERNAL
 from tests.emu.toys import make
 
 TEXT = EXTERNAL
@@ -38,7 +38,7 @@ def machine(
 ) -> Device:
     """A device whose vc begins at `TEXT`; changes are settings, `__` for the dot."""
     settings = {name.replace(".", "__"): value for name, value in COSTS.items()}
-    device = make(emu.vector.build, *others, **(settings | changes))
+    device = make(macaw.emu.vector.build, *others, **(settings | changes))
     device.memory.poke(TEXT, code(source) if isinstance(source, str) else source)
     for address, content in data:
         device.memory.poke(address, content)

@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 from random import Random
 
-from isa import config
-from isa.config import ConfigError
+from macaw.isa import config
+from macaw.isa.config import ConfigError
 from tests.fuzz import mutate
 from tests.fuzz.target import Example, Target, require, sentence
 

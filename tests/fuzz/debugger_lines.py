@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asm.program import Program
-from debugger.commands.interpreter import Interpreter
-from debugger.commands.table import COMMANDS, Command, CommandError
-from debugger.commands.text import shown
-from debugger.commands.usage import Piece, pieces
-from debugger.session import Session
-from emu.engines import ENGINES
+from macaw.asm.program import Program
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.table import COMMANDS, Command, CommandError
+from macaw.debugger.commands.text import shown
+from macaw.debugger.commands.usage import Piece, pieces
+from macaw.debugger.session import Session
+from macaw.emu.engines import ENGINES
 from macaw.running import configuration_of
 from tests.debugger.lines import OPERANDS
 from tests.debugger.test_back_mixed import program

@@ -5,13 +5,13 @@ from __future__ import annotations
 import resource
 from random import Random
 
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError
-from asm.source import Source
-from emu.device import Device
-from isa import config
-from isa.config import ConfigError
-from isa.model import Setting
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.source import Source
+from macaw.emu.device import Device
+from macaw.isa import config
+from macaw.isa.config import ConfigError
+from macaw.isa.model import Setting
 from tests.fuzz.target import Example, Target, require, sentence
 
 SOURCE = """

@@ -9,14 +9,14 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from asm import elf
-from asm import elf_format as form
-from asm import elf_note as note
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError
-from asm.disassembler import disassemble
-from asm.elf import ElfError
-from asm.source import Source
+from macaw.asm import elf
+from macaw.asm import elf_format as form
+from macaw.asm import elf_note as note
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.disassembler import disassemble
+from macaw.asm.elf import ElfError
+from macaw.asm.source import Source
 from tests.fuzz import mutate, source_text
 from tests.fuzz.target import Example, Target, require, sentence
 

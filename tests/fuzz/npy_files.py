@@ -10,8 +10,8 @@ from random import Random
 
 import numpy as np
 
-from asm.data import DataError, read_npy
-from asm.forms.pe.sparse import sparse
+from macaw.asm.data import DataError, read_npy
+from macaw.asm.forms.pe.sparse import sparse
 from tests.fuzz import mutate
 from tests.fuzz.target import Example, Target, require, sentence
 

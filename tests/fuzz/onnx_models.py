@@ -21,9 +21,9 @@ from google.protobuf.message import DecodeError
 from onnx import TensorProto, helper, numpy_helper
 
 import macaw
-from lower.errors import LowerError
-from lower.fim import onnx_graph
-from lower.fim.onnx_file import parsed
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim import onnx_graph
+from macaw.lowering.fim.onnx_file import parsed
 from tests.fuzz import mutate
 from tests.fuzz.onnx_graphs import CONSTANTS, LAYERS, MOVERS, ONE, OTHERS, TWO, built
 from tests.fuzz.target import Example, Target, require, sentence

@@ -8,13 +8,13 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from asm import elf, expansion, reference
-from asm.assembler import assemble
-from asm.diagnostics import AssemblyError, Diagnostic, render, to_json
-from asm.disassembler import disassemble
-from asm.program import Program
-from asm.source import Source
-from isa import config, registry
+from macaw.asm import elf, expansion, reference
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError, Diagnostic, render, to_json
+from macaw.asm.disassembler import disassemble
+from macaw.asm.program import Program
+from macaw.asm.source import Source
+from macaw.isa import config, registry
 from tests.fuzz import mutate
 from tests.fuzz.target import Example, Target, require, sentence
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from emu.device import Device
-from emu.engines import ENGINES
-from emu.faults import Fault, Stop
-from isa import common, registry
-from isa.memory_map import EXTERNAL
-from isa.pe import END_OF_LIST
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.faults import Fault, Stop
+from macaw.isa import common, registry
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.pe import END_OF_LIST
 from tests.emu import cp_machine, test_dma_engines, test_pe_programs, test_translation
 from tests.emu.fim import random_programs as fim_programs
 from tests.emu.fim import test_engines as fim_engines

@@ -19,10 +19,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from isa import codec, cp
-from isa.kinds import Immediate, Letters, Named, Register
-from isa.rows import Instruction, Operand
-from isa.trace import csrs
+from macaw.isa import codec, cp
+from macaw.isa.kinds import Immediate, Letters, Named, Register
+from macaw.isa.rows import Instruction, Operand
+from macaw.isa.trace import csrs
 
 AS = "riscv64-unknown-elf-as"
 OBJDUMP = "riscv64-unknown-elf-objdump"

@@ -14,8 +14,8 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from isa import cp
-from isa.rows import Pseudo
+from macaw.isa import cp
+from macaw.isa.rows import Pseudo
 from tests.isa.gnu import AS, MARCH
 
 LD = "riscv64-unknown-elf-ld"

@@ -17,9 +17,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from isa import vector
-from isa.kinds import Immediate
-from isa.rows import Instruction
+from macaw.isa import vector
+from macaw.isa.kinds import Immediate
+from macaw.isa.rows import Instruction
 from tests.isa.gnu import AS, MARCH, OBJDUMP, tools_missing
 
 VECTORS = Path(__file__).parent / "vectors" / "vc.json"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from asm import elf
-from asm.assembler import assemble
-from asm.source import Source
-from isa import codec, registry
-from isa.aliases import aliased
+from macaw.asm import elf
+from macaw.asm.assembler import assemble
+from macaw.asm.source import Source
+from macaw.isa import codec, registry
+from macaw.isa.aliases import aliased
 
 CP = registry.core("cp")
 OBJDUMP = shutil.which("riscv64-unknown-elf-objdump")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa import codec, cp, pe, registry
-from isa.codec import DecodeError, StructureError, decode, describe, encode, pack, unpack
-from isa.kinds import Immediate, OperandError
+from macaw.isa import codec, cp, pe, registry
+from macaw.isa.codec import DecodeError, StructureError, decode, describe, encode, pack, unpack
+from macaw.isa.kinds import Immediate, OperandError
 from tests.fuzzing import fuzz
 
 ROWS = [(core, row) for core in registry.cores() for row in core.instructions]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa import config, registry
-from isa.config import ConfigError, Configuration
-from isa.model import Setting
+from macaw.isa import config, registry
+from macaw.isa.config import ConfigError, Configuration
+from macaw.isa.model import Setting
 from tests.fuzzing import fuzz
 
 

@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from isa import codec, config, fim, fim_moves
-from isa.codec import DecodeError
-from isa.fim_circuit import FUNCTIONS, OPERATIONS, REGISTERS
-from isa.fim_islands import Place, abilities, geometry, island_address, timings
+from macaw.isa import codec, config, fim, fim_moves
+from macaw.isa.codec import DecodeError
+from macaw.isa.fim_circuit import FUNCTIONS, OPERATIONS, REGISTERS
+from macaw.isa.fim_islands import Place, abilities, geometry, island_address, timings
 
 
 def bits(*fields):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from isa import codec, cp
+from macaw.isa import codec, cp
 from tests.isa import gnu
 
 

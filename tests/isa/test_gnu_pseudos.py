@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from asm.assembler import Source, assemble
-from isa import cp, manual
-from isa.codec import decode, describe
+from macaw.asm.assembler import Source, assemble
+from macaw.isa import cp, manual
+from macaw.isa.codec import decode, describe
 from tests.isa import gnu_pseudos as gnu
 
 

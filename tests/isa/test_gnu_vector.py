@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isa import codec, scalar, vector
+from macaw.isa import codec, scalar, vector
 from tests.isa import gnu_vector
 from tests.isa.gnu import tools_missing
 

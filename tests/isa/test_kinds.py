@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from isa import registry
-from isa.kinds import (
+from macaw.isa import registry
+from macaw.isa.kinds import (
     Choice,
     Flag,
     Hexadecimal,

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from isa import codec, common, config, manual, pages, registry
-from isa.diagram import diagram
-from isa.rows import Instruction, Pseudo
+from macaw.isa import codec, common, config, manual, pages, registry
+from macaw.isa.diagram import diagram
+from macaw.isa.rows import Instruction, Pseudo
 
 CORES = registry.cores()
 ROWS = [(core, row) for core in CORES for rows in core.rows.values() for row in rows]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from isa.kinds import Flag, Immediate, Register
-from isa.model import (
+from macaw.isa.kinds import Flag, Immediate, Register
+from macaw.isa.model import (
     Core,
     Counter,
     Directive,
@@ -18,7 +18,7 @@ from isa.model import (
     Structure,
     checked,
 )
-from isa.rows import Alternative, Field, Format, Instruction, Pseudo, TableError
+from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo, TableError
 
 REGISTER = Register((("r0",), ("r1",)))
 BYTE = Format(

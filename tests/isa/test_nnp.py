@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from isa import codec
-from isa.nnp import BEGIN, CORE, FINISH, SCALARS, STAGE, STEPS, WRITE
-from isa.nnp_layouts import BY_CODE, MEMORIES, TILE, UNITS, VECTOR
+from macaw.isa import codec
+from macaw.isa.nnp import BEGIN, CORE, FINISH, SCALARS, STAGE, STEPS, WRITE
+from macaw.isa.nnp_layouts import BY_CODE, MEMORIES, TILE, UNITS, VECTOR
 
 # op[31:24] inc[23:20] memory[19:16] address[15:0]; numbers of nnp.md.
 WORDS = {

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa import codec, config
-from isa.codec import Decoded
-from isa.nnp import CORE, RESET, STAGE, STEPS, WINDOW
-from isa.nnp_chains import ChainError, complete, follow, memory
-from isa.nnp_entries import Volume, accesses, check, flow, runs, volume
-from isa.nnp_layouts import VECTOR
-from isa.nnp_walk import broken
+from macaw.isa import codec, config
+from macaw.isa.codec import Decoded
+from macaw.isa.nnp import CORE, RESET, STAGE, STEPS, WINDOW
+from macaw.isa.nnp_chains import ChainError, complete, follow, memory
+from macaw.isa.nnp_entries import Volume, accesses, check, flow, runs, volume
+from macaw.isa.nnp_layouts import VECTOR
+from macaw.isa.nnp_walk import broken
 from tests.fuzzing import properties
 
 ROWS = CORE.by_mnemonic

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from isa import reading
+from macaw.isa import reading
 
 ROOT = Path(__file__).parents[2]
 HELLO = ROOT / "programs" / "hello" / "hello.s"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from isa import cp, pe, registry
+from macaw.isa import cp, pe, registry
 
 
 def test_names_are_ordered_by_core_number():
@@ -33,15 +33,15 @@ def test_unknown_core(name):
 
 def test_one_table_is_imported_without_the_others():
     program = (
-        "import sys; from isa import registry; registry.core('pe');"
+        "import sys; from macaw.isa import registry; registry.core('pe');"
         "print(sorted(m for m in sys.modules if m.startswith('isa.')))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert "isa.pe" in done.stdout
-    assert "isa.cp" not in done.stdout
-    assert "isa.scalar" not in done.stdout
+    assert "macaw.isa.pe" in done.stdout
+    assert "macaw.isa.cp" not in done.stdout
+    assert "macaw.isa.scalar" not in done.stdout
 
 
 def test_numbers_of_cores_are_those_of_the_specification():

@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from emu.vector import scoreboard
-from emu.vector.state import FIRST_VECTOR
-from isa import registry
-from isa.codec import DecodeError, decode, describe, encode
-from isa.touching import touched
+from macaw.emu.vector import scoreboard
+from macaw.emu.vector.state import FIRST_VECTOR
+from macaw.isa import registry
+from macaw.isa.codec import DecodeError, decode, describe, encode
+from macaw.isa.touching import touched
 
 CP, VC, PE, NNP, FIM = (registry.core(name) for name in ("cp", "vc", "pe", "nnp", "fim"))
 _REGISTER = re.compile(r"\b(?:zero|ra|sp|gp|tp|t[0-6]|s1[01]|s[0-9]|a[0-7])\b")

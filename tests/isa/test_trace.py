@@ -1,6 +1,6 @@
 """The trace block's tables against the page that fixes them (trace.md) and seed 001."""
 
-from isa import common, registry, trace
+from macaw.isa import common, registry, trace
 
 # trace.md, copied by hand: the columns of its table, and its addresses.
 TIMES = "t_begin t_end t_rd_begin t_rd_end t_wr_begin t_wr_end t_cu_begin t_cu_end".split()

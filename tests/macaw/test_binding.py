@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from asm.program import Program, Tensor
+from macaw.asm.program import Program, Tensor
 from macaw.binding import bind, check_outputs
 from macaw.errors import InputError
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import macaw as api
-from asm.source import Source
+from macaw.asm.source import Source
 from macaw.cli import run_command
 from macaw.concordance import Concordance
 from tests.macaw.conftest import ROOT, Macaw

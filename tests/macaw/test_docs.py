@@ -13,8 +13,8 @@ import click
 import numpy as np
 import pytest
 
-from isa import config
 from macaw.cli import COMMANDS, cli
+from macaw.isa import config
 from tests.macaw.conftest import ROOT, Macaw
 
 TEXT = (ROOT / "docs" / "cli.md").read_text("utf-8")

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from emu.device import Device
-from emu.engines import ENGINES
 from macaw import api, running
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
 from tests.macaw.conftest import ROOT, Macaw
 
 pytestmark = pytest.mark.once

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from asm import elf
-from asm.assembler import assemble
-from asm.source import Source
+from macaw.asm import elf
+from macaw.asm.assembler import assemble
+from macaw.asm.source import Source
 from tests.macaw.conftest import Macaw
 
 ODD = "odd\x1b[31m\x07\n\x9b2J.s"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from asm import unchanged
+from macaw.asm import unchanged
 from macaw.cli import run_command
 from tests.macaw.conftest import ROOT, Macaw
 

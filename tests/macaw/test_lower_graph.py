@@ -12,8 +12,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import macaw as api
-from lower.fim.graph import Graph
 from macaw.commands.lower import command
+from macaw.lowering.fim.graph import Graph
 from tests.macaw.conftest import Macaw
 
 RNG = np.random.default_rng(7)
@@ -127,14 +127,14 @@ def test_steps_are_shorter_where_an_island_has_few_words() -> None:
 
 
 def test_onnx_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import lower.fim
+    import macaw.lowering.fim
 
-    monkeypatch.delattr(lower.fim, "onnx_graph", raising=False)
-    monkeypatch.delitem(sys.modules, "lower.fim.onnx_graph", raising=False)
+    monkeypatch.delattr(macaw.lowering.fim, "onnx_graph", raising=False)
+    monkeypatch.delitem(sys.modules, "macaw.lowering.fim.onnx_graph", raising=False)
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(api.InputError, match="an ONNX graph needs the package onnx") as caught:
         api.lower_graph(tmp_path / "net.onnx")
-    assert caught.value.hint == "pip install 'macaw[onnx]'"
+    assert caught.value.hint == "pip install 'macaw-npu[onnx]'"
 
 
 @pytest.mark.parametrize(

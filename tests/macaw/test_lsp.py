@@ -14,7 +14,7 @@ import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-from asm.formatter import formatted
+from macaw.asm.formatter import formatted
 from macaw.language_server import Cancelled, LanguageServer, OpenFile
 from macaw.language_text import Places
 
@@ -187,7 +187,7 @@ def test_without_lsprotocol_the_command_says_how_to_get_it() -> None:
     code = "import sys; sys.modules['lsprotocol'] = None; from macaw.cli import main; main(['lsp'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "pip install 'macaw[lsp]'" in done.stderr
+    assert "pip install 'macaw-npu[lsp]'" in done.stderr
     assert "Traceback" not in done.stderr
 
 

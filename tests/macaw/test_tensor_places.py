@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import macaw
-from asm.program import Program
-from emu.device import Device
-from emu.faults import DeviceError
-from isa import config
-from isa.memory_map import HALF_SHIFT, UNIT_SHIFT, UNITS
+from macaw.asm.program import Program
+from macaw.emu.device import Device
+from macaw.emu.faults import DeviceError
+from macaw.isa import config
+from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT, UNITS
 
 Source = Callable[[str], Path]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import macaw
-from isa.fim_circuit import ARRANGEMENTS, SIDES
+from macaw.isa.fim_circuit import ARRANGEMENTS, SIDES
 from tests.programs.scripts import PROGRAMS
 
 FORMS = [(row.name, form) for row in ARRANGEMENTS for form in row.formats]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.mutants.mutations import KINDS, Mutant, legal, mutants
+from tests.mutants.paths import PACKAGE, room_of
 from tests.mutants.recording import COLLECTION
 
 SLOWEST = 20.0  # seconds of processor time: no test that takes longer is run
@@ -97,9 +99,16 @@ class Choice:
 def drawn(tree: Path, room: str, count: int, seed: int) -> list[Mutant]:
     """`count` mutants of a room: kinds are equally likely, so are the mutants of a kind."""
     rng = Random(f"{room} {seed}")
+    files = (
+        Path(folder, name)
+        for folder, _, names in os.walk(tree / PACKAGE, followlinks=True)
+        for name in names
+        if name.endswith(".py")
+    )
     texts = {
-        str(file.relative_to(tree)): file.read_text("utf-8")
-        for file in sorted((tree / room).rglob("*.py"))
+        path: (tree / path).read_text("utf-8")
+        for path in sorted(str(file.relative_to(tree)) for file in files)
+        if room_of(path) == room
     }
     by_kind: dict[str, list[Mutant]] = defaultdict(list)
     for path, text in texts.items():
@@ -163,7 +172,7 @@ class Chooser:
 
     def _nearness(self, path: str, test_file: str) -> int:
         """How near a file of tests is to a module: by its name, by what it imports, by its folder."""
-        parts = Path(path).with_suffix("").parts
+        parts = Path(path).relative_to("src").with_suffix("").parts
         stem = parts[-2] if parts[-1] == "__init__" else parts[-1]
         near = 0
         if stem in Path(test_file).stem:
@@ -171,7 +180,7 @@ class Chooser:
         text = self._text(test_file)
         if ".".join(parts) in text or f"from {'.'.join(parts[:-1])} import {stem}" in text:
             near += 3
-        if near and Path(test_file).parts[1:2] == parts[:1]:
+        if near and Path(test_file).parts[1] == room_of(path):
             near += 1
         return near
 

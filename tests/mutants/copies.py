@@ -27,9 +27,10 @@ def copy_tree(source: Path = ROOT, target: Path = TREE) -> None:
     )
     shutil.rmtree(target, ignore_errors=True)
     for name in listed.stdout.split("\0"):
-        if name and (source / name).is_file():
+        file = source / name
+        if name and (file.is_symlink() or file.is_file()):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source / name, target / name)
+            shutil.copy2(file, target / name, follow_symlinks=False)
 
 
 def refresh(tests: Sequence[str] = ("tests/mutants",)) -> None:
@@ -56,7 +57,7 @@ def pytest_words(options: Sequence[str]) -> list[str]:
 def variables(tree: Path, extra: Path | None = None, **more: str) -> dict[str, str]:
     """The environment of tests in a tree: its own modules, then those of `extra`; few examples."""
     # No .pyc files: a mutant may have the size and the second of its original.
-    paths = os.pathsep.join(map(str, filter(None, [tree, extra])))
+    paths = os.pathsep.join(map(str, filter(None, [tree / "src", tree, extra])))
     own = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "MACAW_FUZZ": "50"}
     alone = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # the server forks
     return {**os.environ, **own, **alone, **more}

@@ -17,7 +17,7 @@ from types import CodeType
 import numpy as np
 import pytest
 
-from tests.mutants.paths import ROOMS
+from tests.mutants.paths import PACKAGE
 
 FILE = "MACAW_MUTANTS_LINES"  # the variable that names the file to write
 COLLECTION = ""  # the name of what runs before the first test: modules are loaded
@@ -27,7 +27,7 @@ class Recorder:
     """Collects for each test the lines that it executes."""
 
     def __init__(self, root: Path) -> None:
-        self.rooms = tuple(f"{root}{os.sep}{room}{os.sep}" for room in ROOMS)
+        self.product = f"{root}{os.sep}{PACKAGE}{os.sep}"
         self.met: list[tuple[CodeType, int]] = []
         self.numbers: dict[tuple[str, int], int] = {}
         self.ids = array("I")
@@ -41,7 +41,7 @@ class Recorder:
         monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.LINE)
 
     def line(self, code: CodeType, line: int) -> object:
-        if code.co_filename.startswith(self.rooms):
+        if code.co_filename.startswith(self.product):
             self.met.append((code, line))
         return sys.monitoring.DISABLE
 

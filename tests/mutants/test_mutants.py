@@ -12,7 +12,7 @@ from tests.mutants import __main__ as tool
 from tests.mutants import copies
 from tests.mutants.choosing import Choice, Chooser, Lines, drawn
 from tests.mutants.mutations import KINDS, Mutant, legal, mutants
-from tests.mutants.paths import ROOMS, ROOT
+from tests.mutants.paths import ROOT
 
 MODULE = '''\
 """Text with 1 < 2 is never changed."""
@@ -89,8 +89,8 @@ def test_a_function_says_where_it_starts_and_a_statement_what_it_names() -> None
 
 
 def test_what_is_drawn_is_the_same_for_a_seed_and_legal(tmp_path: Path) -> None:
-    (tmp_path / "isa").mkdir()
-    (tmp_path / "isa" / "m.py").write_text(MODULE, "utf-8")
+    (tmp_path / "src/macaw/isa").mkdir(parents=True)
+    (tmp_path / "src/macaw/isa/m.py").write_text(MODULE, "utf-8")
     first, again = (drawn(tmp_path, "isa", 20, 7) for _ in range(2))
     assert first == again
     assert first != drawn(tmp_path, "isa", 20, 8)
@@ -100,8 +100,8 @@ def test_what_is_drawn_is_the_same_for_a_seed_and_legal(tmp_path: Path) -> None:
 
 
 def test_every_module_of_the_product_has_mutants_that_can_be_applied() -> None:
-    for room in ROOMS:
-        for file in sorted((ROOT / room).rglob("*.py"))[::8]:
+    for folder in ("isa", "asm", "emu", "debugger", "src/macaw"):
+        for file in sorted((ROOT / folder).rglob("*.py"))[::8]:
             text = file.read_text("utf-8")
             found = mutants(str(file.relative_to(ROOT)), text)
             for each in found[:: max(1, len(found) // 3)]:
@@ -109,7 +109,7 @@ def test_every_module_of_the_product_has_mutants_that_can_be_applied() -> None:
 
 
 TESTS = """\
-from emu.m import clipped
+from macaw.emu.m import clipped
 
 
 def test_small():
@@ -127,9 +127,9 @@ def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, text in {
-        "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["."]\nmarkers = ["once"]\n',
-        "emu/__init__.py": "",
-        "emu/m.py": MODULE,
+        "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["src", "."]\nmarkers = ["once"]\n',
+        "src/macaw/emu/__init__.py": "",
+        "src/macaw/emu/m.py": MODULE,
         "tests/emu/test_m.py": textwrap.dedent(TESTS),
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +141,7 @@ def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
     chooser = Chooser(tmp_path, Lines(lines))
 
     def choice(kind: str, number: int = 0) -> Choice:
-        found = [each for each in mutants("emu/m.py", MODULE) if each.kind == kind]
+        found = [each for each in mutants("src/macaw/emu/m.py", MODULE) if each.kind == kind]
         return chooser.choice(found[number])
 
     choices = [choice("arithmetic"), choice("removal", 0), choice("constant", 0)]
@@ -151,7 +151,7 @@ def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
     assert said[0] == "tests/emu/test_m.py::test_small"
     assert said[1] == ""  # the raise is never reached
     assert said[2].startswith("tests/emu/test_m.py::test_small")
-    assert (tmp_path / "emu/m.py").read_text("utf-8") == MODULE
+    assert (tmp_path / "src/macaw/emu/m.py").read_text("utf-8") == MODULE
 
 
 def test_a_mutant_changes_bytes_and_not_characters() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import macaw
-from asm.forms.fim.tiles import untiled
-from emu.device import Device
-from emu.engines import ENGINES
-from isa import config
+from macaw.asm.forms.fim.tiles import untiled
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.isa import config
 from programs.fim_files import SHAPES, matrices
 from tests.emu.fim.machine import Machine
 from tests.programs.scripts import PROGRAMS

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from emu.engines import ENGINES
-from isa import config
-from isa.fim_islands import Place, geometry, island_address
+from macaw.emu.engines import ENGINES
+from macaw.isa import config
+from macaw.isa.fim_islands import Place, geometry, island_address
 from tests.emu.fim.machine import Machine
 
 pytestmark = pytest.mark.once

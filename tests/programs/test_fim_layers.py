@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from emu.engines import ENGINES
+from macaw.emu.engines import ENGINES
 from programs.fim_files import FRACTIONS, matrices
 from tests.programs.scripts import PROGRAMS
 from tests.programs.test_fim import outputs

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import macaw
-from isa.config import load
+from macaw.isa.config import load
 from tests.programs.scripts import PROGRAMS, script
 
 FILES = script("nnp_files.py")

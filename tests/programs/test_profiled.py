@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import macaw
-from emu.engines import ENGINES
+from macaw.emu.engines import ENGINES
 from tests.programs.scripts import PROGRAMS, script
 
 pytestmark = pytest.mark.once

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import macaw
-from asm.data import Array
-from asm.forms.pe.sparse import sparse
+from macaw.asm.data import Array
+from macaw.asm.forms.pe.sparse import sparse
 
 FOLDER = Path("programs/sparse_by_cp")
 ALONE = """

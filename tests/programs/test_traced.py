@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import macaw
-from emu.device import Device
-from isa.trace import RECORD
 from macaw import configuration, golden
+from macaw.emu.device import Device
+from macaw.isa.trace import RECORD
 
 pytestmark = pytest.mark.once
 

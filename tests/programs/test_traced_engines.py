@@ -8,12 +8,12 @@ import pytest
 from numpy.typing import NDArray
 
 import macaw
-from asm.program import Program, Tensor
-from emu.device import Device
-from emu.engines import ENGINES
-from emu.pe.fast import FastRow
-from isa.trace import RECORD
 from macaw import configuration
+from macaw.asm.program import Program, Tensor
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.pe.fast import FastRow
+from macaw.isa.trace import RECORD
 
 pytestmark = pytest.mark.once
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import macaw
-from asm.program import Program
-from asm.source import Source
-from emu.device import Device
-from isa.trace import RECORD
 from macaw import configuration
+from macaw.asm.program import Program
+from macaw.asm.source import Source
+from macaw.emu.device import Device
+from macaw.isa.trace import RECORD
 
 pytestmark = pytest.mark.once
 

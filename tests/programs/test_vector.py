@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import macaw
-from emu.numerics import round_half_even_shift, saturate
+from macaw.emu.numerics import round_half_even_shift, saturate
 from tests.programs.scripts import PROGRAMS, script
 
 ORDERS = ("order_net", "order_layer", "order_group", "order_node")

@@ -11,10 +11,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from asm.disassembly.labels import Labels
-from asm.program import Program, Section
-from isa import registry
-from isa.codec import Decoded
+from macaw.asm.disassembly.labels import Labels
+from macaw.asm.program import Program, Section
+from macaw.isa import registry
+from macaw.isa.codec import Decoded
 
 Naming = Callable[[int], str | None]  # the name of an address, if it has one
 

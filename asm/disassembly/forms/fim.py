@@ -1,7 +1,7 @@
 """Source of a fim part: blocks by their banks, operations by what they move, named values.
 
-A word that breaks a rule of `isa.fim_check`, which source cannot, is a number; where blocks or
-loops are not what they must be, all words are.
+A word that breaks a rule of `macaw.isa.fim_check`, which source cannot, is a number; where blocks
+or loops are not what they must be, all words are.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from asm.disassembly.forms import Form
-from asm.disassembly.labels import directive, in_body
-from asm.program import Program, Section
-from isa import codec, config, memory_map
-from isa.codec import Decoded, DecodeError
-from isa.fim import CORE
-from isa.fim_check import Check, CheckError
-from isa.fim_circuit import COLUMN_BYTES, REGISTERS
-from isa.fim_islands import abilities, geometry
-from isa.fim_moves import spelt
+from macaw.asm.disassembly.forms import Form
+from macaw.asm.disassembly.labels import directive, in_body
+from macaw.asm.program import Program, Section
+from macaw.isa import codec, config, memory_map
+from macaw.isa.codec import Decoded, DecodeError
+from macaw.isa.fim import CORE
+from macaw.isa.fim_check import Check, CheckError
+from macaw.isa.fim_circuit import COLUMN_BYTES, REGISTERS
+from macaw.isa.fim_islands import abilities, geometry
+from macaw.isa.fim_moves import spelt
 
 _WORD = 4
 _ALONE = ("act", "fim", "mmr")  # what is wrong with these is wrong with no other word

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import struct
 
-from asm.columns import commented, statement
-from asm.disassembly.forms import Form
-from asm.disassembly.labels import INDENT
-from asm.program import Program, Section
-from isa import codec, config
-from isa.codec import Decoded
-from isa.nnp import CORE
-from isa.nnp_walk import broken
+from macaw.asm.columns import commented, statement
+from macaw.asm.disassembly.forms import Form
+from macaw.asm.disassembly.labels import INDENT
+from macaw.asm.program import Program, Section
+from macaw.isa import codec, config
+from macaw.isa.codec import Decoded
+from macaw.isa.nnp import CORE
+from macaw.isa.nnp_walk import broken
 
 _WORD = 4  # bytes of an instruction
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from asm.disassembly.forms import Form
-from isa.codec import Decoded
+from macaw.asm.disassembly.forms import Form
+from macaw.isa.codec import Decoded
 
 _TOP = 1 << 32
 

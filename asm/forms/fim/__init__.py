@@ -2,7 +2,7 @@
 
 Beyond the rows: `.block banks=0-3`; `rop <- iosa[3]` and `rz <- rop * iosa[4]`, each one word,
 `iosa[4:8]` a run of columns; names of values and addresses of columns in `mmr`. What a program may
-be is said by `isa.fim_check`, which also follows the last `mmr op`.
+be is said by `macaw.isa.fim_check`, which also follows the last `mmr op`.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from asm.diagnostics import did_you_mean
-from asm.directives import Directive, table, wrong_operands
-from asm.forms import Form
-from asm.forms.fim.moves import Move, move_of
-from asm.forms.fim.tiling import SHARED as SHARED
-from asm.instructions import known_values, place_word
-from asm.layout import OWN, Area, Plan
-from asm.operands import Bound, bind
-from asm.program import tensor_section
-from asm.site import Site
-from asm.syntax import Binary, Checked, Group, Mistake, Name, Node, Number, Statement
-from isa import memory_map
-from isa.codec import encode
-from isa.config import Configuration
-from isa.fim import CORE
-from isa.fim_check import Check, CheckError
-from isa.fim_circuit import COLUMN_BYTES, ISLANDS, REGISTER_NAMES, REGISTERS
-from isa.fim_islands import abilities, geometry
-from isa.fim_moves import ARROW
-from isa.model import Core
-from isa.rows import Instruction, Row
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.directives import Directive, table, wrong_operands
+from macaw.asm.forms import Form
+from macaw.asm.forms.fim.moves import Move, move_of
+from macaw.asm.forms.fim.tiling import SHARED as SHARED
+from macaw.asm.instructions import known_values, place_word
+from macaw.asm.layout import OWN, Area, Plan
+from macaw.asm.operands import Bound, bind
+from macaw.asm.program import tensor_section
+from macaw.asm.site import Site
+from macaw.asm.syntax import Binary, Checked, Group, Mistake, Name, Node, Number, Statement
+from macaw.isa import memory_map
+from macaw.isa.codec import encode
+from macaw.isa.config import Configuration
+from macaw.isa.fim import CORE
+from macaw.isa.fim_check import Check, CheckError
+from macaw.isa.fim_circuit import COLUMN_BYTES, ISLANDS, REGISTER_NAMES, REGISTERS
+from macaw.isa.fim_islands import abilities, geometry
+from macaw.isa.fim_moves import ARROW
+from macaw.isa.model import Core
+from macaw.isa.rows import Instruction, Row
 
 _MAP_END = memory_map.ISLANDS + (ISLANDS << memory_map.ISLAND_SHIFT)
 _ROWS = CORE.by_mnemonic

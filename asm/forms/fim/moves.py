@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asm.diagnostics import did_you_mean
-from asm.syntax import (
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.syntax import (
     Binary,
     Group,
     Indexed,
@@ -18,11 +18,11 @@ from asm.syntax import (
     Statement,
     Unary,
 )
-from isa.fim_circuit import COLUMNS, FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
-from isa.fim_moves import ALONE, BY_MOVE, MOVES
+from macaw.isa.fim_circuit import COLUMNS, FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
+from macaw.isa.fim_moves import ALONE, BY_MOVE, MOVES
 
 if TYPE_CHECKING:
-    from asm.site import Site
+    from macaw.asm.site import Site
 
 _REGISTERS = (ROP, RZ, GIO, IOSA)
 _BINARY = {row.symbol: n for n, row in enumerate(FUNCTIONS) if row.symbol and row.operands == 2}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isa.fim_circuit import GROUP_SIDE, tile_shape
+from macaw.isa.fim_circuit import GROUP_SIDE, tile_shape
 
 
 def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> tuple[int, int]:

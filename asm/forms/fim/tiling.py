@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asm.data_directives import one_array
-from asm.diagnostics import did_you_mean
-from asm.directives import Directive
-from asm.forms.fim.tiles import tiled
-from asm.symbols import Datum
-from asm.syntax import Mistake, Name, Named, Statement
-from isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, FORMATS, SIDES
+from macaw.asm.data_directives import one_array
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.directives import Directive
+from macaw.asm.forms.fim.tiles import tiled
+from macaw.asm.symbols import Datum
+from macaw.asm.syntax import Mistake, Name, Named, Statement
+from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, FORMATS, SIDES
 
 if TYPE_CHECKING:
-    from asm.site import Site
+    from macaw.asm.site import Site
 
 _SYNTAX = '.tiles "file.npy" [[rows, ...]], layout=LAYOUT, side=a|b|c'
 _OPTIONS = ("layout", "side")

@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from asm.forms import Form
-from asm.forms.nnp import hints
-from asm.source import LogicalLine, SourceText
-from asm.syntax import Mistake
-from isa.nnp_walk import broken
+from macaw.asm.forms import Form
+from macaw.asm.forms.nnp import hints
+from macaw.asm.source import LogicalLine, SourceText
+from macaw.asm.syntax import Mistake
+from macaw.isa.nnp_walk import broken
 
 if TYPE_CHECKING:
-    from asm.site import Site
-    from asm.syntax import Statement
+    from macaw.asm.site import Site
+    from macaw.asm.syntax import Statement
 
 _WORD = 4  # bytes of an instruction
 _END = re.compile(r"[;\r\n#]|//|/\*")  # of a statement of this core: strings have no place in it

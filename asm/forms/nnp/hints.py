@@ -10,15 +10,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asm.diagnostics import did_you_mean
-from asm.directives import wrong_operands
-from asm.program import Hint
-from asm.syntax import Mistake, Name, Node, Phrase, Statement
-from isa.nnp import CORE, HINT
-from isa.nnp_layouts import BY_NAME, TILE, VECTOR, Memory
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.directives import wrong_operands
+from macaw.asm.program import Hint
+from macaw.asm.syntax import Mistake, Name, Node, Phrase, Statement
+from macaw.isa.nnp import CORE, HINT
+from macaw.isa.nnp_layouts import BY_NAME, TILE, VECTOR, Memory
 
 if TYPE_CHECKING:
-    from asm.site import Site
+    from macaw.asm.site import Site
 
 _KIND = HINT.syntax.split()[1]
 _MOST = 1 << 20  # rows or columns

@@ -16,25 +16,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from asm.directives import Directive, table, wrong_operands
-from asm.expressions import Address
-from asm.forms import Form, Startup
-from asm.forms.pe.lists import Lists
-from asm.forms.pe.packets import Configured, Exe, place_config, place_marker
-from asm.forms.pe.segments import UNIT as UNIT_WORD
-from asm.forms.pe.sequences import OpenSequence
-from asm.forms.pe.sparse import SHARED as SHARED
-from asm.forms.pe.tensors import Tensors
-from asm.layout import UNIT, Area, Plan
-from asm.program import tensor_section
-from asm.site import Site
-from asm.symbols import Definition
-from asm.syntax import Again, Mistake, Statement
-from isa import memory_map
-from isa.config import Configuration
-from isa.model import Core
-from isa.pe import CORE, DATA_ALIGN, PACKET_ALIGN, SEQUENCE_ALIGN, SLOT_ALIGN
-from isa.rows import Instruction, Row
+from macaw.asm.directives import Directive, table, wrong_operands
+from macaw.asm.expressions import Address
+from macaw.asm.forms import Form, Startup
+from macaw.asm.forms.pe.lists import Lists
+from macaw.asm.forms.pe.packets import Configured, Exe, place_config, place_marker
+from macaw.asm.forms.pe.segments import UNIT as UNIT_WORD
+from macaw.asm.forms.pe.sequences import OpenSequence
+from macaw.asm.forms.pe.sparse import SHARED as SHARED
+from macaw.asm.forms.pe.tensors import Tensors
+from macaw.asm.layout import UNIT, Area, Plan
+from macaw.asm.program import tensor_section
+from macaw.asm.site import Site
+from macaw.asm.symbols import Definition
+from macaw.asm.syntax import Again, Mistake, Statement
+from macaw.isa import memory_map
+from macaw.isa.config import Configuration
+from macaw.isa.model import Core
+from macaw.isa.pe import CORE, DATA_ALIGN, PACKET_ALIGN, SEQUENCE_ALIGN, SLOT_ALIGN
+from macaw.isa.rows import Instruction, Row
 
 
 class CoreForm(Form):

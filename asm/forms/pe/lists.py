@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asm.directives import wrong_operands
-from asm.layout import Area
-from asm.site import Site
-from asm.source import LogicalLine
-from asm.symbols import Datum, Definition
-from asm.syntax import Mistake, Name, Statement
-from isa.pe import END_OF_LIST, PACKET_ALIGN
+from macaw.asm.directives import wrong_operands
+from macaw.asm.layout import Area
+from macaw.asm.site import Site
+from macaw.asm.source import LogicalLine
+from macaw.asm.symbols import Datum, Definition
+from macaw.asm.syntax import Mistake, Name, Statement
+from macaw.isa.pe import END_OF_LIST, PACKET_ALIGN
 
 if TYPE_CHECKING:
-    from asm.forms.pe import CoreForm
+    from macaw.asm.forms.pe import CoreForm
 
 
 class Lists:

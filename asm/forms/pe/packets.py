@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from asm.expressions import NotYet, number
-from asm.forms.pe.results import Results
-from asm.forms.pe.segments import UNIT, Places, Segment, in_image, segments, symbol_of
-from asm.forms.pe.writers import first_alone, stores_early
-from asm.operands import Bound, bind, value_of
-from asm.symbols import Definition
-from asm.syntax import Again, Group, Indexed, Mistake, Name, Node, Statement
-from isa import codec
-from isa.pe import COMMAND_BITS, CORE, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
-from isa.rows import Instruction
+from macaw.asm.expressions import NotYet, number
+from macaw.asm.forms.pe.results import Results
+from macaw.asm.forms.pe.segments import UNIT, Places, Segment, in_image, segments, symbol_of
+from macaw.asm.forms.pe.writers import first_alone, stores_early
+from macaw.asm.operands import Bound, bind, value_of
+from macaw.asm.symbols import Definition
+from macaw.asm.syntax import Again, Group, Indexed, Mistake, Name, Node, Statement
+from macaw.isa import codec
+from macaw.isa.pe import COMMAND_BITS, CORE, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
+from macaw.isa.rows import Instruction
 
 if TYPE_CHECKING:
-    from asm.forms.pe import CoreForm
-    from asm.forms.pe.sequences import OpenSequence
-    from asm.site import Site
+    from macaw.asm.forms.pe import CoreForm
+    from macaw.asm.forms.pe.sequences import OpenSequence
+    from macaw.asm.site import Site
 
 _SEQUENCE = SEGMENT_TYPES.index("sequence")
 

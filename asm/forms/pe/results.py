@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from asm.diagnostics import did_you_mean
-from asm.expressions import number
-from asm.forms.pe.segments import Located, Places, symbol_of
-from asm.program import DTYPE_SIZES
-from asm.symbols import Datum, Definition
-from asm.syntax import Group, Indexed, Mistake, Name, Named, Node, Slice
-from isa import codec
-from isa.kinds import Immediate
-from isa.pe import DTYPES, ELEMENTS, OPERAND_DTYPES, OUT
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.expressions import number
+from macaw.asm.forms.pe.segments import Located, Places, symbol_of
+from macaw.asm.program import DTYPE_SIZES
+from macaw.asm.symbols import Datum, Definition
+from macaw.asm.syntax import Group, Indexed, Mistake, Name, Named, Node, Slice
+from macaw.isa import codec
+from macaw.isa.kinds import Immediate
+from macaw.isa.pe import DTYPES, ELEMENTS, OPERAND_DTYPES, OUT
 
 if TYPE_CHECKING:
-    from asm.site import Site
+    from macaw.asm.site import Site
 
 _OPTIONS = ("stride", "step", "count", "pes", "type")
 # The greatest number of each member of the record.

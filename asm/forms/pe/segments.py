@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asm.diagnostics import did_you_mean
-from asm.expressions import number
-from asm.output import address_of
-from asm.symbols import Datum, Definition
-from asm.syntax import Group, Indexed, Mistake, Name, Node, Phrase, Slice
-from isa import codec
-from isa.pe import (
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.expressions import number
+from macaw.asm.output import address_of
+from macaw.asm.symbols import Datum, Definition
+from macaw.asm.syntax import Group, Indexed, Mistake, Name, Node, Phrase, Slice
+from macaw.isa import codec
+from macaw.isa.pe import (
     ACCUMULATORS,
     MODES,
     OPERAND_DTYPES,
@@ -23,8 +23,8 @@ from isa.pe import (
 )
 
 if TYPE_CHECKING:
-    from asm.forms.pe import CoreForm
-    from asm.site import Site
+    from macaw.asm.forms.pe import CoreForm
+    from macaw.asm.site import Site
 
 UNIT = "unit"  # unit[a:b]: bytes of the unit's half
 _TYPES = PAYLOADS["exe"].types

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asm.diagnostics import did_you_mean
-from asm.directives import wrong_operands
-from asm.expressions import number
-from asm.forms.pe.writers import Move, move
-from asm.operands import Bound, bind, check, known_word, unknown_word, value_of
-from asm.symbols import Datum, Definition
-from asm.syntax import (
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.directives import wrong_operands
+from macaw.asm.expressions import number
+from macaw.asm.forms.pe.writers import Move, move
+from macaw.asm.operands import Bound, bind, check, known_word, unknown_word, value_of
+from macaw.asm.symbols import Datum, Definition
+from macaw.asm.syntax import (
     Again,
     Indexed,
     Mistake,
@@ -23,10 +23,10 @@ from asm.syntax import (
     Slice,
     Statement,
 )
-from isa import codec
-from isa.kinds import Immediate, Kind
-from isa.model import Structure
-from isa.pe import (
+from macaw.isa import codec
+from macaw.isa.kinds import Immediate, Kind
+from macaw.isa.model import Structure
+from macaw.isa.pe import (
     BUFFERS,
     ENTRY_OF,
     INSTRUCTION_BYTES,
@@ -42,11 +42,11 @@ from isa.pe import (
     THEN,
     strided,
 )
-from isa.rows import Instruction
+from macaw.isa.rows import Instruction
 
 if TYPE_CHECKING:
-    from asm.forms.pe import CoreForm
-    from asm.site import Site
+    from macaw.asm.forms.pe import CoreForm
+    from macaw.asm.site import Site
 
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
 _WINDOW = STATES.index("sw")

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asm.data import Array, DataError
-from asm.data_directives import one_array
-from asm.directives import Directive
-from asm.symbols import Datum
-from asm.syntax import Mistake, Named, Statement
-from isa import codec
-from isa.kinds import Immediate
-from isa.model import Structure
-from isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
+from macaw.asm.data import Array, DataError
+from macaw.asm.data_directives import one_array
+from macaw.asm.directives import Directive
+from macaw.asm.symbols import Datum
+from macaw.asm.syntax import Mistake, Named, Statement
+from macaw.isa import codec
+from macaw.isa.kinds import Immediate
+from macaw.isa.model import Structure
+from macaw.isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
 
 if TYPE_CHECKING:
-    from asm.site import Site
+    from macaw.asm.site import Site
 
 _SYNTAX = '.sparse "file.npy" [[rows, ...]] [, clusters=M] [, pes=K]'
 _OPTIONS = ("clusters", "pes")

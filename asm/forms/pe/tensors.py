@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asm.expressions import Address
-from asm.forms import Transfer
-from asm.layout import Area
-from asm.output import address_of
-from asm.symbols import Definition
-from asm.syntax import Mistake
-from isa.pe import SLOT_ALIGN
+from macaw.asm.expressions import Address
+from macaw.asm.forms import Transfer
+from macaw.asm.layout import Area
+from macaw.asm.output import address_of
+from macaw.asm.symbols import Definition
+from macaw.asm.syntax import Mistake
+from macaw.isa.pe import SLOT_ALIGN
 
 if TYPE_CHECKING:
-    from asm.forms.pe import CoreForm
-    from asm.forms.pe.packets import Exe
+    from macaw.asm.forms.pe import CoreForm
+    from macaw.asm.forms.pe.packets import Exe
 
 
 class Tensors:

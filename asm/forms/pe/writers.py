@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from isa.pe import FUNCTIONS, SCALAR_REDUCTIONS, SCALAR_SOURCE
-from isa.rows import Instruction
+from macaw.isa.pe import FUNCTIONS, SCALAR_REDUCTIONS, SCALAR_SOURCE
+from macaw.isa.rows import Instruction
 
 
 class Move(NamedTuple):

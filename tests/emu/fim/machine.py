@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from asm.assembler import Source, assemble
-from emu.device import Device
-from isa import config
-from isa.fim_islands import island_address
+from macaw.asm.assembler import Source, assemble
+from macaw.emu.device import Device
+from macaw.isa import config
+from macaw.isa.fim_islands import island_address
 
 
 class Machine:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.fim.arithmetic import Mode, accumulated, results
-from isa.fim_circuit import ARRANGEMENT_NAMES, FORMATS, FUNCTION_NAMES
+from macaw.emu.fim.arithmetic import Mode, accumulated, results
+from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, FORMATS, FUNCTION_NAMES
 
 DIGITS = {"float16": (11, -14, 15), "float32": (24, -126, 127)}  # of a number, exponents
 

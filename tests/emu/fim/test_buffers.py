@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import macaw
-from asm.assembler import Source, assemble
-from emu.engines import ENGINES
-from isa.fim import CORE
+from macaw.asm.assembler import Source, assemble
+from macaw.emu.engines import ENGINES
 from macaw.errors import RunError
+from macaw.isa.fim import CORE
 from tests.emu.fim.machine import Machine
 from tests.emu.fim.test_island import times
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.fim.dram import Dram
-from isa import config
-from isa.fim_islands import TIMINGS, geometry
+from macaw.emu.fim.dram import Dram
+from macaw.isa import config
+from macaw.isa.fim_islands import TIMINGS, geometry
 
 
 class Command(NamedTuple):

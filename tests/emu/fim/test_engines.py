@@ -9,9 +9,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from asm.diagnostics import AssemblyError
-from emu.engines import ENGINES
-from isa import config
+from macaw.asm.diagnostics import AssemblyError
+from macaw.emu.engines import ENGINES
+from macaw.isa import config
 from tests.emu.fim import random_programs
 from tests.emu.fim.machine import Machine
 

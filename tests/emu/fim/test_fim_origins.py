@@ -9,8 +9,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from asm.diagnostics import AssemblyError
-from emu.origins import Place, Source
+from macaw.asm.diagnostics import AssemblyError
+from macaw.emu.origins import Place, Source
 from tests.emu.fim.machine import Machine
 from tests.emu.fim.test_engines import DEVICES, programs
 from tests.emu.heard import Heard

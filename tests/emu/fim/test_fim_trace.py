@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from emu.engines import ENGINES
-from isa import config
-from isa.codec import decode
-from isa.fim import CORE
+from macaw.emu.engines import ENGINES
+from macaw.isa import config
+from macaw.isa.codec import decode
+from macaw.isa.fim import CORE
 from tests.emu.fim.machine import Machine
 from tests.emu.fim.test_engines import DEVICES, PHASES, machines, programs, said
 from tests.emu.trace_witness import COUNTED, TIMED, configure, spilled

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import macaw
-from asm.assembler import Source, assemble
-from asm.disassembler import disassemble
-from emu.device import Device
-from emu.engines import ENGINES
-from isa import config
-from isa.fim import CORE
+from macaw.asm.assembler import Source, assemble
+from macaw.asm.disassembler import disassemble
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.isa import config
+from macaw.isa.fim import CORE
 from tests.emu.fim.machine import Machine
 
 

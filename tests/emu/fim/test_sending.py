@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import macaw
-from asm.assembler import Source, assemble
-from asm.disassembler import disassemble
-from emu.device import Device
-from emu.engines import ENGINES
-from isa import config
-from isa.cp import CORE as CP
-from isa.fim import CIRCUITS
-from isa.fim_circuit import ARRANGEMENT_NAMES, FUNCTION_NAMES, OPERATIONS
-from isa.fim_moves import MOVES
+from macaw.asm.assembler import Source, assemble
+from macaw.asm.disassembler import disassemble
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.isa import config
+from macaw.isa.cp import CORE as CP
+from macaw.isa.fim import CIRCUITS
+from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, FUNCTION_NAMES, OPERATIONS
+from macaw.isa.fim_moves import MOVES
 from tests.emu.fim.machine import Machine
 from tests.emu.fim.test_fim_trace import AUTO
 from tests.emu.trace_witness import configure, spilled

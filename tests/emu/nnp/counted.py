@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from isa import nnp
-from isa.nnp import vector_bytes
-from isa.nnp_layouts import BY_NAME
+from macaw.isa import nnp
+from macaw.isa.nnp import vector_bytes
+from macaw.isa.nnp_layouts import BY_NAME
 from tests.emu.nnp.random_programs import Case, Line
 
 NAMES = {memory.code: name for name, memory in BY_NAME.items()}

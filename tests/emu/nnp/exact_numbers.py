@@ -1,6 +1,6 @@
 """The arithmetic of docs/numbers-nnp.md once more, element by element in Python's own numbers.
 
-A second witness for emu.nnp.numbers: no NumPy arithmetic, no shared code. Numbers are fractions, host
+A second witness for macaw.emu.nnp.numbers: no NumPy arithmetic, no shared code. Numbers are fractions, host
 numbers their bits (`tests.emu.exact_floats`).
 """
 
@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from emu.nnp.numbers import Quantiser
+from macaw.emu.nnp.numbers import Quantiser
 from tests.emu.exact_floats import HALF, SINGLE, Float
 
 FLOATS = {"fp16": HALF, "fp32": SINGLE}

@@ -2,7 +2,7 @@
 
 Hard is an argument whose true value lies within 2**-49 of itself of a tie, where binary64 may round
 to the wrong host number. `python -m tests.emu.nnp.hard_arguments` counts them (docs/numbers-nnp.md has
-the counts) and holds emu.curves to fifty digits at each; it takes about a quarter of a minute.
+the counts) and holds macaw.emu.curves to fifty digits at each; it takes about a quarter of a minute.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from emu import curves
+from macaw.emu import curves
 from tests.emu.exact_floats import SINGLE
 from tests.emu.nnp.exact_numbers import bits_of, curve
 

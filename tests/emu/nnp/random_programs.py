@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-import emu.dma
-import emu.nnp
-from emu.device import Device
-from isa import config, nnp
-from isa.codec import Decoded, decode, encode
-from isa.memory_map import EXTERNAL
-from isa.nnp_chains import ChainError, complete, follow
-from isa.nnp_entries import check
-from isa.nnp_layouts import BY_NAME
+import macaw.emu.dma
+import macaw.emu.nnp
+from macaw.emu.device import Device
+from macaw.isa import config, nnp
+from macaw.isa.codec import Decoded, decode, encode
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.nnp_chains import ChainError, complete, follow
+from macaw.isa.nnp_entries import check
+from macaw.isa.nnp_layouts import BY_NAME
 from tests.emu.toys import describe, toy
 
 ROWS = nnp.CORE.by_mnemonic
@@ -54,7 +54,9 @@ class Case:
         if self.pops:
             script.append(("copy", 0x8020))
         script += [("join", 8), ("await", 0), ("exit", 0)]
-        device = Device(self.configuration, [toy(0, script), emu.dma.build, emu.nnp.build], engine)
+        device = Device(
+            self.configuration, [toy(0, script), macaw.emu.dma.build, macaw.emu.nnp.build], engine
+        )
         words = self.words
         device.memory.poke(TEXT, struct.pack(f"<{len(words)}I", *words))
         device.memory.poke(EXTERNAL, self.dram)

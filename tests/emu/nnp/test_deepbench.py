@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.deepbench import DEVICE, WITHIN, cycles
-from isa import config
+from macaw.isa import config
 
 DEPTHS = ("read", "multiplier", "crossbar", "add", "multiply", "activation", "write")
 NARROW = config.load(DEVICE).changed(

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-import emu.dma
-import emu.nnp
-from asm.assembler import assemble
-from asm.source import Source
-from emu.device import Device
-from emu.engines import ENGINES
-from emu.nnp.chain import Chain
-from emu.nnp.processor import Processor
-from emu.nnp.timing import Timing
-from isa import config, nnp
-from isa.codec import decode
-from isa.memory_map import EXTERNAL
+import macaw.emu.dma
+import macaw.emu.nnp
+from macaw.asm.assembler import assemble
+from macaw.asm.source import Source
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.processor import Processor
+from macaw.emu.nnp.timing import Timing
+from macaw.isa import config, nnp
+from macaw.isa.codec import decode
+from macaw.isa.memory_map import EXTERNAL
 from tests.emu.toys import toy
 
 ENTRY = 0x3030_0000
@@ -35,7 +35,9 @@ def made(source: str, engine: str = ENGINES[0], script: Any = (), **changes: Any
     fields |= {name.replace("__", "."): value for name, value in changes.items()}
     configuration = config.load("tiny").changed(fields)
     whole = [("start", 3, ENTRY), *script, ("join", 8), ("exit", 0)]
-    device = Device(configuration, [toy(0, whole), emu.dma.build, emu.nnp.build], engine)
+    device = Device(
+        configuration, [toy(0, whole), macaw.emu.dma.build, macaw.emu.nnp.build], engine
+    )
     program = assemble([Source(f"\t.device tiny\n\t.core nnp\n{source}", "t.s")])
     device.memory.poke(ENTRY, program.section(".nnp").data)
     return device

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.engines import ENGINES
+from macaw.emu.engines import ENGINES
 from tests.emu.nnp.random_programs import TEXT, program
 
 pytestmark = pytest.mark.once

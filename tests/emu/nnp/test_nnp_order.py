@@ -8,11 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import macaw
-from asm.source import Source
-from emu.engines import ENGINES
-from emu.floats import Host
-from emu.nnp.chain import Chain as Doing
-from emu.nnp.semantics import Execution
+from macaw.asm.source import Source
+from macaw.emu.engines import ENGINES
+from macaw.emu.floats import Host
+from macaw.emu.nnp.chain import Chain as Doing
+from macaw.emu.nnp.semantics import Execution
 
 NATIVE, ENTRIES = 4, 40
 Chain = tuple[int, int, int, int, tuple[tuple[int, int], ...]]

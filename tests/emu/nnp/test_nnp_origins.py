@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.nnp import numbers
-from emu.nnp.elements import FIELDS
-from emu.origins import Place
-from isa.memory_map import EXTERNAL
+from macaw.emu.nnp import numbers
+from macaw.emu.nnp.elements import FIELDS
+from macaw.emu.origins import Place
+from macaw.isa.memory_map import EXTERNAL
 from tests.emu.heard import Heard
 from tests.emu.nnp.random_programs import program
 from tests.emu.nnp.untimed import ONE, TWO, Model

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import macaw
-from asm import images
-from asm.source import Source
-from emu.engines import ENGINES
+from macaw.asm import images
+from macaw.asm.source import Source
+from macaw.emu.engines import ENGINES
 from macaw.errors import RunError
 from macaw.running import Run
 

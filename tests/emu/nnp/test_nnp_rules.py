@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import macaw
-from asm.source import Source
-from emu.faults import Fault
-from isa import codec, config
-from isa.codec import Decoded
-from isa.nnp import CORE
-from isa.nnp_walk import Broken, broken
+from macaw.asm.source import Source
+from macaw.emu.faults import Fault
 from macaw.errors import RunError
+from macaw.isa import codec, config
+from macaw.isa.codec import Decoded
+from macaw.isa.nnp import CORE
+from macaw.isa.nnp_walk import Broken, broken
 from tests.fuzzing import EXAMPLES, properties
 
 few = settings(properties, max_examples=max(60, EXAMPLES // 20))  # each is a run

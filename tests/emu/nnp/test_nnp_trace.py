@@ -10,11 +10,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from emu.device import Device
-from emu.engines import ENGINES
-from isa.codec import unpack
-from isa.memory_map import EXTERNAL
-from isa.trace import GROUP, RECORD
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.isa.codec import unpack
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.trace import GROUP, RECORD
 from tests.emu.nnp.counted import used
 from tests.emu.nnp.random_programs import Case, program
 from tests.emu.nnp.test_nnp_cycles import ADD, LATENCY, PLAIN, PRODUCT, READ, WRITE, core, made

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emu.nnp.numbers import NotANumber, OutOfRange
-from isa.memory_map import EXTERNAL
+from macaw.emu.nnp.numbers import NotANumber, OutOfRange
+from macaw.isa.memory_map import EXTERNAL
 from tests.emu.nnp.random_programs import DRAINED, program
 from tests.emu.nnp.untimed import Model
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from emu import curves as activations
-from emu.floats import round_fraction
-from emu.nnp.numbers import (
+from macaw.emu import curves as activations
+from macaw.emu.floats import round_fraction
+from macaw.emu.nnp.numbers import (
     HOST,
     add,
     maximum,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from emu.nnp.numbers import Quantised, Quantiser, Tiles
-from emu.nnp.prepared import PreparedTiles
+from macaw.emu.nnp.numbers import Quantised, Quantiser, Tiles
+from macaw.emu.nnp.prepared import PreparedTiles
 from tests.emu.nnp.exact_numbers import bits_of
 
 EIGHT = Quantiser("bfp", 8)

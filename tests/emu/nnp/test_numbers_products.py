@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from emu.nnp.longs import Long, round_scaled
-from emu.nnp.numbers import HOST, OutOfRange, Quantised, Quantiser, Tiles, round_long
-from emu.nnp.quantisers import integers
+from macaw.emu.nnp.longs import Long, round_scaled
+from macaw.emu.nnp.numbers import HOST, OutOfRange, Quantised, Quantiser, Tiles, round_long
+from macaw.emu.nnp.quantisers import integers
 from tests.emu.exact_floats import HALF, SINGLE
 from tests.emu.nnp.exact_numbers import (
     FLOATS,
@@ -323,7 +323,7 @@ def test_many_vectors_are_worked_on_in_parts(monkeypatch: pytest.MonkeyPatch) ->
     matrix = random_blocks(random, (2, 2, 4, 4), pair[0], 3, False)
     vectors = random_blocks(random, (11, 2, 4), pair[1], 3, False)
     whole = Tiles(matrix, *pair).times(vectors, np.float16)
-    monkeypatch.setattr("emu.nnp.products._AT_ONCE", 24)
+    monkeypatch.setattr("macaw.emu.nnp.products._AT_ONCE", 24)
     assert bits_of(Tiles(matrix, *pair).times(vectors, np.float16)) == bits_of(whole)
     none = Quantised(vectors.codes[:0], vectors.exponents[:0])
     assert Tiles(matrix, *pair).times(none, np.float16).shape == (0, 2, 4)

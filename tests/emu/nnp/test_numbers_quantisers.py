@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from emu.nnp.numbers import (
+from macaw.emu.nnp.numbers import (
     HOST,
     NotANumber,
     Quantiser,

@@ -1,6 +1,6 @@
 """A model of nnp without time: programs as lists of mnemonics and operands, one iteration after the other.
 
-Arithmetic is `emu.nnp.numbers` (which has witnesses of its own); addresses, windows, queues, chains and
+Arithmetic is `macaw.emu.nnp.numbers` (which has witnesses of its own); addresses, windows, queues, chains and
 files are this module's.
 """
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from emu.nnp import numbers
-from emu.nnp.numbers import Quantised, Quantiser
-from isa import nnp
-from isa.nnp_layouts import BY_CODE
+from macaw.emu.nnp import numbers
+from macaw.emu.nnp.numbers import Quantised, Quantiser
+from macaw.isa import nnp
+from macaw.isa.nnp_layouts import BY_CODE
 from tests.emu.nnp.random_programs import Case
 
 HOST = {"fp16": np.float16, "fp32": np.float32}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from asm.program import Program
-from asm.source import Source
 from macaw import api
-from macaw.profile.model import Profile
-from macaw.profile.profiling import profile
+from macaw.asm.program import Program
+from macaw.asm.source import Source
+from macaw.profiling.model import Profile
+from macaw.profiling.profiling import profile
 from tests.programs.test_profiled import SIX, make_six
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from isa.trace import GROUP
-from macaw.profile.record import Record
+from macaw.isa.trace import GROUP
+from macaw.profiling.record import Record
 
 
 def record(

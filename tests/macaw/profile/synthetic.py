@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from macaw.profile.model import (
+from macaw.profiling.model import (
     Bottleneck,
     Difference,
     Finding,

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from macaw.errors import InputError
-from macaw.profile import advice
-from macaw.profile.advice import next_step
-from macaw.profile.against import differences
-from macaw.profile.model import Bottleneck, Finding, Goal, Group, Metric, Profile, Slice, Track
-from macaw.profile.timeline import Start
+from macaw.profiling import advice
+from macaw.profiling.advice import next_step
+from macaw.profiling.against import differences
+from macaw.profiling.model import Bottleneck, Finding, Goal, Group, Metric, Profile, Slice, Track
+from macaw.profiling.timeline import Start
 
 
 def metric(key: str, value: float, threshold: float, ok: bool, text: str = "why") -> Metric:

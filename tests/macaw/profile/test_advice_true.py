@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import macaw
-from asm.source import Source
 from macaw import api, golden
-from macaw.profile.model import Finding, Profile
-from macaw.profile.profiling import Options, profile
+from macaw.asm.source import Source
+from macaw.profiling.model import Finding, Profile
+from macaw.profiling.profiling import Options, profile
 from tests.macaw.profile.programs import six_profile
 from tests.programs.test_profiled import LAYER, make_layer
 

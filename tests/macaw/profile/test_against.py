@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from macaw.profile.against import differences
-from macaw.profile.model import Bottleneck, Difference, Metric, Profile, Subject, Track
+from macaw.profiling.against import differences
+from macaw.profiling.model import Bottleneck, Difference, Metric, Profile, Subject, Track
 from tests.macaw.profile.test_advice import PE, slice_
 
 BEFORE = Profile(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from macaw.profile.bottleneck import find
-from macaw.profile.model import Slice, Track
-from macaw.profile.record import Wait
-from macaw.profile.timeline import Member, starts
+from macaw.profiling.bottleneck import find
+from macaw.profiling.model import Slice, Track
+from macaw.profiling.record import Wait
+from macaw.profiling.timeline import Member, starts
 from tests.macaw.profile.programs import six_profile
 from tests.programs.test_profiled import CORES, six
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from macaw.cli import run_command
-from macaw.profile.model import from_json
+from macaw.profiling.model import from_json
 from tests.macaw.conftest import ROOT, Macaw
 
 

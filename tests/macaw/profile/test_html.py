@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from macaw.profile import html
-from macaw.profile.model import Profile, Series, Slice, Track
+from macaw.profiling import html
+from macaw.profiling.model import Profile, Series, Slice, Track
 from tests.macaw.profile.browser import Browser, Page, needs_browser
 from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
 

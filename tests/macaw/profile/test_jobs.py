@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from macaw.errors import InputError
-from macaw.profile import jobs, profiling
-from macaw.profile.model import Profile
-from macaw.profile.profiling import Options, profile
-from macaw.profile.record import Job, Recorded, job_of
+from macaw.profiling import jobs, profiling
+from macaw.profiling.model import Profile
+from macaw.profiling.profiling import Options, profile
+from macaw.profiling.record import Job, Recorded, job_of
 from macaw.running import configuration_of
 from tests.macaw.profile.programs import copies
 
@@ -111,7 +111,7 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match="needs Dask, which is not installed") as caught:
         jobs.run_all([a_job()], scheduler="tcp://127.0.0.1:8786")
-    assert caught.value.hint == "pip install 'macaw[dask]', or --jobs N for processes"
+    assert caught.value.hint == "pip install 'macaw-npu[dask]', or --jobs N for processes"
     # Without a scheduler nobody asks for it.
     assert jobs.run_all([a_job()])[0].cycles > 0
 

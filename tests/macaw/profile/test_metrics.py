@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from emu.device import Device
-from isa.nnp import vector_bytes
 from macaw import api
+from macaw.emu.device import Device
 from macaw.errors import InputError
-from macaw.profile import metrics
-from macaw.profile.metrics import JUDGED, METRICS, Machine
-from macaw.profile.model import Metric, Slice
-from macaw.profile.timeline import Member, members
+from macaw.isa.nnp import vector_bytes
+from macaw.profiling import metrics
+from macaw.profiling.metrics import JUDGED, METRICS, Machine
+from macaw.profiling.model import Metric, Slice
+from macaw.profiling.timeline import Member, members
 from tests.macaw.profile.records import record
 
 # m = 32 bytes; a core with arrays of 16 units, p = 2 bytes.

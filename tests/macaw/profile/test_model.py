@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macaw.errors import InputError
-from macaw.profile import model
-from macaw.profile.model import Profile, Slice, Track, from_json, to_json
+from macaw.profiling import model
+from macaw.profiling.model import Profile, Slice, Track, from_json, to_json
 
 
 @given(st.from_type(Profile))

@@ -10,8 +10,8 @@ import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescriptor, TrackEvent
 
 from macaw.errors import InputError
-from macaw.profile import perfetto
-from macaw.profile.model import Profile, Track
+from macaw.profiling import perfetto
+from macaw.profiling.model import Profile, Track
 from tests.macaw.profile.synthetic import ROWS, by_chance, by_hand
 
 Interval = tuple[int, int]
@@ -154,4 +154,4 @@ def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "perfetto.protos.perfetto.trace", None)
     with pytest.raises(InputError, match="needs the package 'perfetto'") as caught:
         perfetto.encode(by_hand())
-    assert "macaw[perfetto]" in str(caught.value.hint)
+    assert "macaw-npu[perfetto]" in str(caught.value.hint)

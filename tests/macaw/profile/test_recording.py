@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from asm.program import Program
-from asm.source import Source
-from isa.memory_map import EXTERNAL
-from isa.trace import AUTO, RECORD
 from macaw import api, golden
+from macaw.asm.program import Program
+from macaw.asm.source import Source
 from macaw.errors import InputError
-from macaw.profile import record, replay
-from macaw.profile.model import Profile
-from macaw.profile.profiling import Options, profile
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.trace import AUTO, RECORD
+from macaw.profiling import record, replay
+from macaw.profiling.model import Profile
+from macaw.profiling.profiling import Options, profile
 from macaw.running import configuration_of
 from tests.macaw.profile.programs import copies, six_profile
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from macaw.profile import chart, report
-from macaw.profile.model import Difference, Group, Metric, Profile, Slice
+from macaw.profiling import chart, report
+from macaw.profiling.model import Difference, Group, Metric, Profile, Slice
 from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
 
 

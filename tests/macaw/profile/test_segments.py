@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macaw.errors import InputError
-from macaw.profile import record as recording
-from macaw.profile import segments
-from macaw.profile.profiling import Options, profile
-from macaw.profile.record import Record
+from macaw.profiling import record as recording
+from macaw.profiling import segments
+from macaw.profiling.profiling import Options, profile
+from macaw.profiling.record import Record
 from tests.macaw.profile.programs import copies
 from tests.macaw.profile.records import record
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from macaw.profile.model import Profile, from_json
+from macaw.profiling.model import Profile, from_json
 from tests.macaw.conftest import ROOT
 from tests.macaw.profile.browser import Browser, needs_browser
 from tests.macaw.profile.synthetic import ROWS

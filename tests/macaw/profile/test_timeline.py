@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macaw.profile.model import Track
-from macaw.profile.record import Record
-from macaw.profile.timeline import Gaps, Member, starts, track, tracks, union, without
+from macaw.profiling.model import Track
+from macaw.profiling.record import Record
+from macaw.profiling.timeline import Gaps, Member, starts, track, tracks, union, without
 from tests.macaw.profile.records import record
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=12)

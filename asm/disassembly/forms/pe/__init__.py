@@ -11,15 +11,23 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from asm.columns import commented
-from asm.disassembly.data import chunk, section_lines
-from asm.disassembly.forms import Form, Record
-from asm.disassembly.forms.pe.image import Image, Packet, Sequence, Unlike, aligned, carried, read
-from asm.disassembly.forms.pe.records import records
-from asm.disassembly.labels import Labels, directive, in_body
-from asm.program import Program, Section
-from isa import codec, config, pe
-from isa.model import Structure
+from macaw.asm.columns import commented
+from macaw.asm.disassembly.data import chunk, section_lines
+from macaw.asm.disassembly.forms import Form, Record
+from macaw.asm.disassembly.forms.pe.image import (
+    Image,
+    Packet,
+    Sequence,
+    Unlike,
+    aligned,
+    carried,
+    read,
+)
+from macaw.asm.disassembly.forms.pe.records import records
+from macaw.asm.disassembly.labels import Labels, directive, in_body
+from macaw.asm.program import Program, Section
+from macaw.isa import codec, config, pe
+from macaw.isa.model import Structure
 
 
 class CoreForm(Form):

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from asm.disassembly.labels import Labels
-from asm.program import Section
-from isa import codec, pe
-from isa.model import Structure
+from macaw.asm.disassembly.labels import Labels
+from macaw.asm.program import Section
+from macaw.isa import codec, pe
+from macaw.isa.model import Structure
 
 
 class Unlike(Exception):

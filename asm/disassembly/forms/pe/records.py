@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from asm.columns import statement
-from asm.disassembly.forms import Record
-from asm.disassembly.forms.pe.image import Unlike, aligned, carried, read_packet, read_sequence
-from asm.disassembly.labels import Labels
-from asm.program import Section
-from isa import codec, pe
-from isa.model import Structure
+from macaw.asm.columns import statement
+from macaw.asm.disassembly.forms import Record
+from macaw.asm.disassembly.forms.pe.image import (
+    Unlike,
+    aligned,
+    carried,
+    read_packet,
+    read_sequence,
+)
+from macaw.asm.disassembly.labels import Labels
+from macaw.asm.program import Section
+from macaw.isa import codec, pe
+from macaw.isa.model import Structure
 
 _ERRORS = (Unlike, codec.StructureError, codec.DecodeError)
 

@@ -1,9 +1,0 @@
-"""What cannot be lowered."""
-
-from __future__ import annotations
-
-from isa.errors import MacawError
-
-
-class LowerError(MacawError, ValueError):
-    """An operation that does not fit the device, or that is none; `hint` says what would do."""

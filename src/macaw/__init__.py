@@ -1,0 +1,89 @@
+"""Macaw: assembler, disassembler and emulator of one neural-network device.
+
+The public Python API. Names load what they need when they are first used, so
+that `import macaw` and `macaw --help` cost nothing:
+
+    program = macaw.assemble("digits.s")
+    run = macaw.run(program, x=image)
+    run.outputs["y"], run.cycles, run.counters
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from macaw.api import assemble as assemble
+    from macaw.api import configuration as configuration
+    from macaw.api import disassemble as disassemble
+    from macaw.api import load as load
+    from macaw.api import save as save
+    from macaw.asm.diagnostics import AssemblyError as AssemblyError
+    from macaw.asm.elf import ElfError as ElfError
+    from macaw.asm.program import Program as Program
+    from macaw.asm.source import Source as Source
+    from macaw.concordance import Concordance as Concordance
+    from macaw.concordance import concord as concord
+    from macaw.emu.device import Device as Device
+    from macaw.errors import InputError as InputError
+    from macaw.errors import RunError as RunError
+    from macaw.fim_lowering import GraphLowering as GraphLowering
+    from macaw.fim_lowering import lower_graph as lower_graph
+    from macaw.fim_tiles import tiled as tiled
+    from macaw.fim_tiles import untiled as untiled
+    from macaw.isa.config import ConfigError as ConfigError
+    from macaw.isa.config import Configuration as Configuration
+    from macaw.isa.errors import MacawError as MacawError
+    from macaw.layer_lowering import Lowering as Lowering
+    from macaw.layer_lowering import lower as lower
+    from macaw.protection import Protection as Protection
+    from macaw.protection import protect as protect
+    from macaw.protection import unprotect as unprotect
+    from macaw.running import Run as Run
+    from macaw.running import run as run
+
+_HOMES = {
+    "AssemblyError": "macaw.asm.diagnostics",
+    "Concordance": "macaw.concordance",
+    "ConfigError": "macaw.isa.config",
+    "Configuration": "macaw.isa.config",
+    "Device": "macaw.emu.device",
+    "ElfError": "asm.elf",
+    "GraphLowering": "macaw.fim_lowering",
+    "InputError": "macaw.errors",
+    "Lowering": "macaw.layer_lowering",
+    "MacawError": "macaw.isa.errors",
+    "Program": "macaw.asm.program",
+    "Protection": "macaw.protection",
+    "Run": "macaw.running",
+    "RunError": "macaw.errors",
+    "Source": "macaw.asm.source",
+    "assemble": "macaw.api",
+    "concord": "macaw.concordance",
+    "configuration": "macaw.api",
+    "disassemble": "macaw.api",
+    "load": "macaw.api",
+    "lower": "macaw.layer_lowering",
+    "lower_graph": "macaw.fim_lowering",
+    "protect": "macaw.protection",
+    "run": "macaw.running",
+    "save": "macaw.api",
+    "tiled": "macaw.fim_tiles",
+    "unprotect": "macaw.protection",
+    "untiled": "macaw.fim_tiles",
+}
+
+__version__ = "0.1.0"
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the home of a public name when it is first asked for (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'macaw' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,186 @@
+"""Programs: from source or file to object, and back to text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from macaw import arguments
+from macaw.arguments import checked
+from macaw.asm.program import Program
+from macaw.errors import InputError
+from macaw.files import read_bytes, write_bytes
+from macaw.isa import reading
+
+if TYPE_CHECKING:
+    from macaw.asm.listing import Record
+    from macaw.asm.source import Source
+    from macaw.isa.config import Configuration
+
+FilePath: TypeAlias = "str | os.PathLike[str]"
+DeviceLike: TypeAlias = "str | os.PathLike[str] | Configuration"
+
+ELF_MAGIC = b"\x7fELF"
+DEFAULT_DEVICE = "base"
+
+
+@checked(device=arguments.device)
+def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
+    """A device's configuration, by preset name or TOML file. Raises `ConfigError`."""
+    from macaw.isa import config
+
+    if isinstance(device, config.Configuration):
+        return device
+    return config.load(os.fspath(device))
+
+
+def _source(value: object) -> str | None:
+    """A path, or a `Source` whose members are of their types."""
+    from macaw.asm.source import Source
+
+    if not isinstance(value, Source):
+        return None if arguments.path(value) is None else "the path of a file, or a Source"
+    words = all(isinstance(each, str) for each in (value.text, value.name))
+    good = words and isinstance(value.folder, Path | None)
+    return None if good else "a Source of two strings and the Path of a folder"
+
+
+@checked(
+    sources=_source,
+    device=arguments.optional(arguments.device),
+    defines=arguments.optional(
+        arguments.mapping(
+            arguments.either("a string or a number", arguments.word, arguments.integer),
+            "strings and whole numbers by name",
+        )
+    ),
+    include_dirs=arguments.sequence(arguments.path, "a list of folders"),
+    record=arguments.optional(
+        arguments.instance("a Record of macaw.asm.listing", "macaw.asm.listing:Record")
+    ),
+)
+def assemble(
+    *sources: FilePath | Source,
+    device: DeviceLike | None = None,
+    defines: Mapping[str, str | int] | None = None,
+    include_dirs: Collection[FilePath] = (),
+    record: Record | None = None,
+) -> Program:
+    """One executable from one or several sources: paths, or `Source(text, name)`.
+
+    `device` overrides the source's `.device`. Raises `AssemblyError` with every
+    error found, `InputError` for a file that cannot be read and `ConfigError`
+    for a device that cannot be. Warnings are in the program's `warnings`. With a
+    `record`, `macaw.asm.listing.text(program, record)` is the listing.
+    """
+    from macaw.asm import assembler
+    from macaw.asm.source import Source
+
+    if not sources:
+        raise InputError("nothing to assemble")
+    return assembler.assemble(
+        [item if isinstance(item, Source) else os.fspath(item) for item in sources],
+        device=None if device is None else configuration(device),
+        defines=defines,
+        include_dirs=[os.fspath(folder) for folder in include_dirs],
+        record=record,
+    )
+
+
+@checked(path=arguments.path)
+def is_object(path: FilePath) -> bool:
+    """Whether the file starts as an ELF file does. Raises `InputError`."""
+    return read_bytes(path)[:4] == ELF_MAGIC
+
+
+@checked(path=arguments.path)
+def load_object(path: FilePath) -> Program:
+    """The program of an ELF file. Raises `ElfError` and `InputError`."""
+    from macaw.asm import elf
+
+    data = read_bytes(path)
+    if data[:4] != ELF_MAGIC:
+        raise InputError(f"{path} is no ELF file", "`macaw asm` makes one from a source")
+    return elf.read(data)
+
+
+@checked(path=arguments.path, device=arguments.optional(arguments.device))
+def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
+    """The program of an ELF file, or of a source (`device` as in `assemble`).
+
+    Raises what `assemble` and `load_object` raise.
+    """
+    if reading.is_pipe(path):
+        return _from_pipe(path, device)
+    return load_object(path) if is_object(path) else assemble(path, device=device)
+
+
+def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
+    """The program that comes out of a pipe, which can be read once."""
+    from macaw.asm import elf
+    from macaw.asm.source import Source
+
+    data = read_bytes(path, reading.MOST_SOURCE)
+    if data[:4] == ELF_MAGIC:
+        return elf.read(data)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    return assemble(Source(text, os.fspath(path), Path.cwd()), device=device)
+
+
+@checked(
+    program=arguments.program,
+    path=arguments.path,
+    format=arguments.word,
+    lines=arguments.flag,
+    memory=arguments.optional(arguments.word),
+)
+def save(
+    program: Program,
+    path: FilePath,
+    *,
+    format: str = "elf",  # noqa: A002 - the word of `macaw asm --format`
+    lines: bool = True,
+    memory: str | None = None,
+) -> None:
+    """Write the program as an ELF file, or as an image of `macaw.asm.images.FORMATS`.
+
+    `lines` tells whether source lines go into an ELF file; `memory`, a name in
+    `macaw.asm.images.MEMORIES`, has an image hold that one alone. Raises `InputError`
+    if the file cannot be written or there is no such image, `ElfError` for a
+    program that no ELF file can hold.
+    """
+    from macaw.asm import elf, images
+
+    if format == "elf":
+        if memory is not None:
+            raise InputError("an ELF file holds all memories", "leave the memory out")
+        write_bytes(path, elf.write(program, lines=lines))
+        return
+    if format not in images.FORMATS or memory not in (None, *images.MEMORIES):
+        raise InputError(f"no image is {format!r} of the memory {memory!r}")
+    try:
+        data = images.write(program, format, memory)
+    except images.ImageError as error:
+        raise InputError(error.message, error.hint) from None
+    write_bytes(path, data)
+
+
+@checked(
+    program=arguments.program_or_path, core=arguments.optional(arguments.word), raw=arguments.flag
+)
+def disassemble(program: Program | FilePath, *, core: str | None = None, raw: bool = False) -> str:
+    """Source that assembles to the same bytes; with `core`, the text of its parts alone.
+
+    With `raw` no source: addresses, bytes and what each is. Raises `DisassemblyError`,
+    and for a path what `load_object` raises.
+    """
+    from macaw.asm import disassembler
+
+    if not isinstance(program, Program):
+        program = load_object(Path(program))
+    return disassembler.disassemble(program, core, raw=raw)

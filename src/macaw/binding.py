@@ -1,0 +1,140 @@
+"""Arrays to a program's named inputs: dtype and shape checked, a batch axis found.
+
+An array has the declared shape of its input, or one more leading axis: then
+the program runs once for each item of that axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.asm.program import Program, Tensor
+from macaw.errors import InputError
+from macaw.words import did_you_mean, plural
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Checked inputs. `items` is the length of the batch axis, None without one."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    batched: frozenset[str]
+    items: int | None
+
+    def item(self, index: int) -> dict[str, NDArray[Any]]:
+        """The inputs of run `index`."""
+        return {
+            name: array[index] if name in self.batched else array
+            for name, array in self.arrays.items()
+        }
+
+
+def describe(tensor: Tensor) -> str:
+    """`x (int8, 1 × 64)`."""
+    return f"{tensor.name} ({tensor.dtype}, {shape_text(tensor.shape)})"
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """`1 × 64`; a scalar's is `scalar`."""
+    return " × ".join(map(str, shape)) or "scalar"
+
+
+def bind(program: Program, given: Mapping[str, object]) -> Binding:
+    """Check `given` against the program's inputs. Raises `InputError`.
+
+    An object that is no array (a list, a number) is converted if its values fit
+    the declared type exactly; an array must have that type.
+    """
+    declared = {tensor.name: tensor for tensor in program.inputs}
+    for name in given:
+        if name not in declared:
+            raise InputError(
+                f"the program has no input '{name}'",
+                did_you_mean(name, declared) or _listing(program.inputs, "input"),
+            )
+    missing = [tensor for name, tensor in declared.items() if name not in given]
+    if missing:
+        names = ", ".join(map(describe, missing))
+        raise InputError(
+            f"{plural(len(missing), 'input')} not given: {names}", f"-i {missing[0].name}=FILE.npy"
+        )
+    arrays = {name: _typed(declared[name], value) for name, value in given.items()}
+    batched = frozenset(
+        name for name, array in arrays.items() if _has_batch_axis(declared[name], array)
+    )
+    lengths = {name: len(arrays[name]) for name in arrays if name in batched}
+    if len(set(lengths.values())) > 1:
+        each = ", ".join(f"{name} has {count}" for name, count in lengths.items())
+        raise InputError(f"the inputs' batch axes differ: {each}")
+    items = next(iter(lengths.values()), None)
+    if items == 0:
+        raise InputError(f"the batch axis of {', '.join(lengths)} is empty: nothing to run")
+    return Binding(arrays, batched, items)
+
+
+def check_outputs(program: Program, names: Mapping[str, object]) -> None:
+    """Raise `InputError` for a name that is no output of the program."""
+    declared = [tensor.name for tensor in program.outputs]
+    for name in names:
+        if name not in declared:
+            raise InputError(
+                f"the program has no output '{name}'",
+                did_you_mean(name, declared) or _listing(program.outputs, "output"),
+            )
+
+
+def _listing(tensors: tuple[Tensor, ...], what: str) -> str:
+    if not tensors:
+        return f"it declares no {what} (.{what} NAME, TYPE, DIMENSION...)"
+    return f"its {what}s are {', '.join(map(describe, tensors))}"
+
+
+def _typed(tensor: Tensor, value: object) -> NDArray[Any]:
+    """The value as an array of the declared type, little-endian, in C order."""
+    wanted = np.dtype(tensor.dtype)
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(f"input {tensor.name} is a masked array", "array.filled(...) has no mask")
+    if isinstance(value, np.ndarray):
+        array = value
+        if array.dtype.newbyteorder("=") != wanted:
+            raise InputError(
+                f"input {tensor.name} is {wanted.name}, the array given is {array.dtype.name}",
+                f"convert it with array.astype('{wanted.name}')",
+            )
+    else:
+        try:
+            array = np.asarray(value)
+        except ValueError as error:
+            raise InputError(f"input {tensor.name}: no array can be made of it: {error}") from None
+        if array.dtype.kind not in "biuf" or not _fits(array, wanted):
+            raise InputError(f"input {tensor.name}: the values given do not fit {wanted.name}")
+    return np.ascontiguousarray(array, dtype=wanted.newbyteorder("<")).reshape(array.shape)
+
+
+def _fits(array: NDArray[Any], wanted: np.dtype[Any]) -> bool:
+    """Whether the values are what they were after conversion; rounding a float is no harm."""
+    if array.size == 0:
+        return True
+    if wanted.kind == "f":
+        return True
+    limits = np.iinfo(wanted)
+    if array.dtype.kind == "f" and not np.array_equal(array, np.trunc(array)):
+        return False
+    return bool(array.min() >= limits.min and array.max() <= limits.max)
+
+
+def _has_batch_axis(tensor: Tensor, array: NDArray[Any]) -> bool:
+    if array.shape == tensor.shape:
+        return False
+    if array.shape[1:] == tensor.shape and array.ndim == len(tensor.shape) + 1:
+        return True
+    wanted = shape_text(tensor.shape)
+    raise InputError(
+        f"input {tensor.name} is {wanted}, the array given is {shape_text(array.shape)}",
+        f"{wanted}, or one more leading axis to run the program once an item",
+    )

@@ -1,0 +1,199 @@
+"""The `macaw` command: its subcommands load on demand, and no traceback reaches a user."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from macaw.errors import DONE, INTERRUPTED, WRONG, status_of
+from macaw.isa.errors import MacawError
+
+# Each is `command` in src/macaw/commands/<name>.py; these modules import nothing heavy themselves.
+COMMANDS = (
+    "asm",
+    "dis",
+    "fmt",
+    "run",
+    "debug",
+    "profile",
+    "test",
+    "isa",
+    "device",
+    "lower",
+    "concord",
+    "protect",
+    "lsp",
+)
+
+EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2 wrong input."
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has gone (`macaw dis x | head`): nothing to say to anybody."""
+
+
+@contextlib.contextmanager
+def _closed_pipes() -> Iterator[None]:
+    """A closed pipe under a name that click does not know: it would exit with 1."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+
+
+class LazyGroup(click.Group):
+    """Commands are imported when they are named (click's manual, "Complex Applications")."""
+
+    def make_context(self, *arguments: Any, **named: Any) -> click.Context:
+        with _closed_pipes():
+            return super().make_context(*arguments, **named)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _closed_pipes():
+            return super().invoke(ctx)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"macaw.commands.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from macaw.words import did_you_mean
+
+            hint = did_you_mean(name, COMMANDS)
+            ctx.fail(f"no command '{name}'{'; ' + hint if hint else ''}")
+        return super().resolve_command(ctx, args)
+
+
+def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from macaw import __version__
+
+        click.echo(f"macaw {__version__}")
+        ctx.exit()
+
+
+@click.command(
+    cls=LazyGroup,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error (also MACAW_DEBUG=1).")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version and stop.",
+)
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
+    """Assemble, run and inspect programs for the Macaw neural-network device."""
+    ctx.ensure_object(dict)["debug"] = debug
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and leave with its exit status."""
+    sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run the command line `arguments`; the exit status. Every error is reported here."""
+    _replace_missing_streams()
+    debug = "--debug" in arguments[:1] or os.environ.get("MACAW_DEBUG", "") not in {"", "0"}
+    try:
+        status = _run(arguments)
+    except Exception as error:
+        if debug:
+            raise
+        status = _report(error)
+    return _flushed(status)
+
+
+def _run(arguments: list[str]) -> int:
+    """The command's exit status; what is wrong with the command line itself is said here.
+
+    A message that nobody can read any more changes no status.
+    """
+    try:
+        status = cli.main(arguments, prog_name="macaw", standalone_mode=False)
+    except click.ClickException as error:
+        with contextlib.suppress(OSError):
+            error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort) as error:
+        # Click makes an Abort of Ctrl-C; what we know of the moment is its cause.
+        text = str(error.__cause__ or error) or "interrupted"
+        with contextlib.suppress(OSError):
+            click.echo(f"macaw: {text}", err=True)
+        return INTERRUPTED
+    except ReaderGone:
+        return DONE
+    return status if isinstance(status, int) else DONE
+
+
+def _replace_missing_streams() -> None:
+    """Output that was closed before we began (`>&-`) goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+            setattr(sys, name, nowhere)
+
+
+def _flushed(status: int) -> int:
+    """Write what is still buffered; the exit status.
+
+    A reader that has gone is no error. A stream that cannot be written is given up,
+    or Python would try once more at exit and choose a status of its own.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if stream is sys.stdout and not status and not isinstance(error, BrokenPipeError):
+                status = _report(error)
+    return status
+
+
+def _report(error: Exception) -> int:
+    """Say what is wrong; the exit status that it means."""
+    from macaw import console
+
+    # Its module is looked up, not imported: if it was never loaded, it raised nothing.
+    diagnostics = sys.modules.get("macaw.asm.diagnostics")
+    if diagnostics is not None and isinstance(error, diagnostics.AssemblyError):
+        console.diagnostics(error.diagnostics)
+        return WRONG
+    if isinstance(error, MacawError):
+        console.error(error.message, error.hint)
+        return status_of(error)
+    if isinstance(error, OSError) and error.errno is not None:
+        place = f"{error.filename}: " if error.filename else ""
+        console.error(f"{place}{error.strerror or error}")
+    elif isinstance(error, MemoryError):
+        console.error("out of memory")
+    else:
+        console.error(
+            f"internal error: {type(error).__name__}: {error}",
+            "this is a mistake in Macaw, not in your program; `macaw --debug ...` shows where. "
+            "Please report that text together with the source.",
+        )
+    return WRONG

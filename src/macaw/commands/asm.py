@@ -1,0 +1,149 @@
+"""`macaw asm`: source to executable or image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from macaw.errors import WRONG
+
+
+def _definitions(
+    _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """NAME=VALUE options as a mapping; NAME alone is 1."""
+    found: dict[str, str] = {}
+    for text in values:
+        name, _, value = text.partition("=")
+        if not name.replace(".", "_").replace("$", "_").isidentifier():
+            raise click.BadParameter(f"'{text}' is not NAME=VALUE")
+        if name in found:
+            raise click.BadParameter(f"{name} is given twice")
+        found[name] = value or "1"
+    return found
+
+
+@click.command("asm", short_help="Assemble source files into an executable.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.option(
+    "-o", "output", type=click.Path(), metavar="OUT", help="What to write; default FILE.FORMAT."
+)
+@click.option(
+    "-I", "folders", multiple=True, type=click.Path(), metavar="DIR", help="Also read files below."
+)
+@click.option(
+    "-D",
+    "defines",
+    multiple=True,
+    callback=_definitions,
+    metavar="NAME=VALUE",
+    help="Define a symbol in every file.",
+)
+@click.option("--device", metavar="NAME|FILE", help="Assemble for this device, not .device's.")
+@click.option(
+    "-g/-g0",
+    "lines",
+    default=True,
+    help="Put the source line of every address into the executable (the default), or leave it out.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(["elf", "bin", "hex"]),
+    default="elf",
+    show_default=True,
+    help="An executable, the raw bytes of one memory, or Intel HEX.",
+)
+@click.option(
+    "--memory",
+    type=click.Choice(["local", "cores", "external"]),
+    help="Put what is loaded into this memory alone into the image (bin and hex).",
+)
+@click.option(
+    "--listing",
+    type=click.Path(),
+    metavar="FILE",
+    help="Also write each line with its address and bytes; - is standard output.",
+)
+@click.option(
+    "--diagnostics",
+    "style",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How errors and warnings are printed, on standard error.",
+)
+@click.option(
+    "--max-errors",
+    type=click.IntRange(min=0),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Print at most N errors and as many warnings; 0 prints all.",
+)
+@click.option("-Werror", "strict", is_flag=True, help="Treat warnings as errors.")
+def command(
+    files: tuple[str, ...],
+    output: str | None,
+    folders: tuple[str, ...],
+    defines: dict[str, str],
+    device: str | None,
+    lines: bool,
+    format: str,  # noqa: A002 - click passes --format by its name
+    memory: str | None,
+    listing: str | None,
+    style: str,
+    max_errors: int,
+    strict: bool,
+) -> int:
+    """Assemble FILEs together into one ELF executable, or into an image for a loader.
+
+    All errors are reported, each with its place; then nothing is written.
+    """
+    from macaw import api, console
+    from macaw.asm.diagnostics import AssemblyError
+    from macaw.files import keep_apart, write_bytes
+
+    if memory and format == "elf":
+        raise click.UsageError("--memory goes with --format bin or hex")
+    target = output or Path(files[0]).with_suffix(f".{format}")
+    inputs = [*files, *([device] if device else [])]
+    beside = None if listing == "-" else listing
+    _keep_files(target, beside, inputs)
+    if beside is not None:
+        keep_apart(target, beside)
+    record = None
+    if listing is not None:
+        from macaw.asm.listing import Record
+
+        record = Record()
+    try:
+        program = api.assemble(
+            *files, device=device, defines=defines, include_dirs=folders, record=record
+        )
+    except AssemblyError as error:
+        console.diagnostics(error.diagnostics, style, max_errors)
+        return WRONG
+    _keep_files(target, beside, program.read_files)
+    warnings = console.warnings_of(program)
+    if strict and warnings:
+        console.diagnostics([console.as_error(item) for item in warnings], style, max_errors)
+        return WRONG
+    console.diagnostics(warnings, style, max_errors)
+    api.save(program, target, format=format, lines=lines, memory=memory)
+    if record is not None:
+        from macaw.asm.listing import text
+
+        data = text(program, record).encode("utf-8", "backslashreplace")
+        click.echo(data, nl=False) if beside is None else write_bytes(beside, data)
+    return 0
+
+
+def _keep_files(target: str | Path, listing: str | None, inputs: Iterable[str]) -> None:
+    """Refuse to write over an input."""
+    from macaw.files import keep_inputs
+
+    keep_inputs([target], inputs)
+    if listing is not None:
+        keep_inputs([listing], inputs, "--listing names another")

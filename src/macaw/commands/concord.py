@@ -1,0 +1,106 @@
+"""`macaw concord`: an nnp program as software for another processor, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from macaw.choices import LazyChoice
+from macaw.errors import DONE, FAILED
+
+
+def _targets() -> Sequence[str]:
+    from macaw.lowering.concord.arithmetic import TARGETS
+
+    return TARGETS
+
+
+def _entries(
+    _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> list[tuple[str, int]]:
+    """LABEL or LABEL:TIMES."""
+    found = []
+    for value in values:
+        label, colon, times = value.partition(":")
+        counted = times.isascii() and times.isdigit() and len(times) < 8 and int(times) > 0
+        if not label or (colon and not counted):
+            raise click.BadParameter(f"'{value}' is no LABEL, and no LABEL:TIMES")
+        found.append((label, int(times) if colon else 1))
+    return found
+
+
+@click.command("concord", short_help="Write an nnp program as software that gives the same bits.")
+@click.argument("file", type=click.Path(), metavar="FILE")
+@click.option(
+    "-o", "output", type=click.Path(), metavar="OUT", help="The software; default FILE.py."
+)
+@click.option(
+    "--target", type=LazyChoice(_targets), default="numpy", help="What it is for; default numpy."
+)
+@click.option("--device", metavar="NAME|FILE", help="For this device, not the program's.")
+@click.option(
+    "--entry",
+    "entries",
+    multiple=True,
+    callback=_entries,
+    metavar="LABEL[:N]",
+    help="Follow runs of the part from these labels, N times each; default one from its begin.",
+)
+@click.option(
+    "--graph",
+    "pictures",
+    multiple=True,
+    type=click.Path(),
+    metavar="OUT",
+    help="What depends on what: .dot for Graphviz, or .svg.",
+)
+@click.option(
+    "--check",
+    type=click.Path(),
+    metavar="DATA",
+    help="Run emulator and software on the tensors of a .npz file and compare all bits.",
+)
+def command(
+    file: str,
+    output: str | None,
+    target: str,
+    device: str | None,
+    entries: list[tuple[str, int]],
+    pictures: tuple[str, ...],
+    check: str | None,
+) -> int:
+    """Write the nnp part of FILE, a source or an executable, as a Python file.
+
+    Its function `layer` gives bit for bit what the processor gives. Exit status 1: with --check,
+    something differs; the first element that does is named, and the instruction that wrote it.
+    """
+    from macaw import concordance, console, files
+    from macaw.errors import InputError
+    from macaw.words import plural
+
+    target_file = Path(output or Path(file).with_suffix(".py"))
+    outputs = [target_file, *map(Path, pictures)]
+    files.keep_inputs(outputs, [file, *([device] if device else []), *([check] if check else [])])
+    kinds = [path.suffix.lower().lstrip(".") for path in outputs[1:]]
+    for kind, path in zip(kinds, pictures, strict=True):
+        if kind not in ("dot", "svg"):
+            raise InputError(f"{path} is no name of a picture", "NAME.dot or NAME.svg")
+    found = concordance.concord(file, target, device=device, entries=entries)
+    data = concordance.read_data(check) if check else None
+    found.write(target_file)
+    for kind, path in zip(kinds, pictures, strict=True):
+        files.write_bytes(path, found.picture(kind).encode())
+    taken = ", ".join(f"{name} {tensor.shape}" for name, tensor in found.inputs.items())
+    given = ", ".join(f"{name} {tensor.shape}" for name, tensor in found.outputs.items())
+    click.echo(f"{console.shown(str(target_file))}: layer({taken}) gives {given}")
+    if data is None:
+        return DONE
+    difference = found.check(data)
+    if difference is None:
+        elements = sum(tensor.rows * tensor.columns for tensor in found.outputs.values())
+        click.echo(f"the same bits in {plural(elements, 'element')}")
+        return DONE
+    click.echo(f"macaw: different: {difference}")
+    return FAILED

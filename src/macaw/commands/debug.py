@@ -1,0 +1,170 @@
+"""`macaw debug`: a program on the emulated device, forward and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from macaw.commands.run import checked_engine, pairs
+from macaw.errors import DONE, FAILED, InputError
+
+if TYPE_CHECKING:
+    from macaw.debugger.commands.answers import Answer
+    from macaw.debugger.commands.interpreter import Interpreter
+
+MOST_INPUT = 1 << 20  # bytes of commands on standard input
+
+
+@click.command("debug", short_help="Debug a program: step, stop, look, go back.")
+@click.argument("file", type=click.Path(), metavar="FILE")
+@click.option(
+    "-i",
+    "inputs",
+    multiple=True,
+    callback=pairs,
+    metavar="NAME=FILE",
+    help="Bind an input to a .npy file.",
+)
+@click.option(
+    "--item",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Of inputs with one more leading axis: which item; default 0.",
+)
+@click.option("--device", metavar="NAME|FILE", help="Run on this device, not the program's.")
+@click.option(
+    "--engine", callback=checked_engine, metavar="NAME", help="Simulate as fast, or as reference."
+)
+@click.option(
+    "-x",
+    "scripts",
+    multiple=True,
+    type=click.Path(),
+    metavar="SCRIPT",
+    help="Do the commands of a file first.",
+)
+@click.option(
+    "-e", "lines", multiple=True, metavar="COMMAND", help="Do a command, behind those of scripts."
+)
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="No prompt: commands of -x and -e, or of standard input, then end.",
+)
+@click.option("--json", "as_json", is_flag=True, help="As --batch; a JSON object a command.")
+@click.option("--plain", is_flag=True, help="A prompt of lines, no screen.")
+@click.option(
+    "--allow-shell", is_flag=True, help="Allow the commands shell and python, which do anything."
+)
+def command(
+    file: str,
+    inputs: dict[str, str],
+    item: int | None,
+    device: str | None,
+    engine: str,
+    scripts: tuple[str, ...],
+    lines: tuple[str, ...],
+    batch: bool,
+    as_json: bool,
+    plain: bool,
+    allow_shell: bool,
+) -> int:
+    """Debug FILE, an assembly source or an ELF executable; `help` lists the commands.
+
+    On a terminal it is a screen of panels.
+
+    Exit status of --batch: 1 if a command failed, or a diff found something.
+    """
+    from macaw import api, console, debugging, files
+    from macaw.running import Streams
+
+    program = api.load(file, device=device)
+    console.diagnostics(console.warnings_of(program))
+    dumb = os.environ.get("TERM", "dumb") == "dumb"
+    has_screen = not (batch or as_json or plain or dumb) and debugging.on_terminal()
+    silent = as_json or has_screen  # the output goes into records, or to its panel
+    arrays = {name: files.read_array(path) for name, path in inputs.items()}
+    interpreter = debugging.interpreter(
+        program,
+        arrays,
+        item=item,
+        device=device,
+        engine=engine,
+        allow_shell=allow_shell,
+        streams=None if silent else Streams(console.write_stdout, console.write_stderr),
+        given=[file, *inputs.values(), *([device] if device else [])],
+    )
+    first = [*(f"source '{path}'" for path in scripts), *lines]
+    if batch or as_json:
+        if not first:
+            first = _lines_given()
+        return _batch(interpreter, first, as_json)
+    with debugging.terminal_kept():
+        if has_screen:
+            debugging.screen(interpreter, first)
+        else:
+            _asking(interpreter, first)
+    return DONE
+
+
+def _asking(interpreter: Interpreter, first: list[str]) -> None:
+    """Do lines, then those that are asked for."""
+    from macaw import debugging
+
+    with debugging.interruptible(interpreter.session):
+        for line in first:
+            answer = interpreter.execute(line)
+            _print(line, answer)
+            if answer.leaves:
+                return
+            if answer.interrupted:
+                break
+    debugging.prompt(interpreter, _print)
+
+
+def _lines_given() -> list[str]:
+    """All of standard input."""
+    data = sys.stdin.buffer.read(MOST_INPUT + 1)
+    if len(data) > MOST_INPUT:
+        size = f"{MOST_INPUT >> 20} MiB"
+        raise InputError(
+            f"the commands on standard input are more than {size}", "give them in files, by -x"
+        )
+    return data.decode("utf-8", "replace").splitlines()
+
+
+def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
+    from macaw.debugging import interruptible
+
+    differs = False
+    with interruptible(interpreter.session):
+        for line in filter(str.strip, lines):
+            answer = interpreter.execute(line)
+            if as_json:
+                output = interpreter.taken_output()
+                click.echo(json.dumps({"line": line, **answer.json(), **output}))
+            else:
+                _print(line, answer)
+            differs |= answer.finds_differences
+            if answer.kind == "error":
+                return FAILED
+            if answer.leaves:
+                break
+    return FAILED if differs else DONE
+
+
+def _print(line: str, answer: Answer) -> None:
+    from macaw.debugger.commands.answers import Answer
+    from macaw.debugger.commands.text import shown
+
+    if answer.kind == "error" and answer.answers:  # a script's, up to the line that failed
+        _print("", Answer("done", answers=answer.answers))
+        answer = replace(answer, answers=())
+    text = shown(answer, line)
+    if text:
+        click.echo(text, err=answer.kind == "error")

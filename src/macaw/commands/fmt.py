@@ -1,0 +1,130 @@
+"""`macaw fmt`: sources in the one layout."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from macaw.errors import DONE, FAILED, WRONG, InputError
+
+_STDIN = "-"
+
+
+@click.command("fmt", short_help="Lay out sources: columns, blanks, comments.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
+@click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
+def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
+    """Bring FILEs into the one layout and print the names of those that changed.
+
+    Only blanks change. A folder stands for every .s file in it; - is standard input,
+    which goes to standard output. A file is written only if its statements stay
+    the same and, where it assembles by itself, its program.
+    """
+    from macaw import console
+
+    paths: list[str] = []
+    status = DONE
+    for name in files:
+        try:
+            paths += _sources(name)
+        except InputError as error:
+            console.error(error.message, error.hint)
+            status = WRONG
+    for path in dict.fromkeys(paths):
+        try:
+            changed = _format(path, check=check, diff=diff)
+        except InputError as error:
+            console.error(error.message, error.hint)
+            status = WRONG
+            continue
+        if changed and check and status == DONE:
+            status = FAILED
+    return status
+
+
+def _sources(name: str) -> list[str]:
+    """The file, or the sources in the folder, those of hidden folders left out."""
+    path = Path(name)
+    if name == _STDIN or not path.is_dir():
+        return [name]
+    found = [
+        item
+        for item in sorted(path.rglob("*.s"))
+        if item.is_file() and not any(x.startswith(".") for x in item.relative_to(path).parts)
+    ]
+    if not found:
+        raise InputError(f"there is no .s file in {name}")
+    return [str(item) for item in found]
+
+
+def _format(path: str, *, check: bool, diff: bool) -> bool:
+    """Format one file; whether it changes. Raises `InputError`."""
+    from macaw import console
+    from macaw.asm.formatter import formatted
+    from macaw.files import read_bytes, write_bytes
+    from macaw.isa import reading
+
+    stdin = path == _STDIN
+    shown = "<stdin>" if stdin else console.shown(path)
+    most = reading.MOST_SOURCE
+    data = sys.stdin.buffer.read(most + 1) if stdin else read_bytes(path, most)
+    if len(data) > most:
+        raise InputError(f"{shown} is longer than {most} bytes")
+    before = _text(data, shown)
+    after = formatted(before)
+    written = after.encode()
+    if diff:
+        _print_diff(before, after, shown)
+    elif stdin and not check:
+        _prove(before, after, path)
+        click.echo(after, nl=False)
+        return False
+    elif written != data:
+        if not check:
+            _prove(before, after, path)
+            write_bytes(path, written)
+        click.echo(shown)
+    return written != data
+
+
+def _text(data: bytes, name: str) -> str:
+    """The source's text. Raises `InputError` for a file that is no text."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is no text in UTF-8: byte {error.start} is wrong") from None
+    if "\0" in text:
+        raise InputError(f"{name} is no source: it holds a zero byte")
+    return text
+
+
+def _prove(before: str, after: str, path: str) -> None:
+    """Make sure that layout changes nothing else. Raises `InputError`."""
+    from macaw.asm.source import Source
+    from macaw.asm.unchanged import same_program, same_tokens
+
+    if before == after:
+        return
+    folder = Path() if path == _STDIN else Path(path).parent
+    if (
+        same_tokens(before, after)
+        and same_program(Source(before, path, folder), after) is not False
+    ):
+        return
+    raise InputError(
+        f"{path} is left as it is: its layout would change what it means",
+        "this is a mistake in Macaw; please report it together with the source",
+    )
+
+
+def _print_diff(before: str, after: str, name: str) -> None:
+    from difflib import unified_diff
+
+    old, new = (re.findall("[^\n]*\n|[^\n]+", text) for text in (before, after))
+    for line in unified_diff(old, new, name, f"{name} (formatted)"):
+        whole = line.endswith("\n")
+        click.echo(line if whole else f"{line}\n\\ No newline at end of file\n", nl=False)

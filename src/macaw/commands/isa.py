@@ -1,0 +1,148 @@
+"""`macaw isa`: the reference, from the tables."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from macaw.errors import DONE, InputError
+
+if TYPE_CHECKING:
+    from macaw.isa.model import Core
+    from macaw.isa.pages import Page
+
+
+def _complete(_ctx: click.Context, _option: click.Parameter, start: str) -> list[str]:
+    """Names with a page that start so, for the shell."""
+    from macaw.isa import registry
+
+    pages = [*_of_tables(registry.cores(), True)]
+    pages += _of_language() if start[:1] in (".", "%") else ()
+    return sorted({item.name for item in pages if item.name.startswith(start)})
+
+
+def _complete_core(_ctx: click.Context, _option: click.Parameter, start: str) -> list[str]:
+    from macaw.isa import registry
+
+    return [name for name in registry.names() if name.startswith(start)]
+
+
+@click.command("isa", short_help="Describe instructions, from the tables.")
+@click.argument("words", nargs=-1, metavar="[NAME]", shell_complete=_complete)
+@click.option(
+    "--core", "core", metavar="C", help="Of this core alone.", shell_complete=_complete_core
+)
+def command(words: tuple[str, ...], core: str | None) -> int:
+    """Show an instruction: bits, operands, meaning, cycles, example.
+
+    NAME may also be a pseudo-instruction, a directive (.seq), a structure in
+    memory (packet), a register (gr3), queue, counter, fault (segment mismatch),
+    a setting of the device (dist.bus_bytes), or a core. Without it, the mnemonics
+    of all cores; with --core, everything of that core in a line each.
+    """
+    from macaw import colours
+    from macaw.isa import manual, registry
+
+    cores = (registry.core(core),) if core else registry.cores()
+    name = " ".join(words)
+    if name.lower() in registry.names() and not core:
+        click.echo(manual.summary(registry.core(name.lower())), nl=False)
+    elif name:
+        for place, item in enumerate(_find(cores, name, core is None)):
+            click.echo("\n" if place else "", nl=False)
+            if colours.wanted(sys.stdout):
+                colours.show_page(manual.text(item), item)
+            else:
+                click.echo(manual.text(item), nl=False)
+    elif core:
+        click.echo(manual.summary(cores[0]), nl=False)
+    else:
+        click.echo("\n".join(_mnemonics(item) for item in cores))
+        click.echo(_directives())
+        click.echo("`macaw isa NAME` describes one, `macaw isa --core C` lists all of a core.")
+    return DONE
+
+
+def _of_tables(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
+    """Every page that the tables of `isa` have."""
+    from macaw.isa import pages
+
+    for core in cores:
+        yield from pages.of_core(core)
+    if device:
+        yield from pages.of_device()
+
+
+def _of_language() -> Iterator[Page]:
+    """Every page of the language itself; this loads the assembler."""
+    from macaw.asm.reference import of_language
+
+    yield from of_language()
+
+
+def _find(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
+    """The pages of what is called so. Raises `InputError`."""
+    from macaw.isa import manual, registry
+    from macaw.words import did_you_mean
+
+    known = list(_of_tables(cores, everywhere))
+    found = manual.find(known, name)
+    if not found and everywhere:
+        known += _of_language()
+        found = manual.find(known, name)
+    if found:
+        return found
+    owners = [
+        core.name for core in registry.cores() if manual.find(_of_tables((core,), False), name)
+    ]
+    hint = f"{' and '.join(owners)} has it" if owners else ""
+    words = {word for item in known for word in (item.name, *item.also)}
+    begun = [item.name for item in known if item.name.startswith(f"{name.lower()}.")]
+    if len(begun) > 1 and not hint:
+        hint = f"there are {', '.join(dict.fromkeys(begun))}"
+    raise InputError(
+        f"nothing is called '{name}'" if everywhere else f"core {cores[0].name} has no '{name}'",
+        hint or did_you_mean(name.lower(), words) or "`macaw isa` lists all",
+    )
+
+
+def _mnemonics(core: Core) -> str:
+    """A core's heading and its mnemonics and structures, by kind."""
+    families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
+    groups = [
+        (family, [row.mnemonic for row in core.instructions if row.family == family])
+        for family in families
+    ]
+    groups.append(("pseudo", [row.mnemonic for row in core.pseudos]))
+    groups.append(("structure", [item.name for item in core.structures]))
+    groups.append(("directive", [item.name for item in core.directives]))
+    return _groups(f"{core.name}: {core.title}", groups)
+
+
+def _directives() -> str:
+    """The directives and functions of every part."""
+    from macaw.asm import reference
+
+    groups = [
+        ("directive", [row.name for row in reference.directives()]),
+        ("function", [row.name for row in reference.functions()]),
+    ]
+    return _groups("every part", groups)
+
+
+def _groups(heading: str, groups: list[tuple[str, list[str]]]) -> str:
+    lines = [heading]
+    column = max([11, *(len(title) for title, names in groups if names)]) + 1
+    for title, names in groups:
+        text = " ".join(dict.fromkeys(names))
+        lines += textwrap.wrap(
+            text,
+            80,
+            initial_indent=f"  {title:<{column}}",
+            subsequent_indent=" " * (column + 2),
+        )
+    return "\n".join(lines) + "\n"

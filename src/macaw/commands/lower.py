@@ -1,0 +1,231 @@
+"""`macaw lower`: an operation to a program for the sparse PE array, a graph to one for islands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from macaw.choices import LazyChoice
+from macaw.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    from macaw.layer_lowering import Lowering, Measured
+
+SPLITS = "abcdefghi"
+TARGETS = ("pe", "fim")
+DIGITS = 9  # of a size
+# Parameters that one target alone takes.
+ONLY = {
+    "pe": (
+        *("weights", "rows", "image", "stride", "padding", "layout", "out_layout", "bias"),
+        *("activation", "shift", "mapping", "split", "density"),
+    ),
+    "fim": ("number_format", "dims", "dynamic"),
+}
+
+
+def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
+    """`3` as one number, `2x1` as two."""
+    if value is None:
+        return None
+    parts = value.split("x")
+    if not 1 <= len(parts) <= 2 or not all(part.isascii() and part.isdigit() for part in parts):
+        raise click.BadParameter(f"'{value}' is no number N, and no VERTICALxHORIZONTAL")
+    if max(map(len, parts)) > DIGITS:
+        raise click.BadParameter(f"'{value[:40]}': numbers have {DIGITS} digits at most")
+    numbers = [int(part) for part in parts]
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def _mappings() -> Sequence[str]:
+    from macaw.isa.config import MAPPINGS
+
+    return MAPPINGS
+
+
+@click.command("lower", short_help="Lower a network operation, or a graph, to a program.")
+@click.argument("operation", metavar="OPERATION|GRAPH")
+@click.option(
+    "--target", type=click.Choice(TARGETS), default="pe", help="The PE array, or fim islands."
+)
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(),
+    metavar="OUT",
+    help="The source; default OPERATION.s.",
+)
+@click.option(
+    "-w",
+    "--weights",
+    type=click.Path(),
+    metavar="FILE",
+    help="(outputs, inputs), (outputs, h, w, channels) or (channels, h, w); .npy.",
+)
+@click.option("--rows", type=click.IntRange(min=1), metavar="M", help="Rows of activations (spmm).")
+@click.option("--image", callback=_pair, metavar="HxW", help="Of a convolution: height, width.")
+@click.option("--stride", callback=_pair, default="1", metavar="N", help="Or YxX; default 1.")
+@click.option("--padding", callback=_pair, default="0", metavar="N", help="Or YxX; default 0.")
+@click.option(
+    "--layout", default="hwc", metavar="NAME", help="Of the image: hwc, or cwh (depthwise)."
+)
+@click.option("--out-layout", default="hwc", metavar="NAME", help="Of the results: hwc or cwh.")
+@click.option("--bias", type=click.Path(), metavar="FILE", help="(outputs,), .npy.")
+@click.option("--activation", default="none", metavar="NAME", help="relu, or none.")
+@click.option(
+    "--shift",
+    type=int,
+    metavar="N",
+    help="Requantise: divide by 2**N, saturate to the element type.",
+)
+@click.option("--device", default="base", show_default=True, metavar="NAME|FILE")
+@click.option(
+    "--mapping", type=LazyChoice(_mappings), help="What stays in the array; default the cheapest."
+)
+@click.option(
+    "--split", type=click.Choice(list(SPLITS)), help="Of Fig. 9, seed 000; default the cheapest."
+)
+@click.option(
+    "--density", default=1.0, show_default=True, metavar="D", help="Share of activations not zero."
+)
+@click.option(
+    "--format", "number_format", default="fp16", metavar="NAME", help="Of a graph: fp16 or fp32."
+)
+@click.option(
+    "--dim", "dims", multiple=True, metavar="NAME=N", help="A size that a graph calls by name."
+)
+@click.option(
+    "--dynamic", is_flag=True, help="Of a graph: cp decides at run time which island does what."
+)
+@click.option("--explain", is_flag=True, help="Print what the others would cost, and why not.")
+@click.option("--measure", is_flag=True, help="Run it and print measured beside predicted.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    operation: str,
+    target: str,
+    output: str | None,
+    weights: str | None,
+    rows: int | None,
+    image: int | tuple[int, int] | None,
+    stride: int | tuple[int, int],
+    padding: int | tuple[int, int],
+    layout: str,
+    out_layout: str,
+    bias: str | None,
+    activation: str,
+    shift: int | None,
+    device: str,
+    mapping: str | None,
+    split: str | None,
+    density: float,
+    number_format: str,
+    dims: tuple[str, ...],
+    dynamic: bool,
+    explain: bool,
+    measure: bool,
+) -> int:
+    """Write a source for OPERATION: spmv, spmm, conv2d or depthwise.
+
+    The weights go beside the source as .npy files in the order in which the array takes them.
+    With --target fim: for GRAPH, an ONNX file. Exit status 1: measured outputs are not NumPy's.
+    """
+    from macaw import files, layer_lowering
+
+    _keep_to(ctx, target)
+    if target == "fim":
+        from macaw.commands import lower_fim
+
+        return lower_fim.lower(
+            operation,
+            output,
+            device=device,
+            number_format=number_format,
+            dims=lower_fim.dimensions(dims),
+            dynamic=dynamic,
+            explain=explain,
+            measure=measure,
+        )
+    if operation.lower().endswith(".onnx"):
+        raise click.UsageError(f"{operation} is a graph, which --target fim takes", ctx)
+    if weights is None:
+        raise click.UsageError("Missing option '-w' / '--weights'.", ctx)
+    path = Path(output or f"{operation}.s")
+    inputs = [weights, *([bias] if bias else [])]
+    found = layer_lowering.lower(
+        operation,
+        files.read_array(weights),
+        rows=rows,
+        image=(image, image) if isinstance(image, int) else image,
+        stride=stride,
+        padding=padding,
+        layout=layout,
+        out_layout=out_layout,
+        bias=files.read_array(bias) if bias else None,
+        activation=activation,
+        shift=shift,
+        device=device,
+        mapping=mapping,
+        split=split,
+        density=density,
+        name=path.stem,
+    )
+    beside = [path.parent / name for name in (*found.files, *found.program.texts)]
+    files.keep_inputs([path, *beside], inputs)
+    found.write(path)
+    click.echo("\n".join(found.reasons()))
+    if explain:
+        click.echo(_table(found))
+    if not measure:
+        return DONE
+    measured = found.measure()
+    click.echo(_measured(found, measured))
+    return DONE if measured.equal else FAILED
+
+
+def _keep_to(ctx: click.Context, target: str) -> None:
+    """Raise `UsageError` for an option of another target."""
+    for other, names in ONLY.items():
+        for option in ctx.command.params:
+            given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+            if other != target and option.name in names and given:
+                raise click.UsageError(f"{option.opts[-1]} is of --target {other}", ctx)
+
+
+def _table(found: Lowering) -> str:
+    """Every mapping and split, cheapest first."""
+    from macaw.lowering.conv import ImagePlan
+
+    lines = [
+        f"{'mapping':<8} {'split':<5} {'tile m×n×k':<14} {'iterations':>10} {'cycles':>12}"
+        f" {'bytes':>12}  waits for"
+    ]
+    for item in found.choice.others:
+        plan, price = item.plan, item.cost
+        sides = (plan.tile.m, plan.tile.n, plan.tile.k)
+        if isinstance(plan, ImagePlan):
+            sides = (plan.tile.outputs, plan.tile.n, plan.slab_channels)
+        tile = "×".join(map(str, sides))
+        lines.append(
+            f"{plan.mapping.name:<8} {plan.partition.split:<5} {tile:<14} {plan.steps:>10,}"
+            f" {price.cycles:>12,} {price.traffic.external:>12,}  {price.bound}"
+        )
+    return "\n".join(lines)
+
+
+def _measured(found: Lowering, measured: Measured) -> str:
+    price = found.cost
+    rows = [
+        ("cycles", price.cycles, measured.cycles),
+        ("rows at work", price.rows, measured.rows),
+        ("dma at work", price.dma, measured.dma),
+        ("bytes, external", price.traffic.external, measured.external_bytes),
+    ]
+    lines = [f"{'':<16} {'predicted':>12} {'measured':>12}"]
+    lines += [f"{name:<16} {guess:>12,} {real:>12,}" for name, guess, real in rows]
+    equal = "equal NumPy's" if measured.equal else "differ from NumPy's"
+    return "\n".join([*lines, f"outputs {equal}"])

@@ -1,0 +1,39 @@
+"""`macaw lsp`: the language server."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from macaw.errors import DONE, FAILED, InputError
+
+
+@click.command("lsp", short_help="Serve an editor: the Language Server Protocol.")
+def command() -> int:
+    """Speak the Language Server Protocol on standard input and output.
+
+    Editors start it by themselves (docs/editors.md). Needs the extra: pip install 'macaw-npu[lsp]'.
+    Exit status 0 after `shutdown`, else 1.
+    """
+    try:
+        from macaw.language_server import LanguageServer
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("lsprotocol", "attrs", "cattrs"):
+            raise
+        raise InputError(
+            "the language server needs lsprotocol", "pip install 'macaw-npu[lsp]' brings it"
+        ) from None
+    # Unbuffered: the thread that reads must hold no lock when the process ends.
+    with (
+        os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0) as stream,
+        os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,
+    ):
+
+        def write(message: bytes) -> None:
+            out.write(message)
+            out.flush()
+
+        left_well = LanguageServer(write).serve(stream)
+    return DONE if left_well else FAILED

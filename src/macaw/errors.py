@@ -1,0 +1,41 @@
+"""What goes wrong at the front door. Each error's text is fit for a user."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from macaw.isa.errors import MacawError
+
+if TYPE_CHECKING:
+    from macaw.emu.device import Device
+    from macaw.emu.faults import Stop
+
+# Exit statuses of the command.
+DONE = 0
+FAILED = 1  # the program faulted, or a comparison differed
+WRONG = 2  # the input or the command line is wrong
+INTERRUPTED = 130  # by Ctrl-C, as shells count it
+
+
+def status_of(error: MacawError) -> int:
+    """The exit status that an error means: that of its class, or `WRONG`."""
+    status: int = getattr(error, "status", WRONG)
+    return status
+
+
+class InputError(MacawError, ValueError):
+    """A file, an array or an argument that cannot be used."""
+
+
+class RunError(MacawError):
+    """A program that did not end by itself: fault, deadlock, breakpoint or cycle limit.
+
+    `stop` says why; `device` keeps the state it stopped in and can be looked
+    at; `item` is the place on the batch axis, None without one.
+    """
+
+    status = FAILED
+
+    def __init__(self, message: str, stop: Stop, device: Device, item: int | None = None) -> None:
+        super().__init__(message)
+        self.stop, self.device, self.item = stop, device, item

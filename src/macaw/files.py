@@ -1,0 +1,154 @@
+"""Files: read with clear errors, written to a temporary name and renamed.
+
+An output that already exists is replaced in one step, or left as it was: a run
+that fails half way leaves no half file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from macaw.errors import InputError
+from macaw.isa import reading
+from macaw.words import plural
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__
+
+
+def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) -> bytes:
+    """The whole file. Raises `InputError` that names it and says why not."""
+    try:
+        return reading.read(path, limit)
+    except reading.UnreadableError as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file open for writing that takes the name `path` when the block ends well.
+
+    Anything that is no plain file (`/dev/stdout`, a pipe) is written as it is.
+    Raises `InputError` if the file cannot be written.
+    """
+    target = Path(path)
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as stream:
+                yield stream
+            return
+        target = target.resolve()  # a symbolic link stays one
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                yield stream
+            temporary.chmod(_mode(target))
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except BrokenPipeError:
+        raise  # the reader of /dev/stdout has gone
+    except (OSError, ValueError) as error:
+        reason = _reason(error) if isinstance(error, OSError) else str(error)
+        raise InputError(f"cannot write {path}: {reason}") from None
+
+
+def _mode(target: Path) -> int:
+    """The permissions that the file has, or that a new file gets."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def keep_inputs(
+    outputs: Iterable[str | os.PathLike[str]],
+    inputs: Iterable[str | os.PathLike[str]],
+    hint: str = "-o names another",
+) -> None:
+    """Raise `InputError` if writing an output would destroy an input, by whatever names."""
+    inputs = list(inputs)
+    for output in outputs:
+        for path in inputs:
+            if _is_same_file(output, path):
+                raise InputError(f"{output} is an input: it is not overwritten", hint)
+
+
+def keep_apart(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
+    """Raise `InputError` if two outputs would go into one file, there already or not."""
+    try:
+        same = Path(one).resolve() == Path(other).resolve()
+    except (OSError, RuntimeError, ValueError):
+        same = False  # writing it will say what is wrong
+    if same or _is_same_file(one, other):
+        raise InputError(f"{one} and {other} are one file: it cannot hold both")
+
+
+def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether both name one plain file that is there; a terminal may be read and written."""
+    try:
+        return Path(one).is_file() and Path(one).samefile(other)
+    except (OSError, ValueError):  # the other one is not there, or is no name at all
+        return False
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Replace the file at `path` by `data`. Raises `InputError`."""
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
+    """Replace all these files: none, if one of them cannot be written. Raises `InputError`."""
+    with contextlib.ExitStack() as stack:
+        for path, data in contents:
+            stack.enter_context(replacing(path)).write(data)
+
+
+def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
+    """The array of a .npy file; pickled objects are refused. Raises `InputError`."""
+    import numpy as np
+
+    data = read_bytes(path)
+    if not data.startswith(b"\x93NUMPY"):
+        raise InputError(f"{path} is no .npy file", "write it with numpy.save")
+    stream = io.BytesIO(data)
+    try:
+        array = np.load(stream, allow_pickle=False)
+    except Exception as error:  # numpy raises many kinds on a damaged file
+        raise InputError(f"{path} is no .npy file that can be read: {error}") from None
+    more = len(data) - stream.tell()
+    if more:  # the assembler's .npy refuses such a file too
+        raise InputError(
+            f"{path} is no .npy file that can be read: {plural(more, 'byte')} behind the array"
+        )
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{path} holds no array")
+    return array
+
+
+def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
+    """Write `array` as .npy. Raises `InputError`."""
+    write_bytes(path, npy_bytes(array))
+
+
+def npy_bytes(array: NDArray[Any]) -> bytes:
+    """`array` as the bytes of a .npy file."""
+    import numpy as np
+
+    data = io.BytesIO()  # NumPy asks for the position, which a pipe has not
+    np.save(data, array, allow_pickle=False)
+    return data.getvalue()

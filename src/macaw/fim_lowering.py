@@ -1,0 +1,286 @@
+"""Graphs of tasks to programs for the fim islands: planned, written, explained, measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from macaw import api, arguments, files, layer_lowering, running
+from macaw.arguments import checked
+from macaw.asm.program import Program
+from macaw.errors import InputError
+from macaw.fim_watching import Watch, Watched
+from macaw.isa.config import Configuration, load, presets
+from macaw.isa.fim_circuit import FORMATS
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim import dynamic as dispatcher
+from macaw.lowering.fim import explain, options, program
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.plan import BRING, FETCH, Option, Plan, Refusal, Step
+from macaw.lowering.fim.schedule import schedule
+from macaw.lowering.product import Lowered
+
+WORDS, FEWEST = "fim.instructions", 64  # words of an island, and of a step at least
+EXTERNAL = "mem.external_bytes"
+
+if TYPE_CHECKING:
+    import onnx
+
+    from macaw.lowering.fim.placing import Unit
+
+
+@dataclass(frozen=True)
+class MeasuredGraph:
+    """What the emulator measured, beside the prediction.
+
+    `dma`: cycles in which it was at work, waiting for banks included. `error` is the largest
+    difference of an output from float64 without roundings, as a share of that output's largest
+    number. `steps`: which island was at which step, and when.
+    """
+
+    cycles: int
+    dma: int
+    error: float
+    steps: Sequence[Watched]
+    outputs: Mapping[str, NDArray[Any]] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class GraphLowering:
+    """A graph lowered: its plan, its source and files, why it is as it is.
+
+    `dynamic`: cp decides at run time; the plan is what it would be if it were decided beforehand.
+    """
+
+    name: str
+    graph: Graph
+    config: Configuration
+    plan: Plan
+    program: Lowered
+    dynamic: bool = False
+
+    @property
+    def source(self) -> str:
+        """The assembly source, which names `files` beside it."""
+        return self.program.source
+
+    @property
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Arrays by the names that the source gives them."""
+        return self.program.files
+
+    @property
+    def cycles(self) -> int:
+        """The cycles of the whole program, predicted."""
+        return self.plan.makespan
+
+    @property
+    def dma(self) -> int:
+        """The cycles in which the dma is at work, predicted; waiting for banks included."""
+        steps, actions = self.plan.steps, self.plan.actions
+        copies = sum(row.end - row.begin for row in actions if row.kind in (BRING, FETCH))
+        return copies + sum(row.option.bring for row in steps if row.option.island is None)
+
+    def steps(self) -> list[str]:
+        """The steps of the plan, a table in lines."""
+        return explain.steps(self.plan)
+
+    def ways(self) -> dict[int, Step]:
+        """What each number of a step in the source stands for; of a dynamic program each way."""
+        if not self.dynamic:
+            return {step.number: step for step in self.plan.steps}
+        units = dispatcher.choices(self.plan)
+        return {
+            way.number: Step(number, way.option)
+            for number, unit in enumerate(units)
+            for way in unit.steps
+        }
+
+    def reasons(self) -> list[str]:
+        """Why each step is where it is, in lines."""
+        return explain.reasons(self.plan)
+
+    @checked(width=arguments.whole(1))
+    def timeline(self, width: int = 80) -> list[str]:
+        """Who is predicted to work when, in lines of `width` columns."""
+        return explain.timeline(self.plan, width)
+
+    @checked(path=arguments.path)
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the source to `path` and its files beside it. Raises `InputError`."""
+        layer_lowering.write(self.program, Path(path))
+
+    def assemble(self) -> Program:
+        """The program, by way of a folder that is removed again."""
+        return layer_lowering.assembled(self.program, self.name)
+
+    @checked(inputs=arguments.optional(arguments.arrays), seed=arguments.seed)
+    def measure(
+        self, inputs: Mapping[str, ArrayLike] | None = None, *, seed: int = 0
+    ) -> MeasuredGraph:
+        """Run it, with random numbers from -1 to 1 for inputs that are not given.
+
+        Raises `RunError`, and `InputError` for inputs that do not fit.
+        """
+        random = np.random.default_rng(seed)
+        dtype = FORMATS[self.graph.form].dtype
+        given = {
+            tensor.name: random.uniform(-1, 1, self.graph.shape(tensor)).astype(dtype)
+            for tensor in self.graph.inputs
+        }
+        for name, array in (inputs or {}).items():
+            try:
+                given[name] = np.asarray(array, dtype)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"the input {name} is no array of numbers: {error}") from None
+        assembled = self.assemble()
+        watch = Watch(assembled)
+        run = running.run(assembled, given, on_start=watch.begin)
+        return MeasuredGraph(
+            cycles=run.cycles,
+            dma=run.counters["dma"]["cycles_busy"],
+            error=self._error(given, run.outputs),
+            steps=watch.steps,
+            outputs=run.outputs,
+        )
+
+    def _error(
+        self, given: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
+    ) -> float:
+        tensors = self.graph.tensors
+        matrices = {
+            name: array.reshape(tensors[name].rows, tensors[name].columns)
+            for name, array in given.items()
+        }
+        with np.errstate(all="ignore"):
+            exact = self.graph.evaluate(matrices)
+            return max(
+                float(np.max(np.abs(outputs[x.name].reshape(exact[x.name].shape) - exact[x.name])))
+                / (float(np.max(np.abs(exact[x.name]))) or 1.0)
+                for x in self.graph.results
+            )
+
+
+@checked(
+    graph=arguments.either(
+        "the path of an ONNX file, an ONNX model or a Graph",
+        arguments.path,
+        arguments.instance("a Graph", "macaw.lowering.fim.graph:Graph"),
+        arguments.instance("a model", "onnx:ModelProto"),
+    ),
+    device=arguments.device,
+    number_format=arguments.word,
+    dims=arguments.optional(arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")),
+    together=arguments.flag,
+    dynamic=arguments.flag,
+    name=arguments.optional(arguments.word),
+)
+def lower_graph(
+    graph: str | os.PathLike[str] | onnx.ModelProto | Graph,
+    *,
+    device: api.DeviceLike = api.DEFAULT_DEVICE,
+    number_format: str = "fp16",
+    dims: Mapping[str, int] | None = None,
+    together: bool = True,
+    dynamic: bool = False,
+    name: str | None = None,
+) -> GraphLowering:
+    """Lower a graph of tasks to a program for the fim islands of a device.
+
+    `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph` made by hand. Numbers
+    are of `number_format`, fp16 or fp32 (a graph made by hand says its own). `dims` gives sizes for
+    dimensions that an ONNX model calls by name. `together=False` gives each task a start of its
+    own: no pairs, no functions in the blocks of products. `dynamic`: cp decides at run time which
+    island does what; the plan is what it would be if it were decided beforehand. `name` is the stem
+    of the source's files.
+
+    Raises `InputError` for what cannot be read or lowered, `ConfigError` for the device.
+    """
+    config = api.configuration(device)
+    name = name or (Path(graph).stem if isinstance(graph, str | os.PathLike) else "graph")
+    try:
+        room = int(config[EXTERNAL])
+        tasks = graph if isinstance(graph, Graph) else _read(graph, number_format, dims, room)
+        if not tasks.tasks:
+            raise LowerError("the graph has no tasks")
+        _fits(tasks, config)
+        plan, written = _planned(tasks, config, together, name, dynamic)
+        return GraphLowering(name, tasks, config, plan, written, dynamic)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+
+
+def _read(
+    graph: str | os.PathLike[str] | onnx.ModelProto,
+    number_format: str,
+    dims: Mapping[str, int] | None,
+    room: int,
+) -> Graph:
+    try:
+        from macaw.lowering.fim import onnx_file, onnx_graph
+    except ImportError as error:
+        raise InputError(
+            f"an ONNX graph needs the package {error.name}", "pip install 'macaw-npu[onnx]'"
+        ) from None
+    form = onnx_graph.form_of(number_format)
+    if isinstance(graph, str | os.PathLike):
+        graph = onnx_file.parsed(files.read_bytes(graph), Path(graph))
+    else:
+        onnx_file.check(graph)
+    return onnx_graph.read(graph, form, dims, room).graph
+
+
+def _fits(graph: Graph, config: Configuration) -> None:
+    """Refuse what external memory cannot hold, before anybody plans it."""
+    size, room = FORMATS[graph.form].size, int(config[EXTERNAL])
+    least = size * sum(tensor.numbers for tensor in (*graph.inputs, *graph.results))
+    if least > room:
+        raise LowerError(
+            f"inputs and outputs take {least:,} bytes, external memory has {room:,}", EXTERNAL
+        )
+
+
+def _planned(
+    graph: Graph, config: Configuration, together: bool, name: str, at_run_time: bool
+) -> tuple[Plan, Lowered]:
+    """The plan and its program; if an island's steps have too many words, of shorter steps."""
+    words = int(config[WORDS])
+    full: program.RoomError | None = None
+    while True:
+        asked = config.changed({WORDS: words})
+        try:
+            plan = schedule(graph, config, _asking(graph.form, asked), together)
+        except LowerError:
+            if full is None:
+                raise
+            raise full from None
+        try:
+            return plan, _written(plan, config, name, at_run_time)
+        except program.RoomError as error:
+            full, words = error, words // 2
+            if words < FEWEST:
+                raise
+
+
+def _asking(form: int, config: Configuration) -> Any:
+    def ask(unit: Unit, _: Configuration, homes: Any) -> list[Option | Refusal]:
+        return options.options(unit, config, homes, form)
+
+    return ask
+
+
+def _written(plan: Plan, config: Configuration, name: str, at_run_time: bool) -> Lowered:
+    texts: dict[str, str] = {}
+    device = config.name
+    if device not in presets() or load(device) != config:
+        device = f'"{name}.device.toml"'
+        texts[f"{name}.device.toml"] = config.to_toml()
+    emit = dispatcher.emit if at_run_time else program.emit
+    made = emit(plan, plan.graph, config, device, name)
+    return Lowered(made.source, dict(made.files), texts)

@@ -1,0 +1,256 @@
+"""Operations to programs: chosen, written, and measured against what was predicted."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from macaw import api, arguments, files, running
+from macaw.arguments import checked
+from macaw.asm.program import Program
+from macaw.errors import InputError
+from macaw.isa.config import Configuration
+from macaw.lowering import reference
+from macaw.lowering.choose import Choice, choose
+from macaw.lowering.convolution import convolution
+from macaw.lowering.cost import Cost
+from macaw.lowering.errors import LowerError
+from macaw.lowering.mapping import MAPPINGS
+from macaw.lowering.operation import Product
+from macaw.lowering.partition import SPLITS
+from macaw.lowering.product import Lowered, lowered
+from macaw.words import did_you_mean
+
+PRODUCTS, CONVOLUTIONS = ("spmv", "spmm"), ("conv2d", "depthwise")
+OPERATIONS = PRODUCTS + CONVOLUTIONS
+Pair = int | tuple[int, int]  # one number for both directions, or (vertical, horizontal)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the emulator measured, beside the prediction.
+
+    `equal`: the outputs are those of NumPy, element for element.
+    """
+
+    cycles: int
+    external_bytes: int
+    rows: int  # cycles of the row that was at work longest
+    dma: int  # cycles in which the dma was at work
+    equal: bool
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """An operation lowered: its source, its files, why it is as it is."""
+
+    name: str
+    product: Product
+    config: Configuration
+    choice: Choice
+    program: Lowered
+
+    @property
+    def source(self) -> str:
+        """The assembly source, which names `files` beside it."""
+        return self.program.source
+
+    @property
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Arrays by the names that the source gives them."""
+        return self.program.files
+
+    @property
+    def cost(self) -> Cost:
+        """What is predicted."""
+        return self.choice.taken.cost
+
+    def reasons(self) -> list[str]:
+        """Why this mapping and split were taken."""
+        return self.choice.reasons()
+
+    @checked(path=arguments.path)
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the source to `path` and its files beside it. Raises `InputError`."""
+        write(self.program, Path(path))
+
+    def assemble(self) -> Program:
+        """The program, by way of a folder that is removed again."""
+        return assembled(self.program, self.name)
+
+    @checked(x=arguments.optional(arguments.array), seed=arguments.seed)
+    def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measured:
+        """Run it, with random activations unless `x` is given. Raises `RunError`."""
+        program = self.assemble()
+        (tensor,) = program.inputs
+        if x is None:
+            x = reference.random_activations(self.product, self.config, seed)
+        run = running.run(program, {tensor.name: x})
+        dma = run.counters["dma"]
+        rows = [values["cycles"] for core, values in run.counters.items() if "bus_beats" in values]
+        wanted = reference.result(self.product, self.config, np.asarray(x))
+        return Measured(
+            cycles=run.cycles,
+            external_bytes=dma["bytes"] - self.cost.traffic.between,
+            rows=max(rows),
+            dma=dma["cycles_busy"],
+            equal=bool(np.array_equal(run.outputs["y"], wanted)),
+        )
+
+
+def write(program: Lowered, path: Path) -> None:
+    """Write a source and its files. Raises `InputError`."""
+    for name, array in program.files.items():
+        files.write_array(path.parent / name, array)
+    for name, text in program.texts.items():
+        files.write_bytes(path.parent / name, text.encode())
+    files.write_bytes(path, program.source.encode())
+
+
+def assembled(program: Lowered, name: str) -> Program:
+    """The program of a source that `name` was given to."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.s"
+        write(program, path)
+        return api.assemble(path)
+
+
+@checked(
+    operation=arguments.word,
+    weights=arguments.array,
+    rows=arguments.optional(arguments.whole(1)),
+    image=arguments.optional(arguments.pair(1)),
+    stride=arguments.one_or_pair(1),
+    padding=arguments.one_or_pair(0),
+    layout=arguments.word,
+    out_layout=arguments.word,
+    bias=arguments.optional(arguments.array),
+    activation=arguments.word,
+    shift=arguments.optional(arguments.whole(0)),
+    device=arguments.device,
+    mapping=arguments.optional(arguments.word),
+    split=arguments.optional(arguments.word),
+    density=arguments.number,
+    name=arguments.optional(arguments.word),
+)
+def lower(
+    operation: str,
+    weights: ArrayLike,
+    *,
+    rows: int | None = None,
+    image: tuple[int, int] | None = None,
+    stride: Pair = 1,
+    padding: Pair = 0,
+    layout: str = "hwc",
+    out_layout: str = "hwc",
+    bias: ArrayLike | None = None,
+    activation: str = "none",
+    shift: int | None = None,
+    device: api.DeviceLike = api.DEFAULT_DEVICE,
+    mapping: str | None = None,
+    split: str | None = None,
+    density: float = 1.0,
+    name: str | None = None,
+) -> Lowering:
+    """Lower a matrix product (`spmm`, `rows` of activations; `spmv`) or a convolution.
+
+    Weights are (outputs, inputs) of a product, (outputs, height, width, channels) of a `conv2d`,
+    (channels, height, width) of a `depthwise` one; activations (rows, inputs), (inputs,), or
+    (height, width, channels) of an `image` (height, width). `layout="cwh"` (depthwise) says that
+    the image lies as (channels, width, height), `out_layout` the same of the results. To the sums
+    comes `bias` (outputs,), then `activation`; if a `shift` is given, results are divided by
+    2**shift and saturated to the element type. Mapping and split are the cheapest by the cost model
+    unless they are given;
+    `density` is the share of activations that are not zero.
+
+    Raises `InputError` for what cannot be lowered, `ConfigError` for a device that cannot be.
+    """
+    _known("operation", operation, OPERATIONS)
+    if mapping is not None:
+        _known("mapping", mapping, MAPPINGS)
+    if split is not None:
+        _known("split", split, SPLITS)
+    if not 0 < density <= 1:
+        raise InputError(f"the density {density} is out of range, above 0 to 1")
+    config = api.configuration(device)
+    name = name or operation
+    matrix = np.asarray(weights)
+    vectors = None if bias is None else np.asarray(bias)
+    _fits_operation(operation, rows, image, stride, padding, (layout, out_layout))
+    try:
+        product: Product
+        if operation in PRODUCTS:
+            vector = operation == "spmv"
+            product = Product(int(rows or 1), matrix, vectors, activation, shift, vector)
+        else:
+            assert image is not None
+            product = convolution(
+                matrix,
+                _pair(image),
+                stride=_pair(stride),
+                padding=_pair(padding),
+                depthwise=operation == "depthwise",
+                bias=vectors,
+                activation=activation,
+                shift=shift,
+                layout=layout,
+                out_layout=out_layout,
+            )
+        product = product.checked(config)
+        choice = choose(
+            product,
+            config,
+            operation=operation,
+            mapping=mapping,
+            split=split,
+            density=density,
+        )
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    written = lowered(choice.taken.plan, name, choice.reasons())
+    return Lowering(name, product, config, choice, written)
+
+
+def _pair(value: Pair) -> tuple[int, int]:
+    vertical, horizontal = value if isinstance(value, tuple | list) else (value, value)
+    return int(vertical), int(horizontal)
+
+
+def _fits_operation(
+    operation: str,
+    rows: int | None,
+    image: tuple[int, int] | None,
+    stride: Pair,
+    padding: Pair,
+    layouts: tuple[str, str],
+) -> None:
+    """Raise `InputError` for what is said of another operation, or not said of this one."""
+    if operation == "spmv" and rows not in (None, 1):
+        raise InputError("spmv takes one vector", "spmm takes several rows of activations")
+    if operation == "spmm" and rows is None:
+        raise InputError("spmm needs the number of rows of activations", "rows=64, --rows 64")
+    if operation in CONVOLUTIONS and image is None:
+        raise InputError(
+            f"{operation} needs the height and width of its image", "image=(28, 28), --image 28x28"
+        )
+    if operation in CONVOLUTIONS and rows is not None:
+        raise InputError(f"{operation} has no rows", "its activations are an image")
+    plain = (stride, padding, layouts) == (1, 0, ("hwc", "hwc"))
+    if operation in PRODUCTS and (image is not None or not plain):
+        raise InputError(
+            f"{operation} has no image, stride, padding or layout", "conv2d and depthwise have"
+        )
+
+
+def _known(what: str, word: str, words: Iterable[str]) -> None:
+    known = tuple(words)
+    if word not in known:
+        hint = did_you_mean(word, known) or "there are " + ", ".join(known)
+        raise InputError(f"no {what} '{word}'", hint)

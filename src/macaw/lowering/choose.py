@@ -1,0 +1,262 @@
+"""The choice of mapping, split and tile: by the cost model, with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import singledispatch
+
+import macaw.lowering.conv_rows  # noqa: F401 - it registers the rows and transfers of an ImagePlan
+from macaw.isa.config import Configuration
+from macaw.isa.pe import ACCUMULATORS, BLOCKS
+from macaw.lowering.conv import ImagePlan, ImageTile, make_image_plan
+from macaw.lowering.convolution import Convolution
+from macaw.lowering.cost import Cost, cost
+from macaw.lowering.errors import LowerError
+from macaw.lowering.held import make_product_plan
+from macaw.lowering.mapping import MAPPINGS, OUTPUT, WEIGHT, Mapping
+from macaw.lowering.operation import Product
+from macaw.lowering.partition import SPLITS, Partition, partition
+from macaw.lowering.plan import Plan, Tile
+from macaw.lowering.remedy import refusal
+from macaw.lowering.rows import unit_bytes
+from macaw.lowering.strips import StripPlan
+
+GROUPS = (1, 2, 4, 8, 16)  # of rows of activations that a tile may have
+HELD = (2, 4, 8, 16, 32, 64, 120, 240)  # the same, where weights stay
+PREFERRED = 1.02  # the preferred mapping may cost so many times the best one's cycles
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A plan and what it costs."""
+
+    plan: Plan
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The plan that is taken, and for each mapping and split the best one, cheapest first."""
+
+    taken: Candidate
+    others: tuple[Candidate, ...]
+    preferred: str
+
+    def reasons(self) -> list[str]:
+        """Why, in lines."""
+        plan, price = self.taken.plan, self.taken.cost
+        lines = [
+            f"{plan.mapping.name} stationary, split {plan.partition.split}{plan.manner}:"
+            f" {price.cycles:,} cycles and {price.traffic.external:,} bytes of external memory"
+            f" predicted; iterations wait for {price.bound}.",
+        ]
+        best = self.others[0]
+        if best is not self.taken:
+            lines.append(
+                f"{best.plan.mapping.name} stationary, split {best.plan.partition.split}, would"
+                f" take {best.cost.cycles:,} cycles; {self.preferred} stationary is preferred"
+                " (lower.preferred) where it costs at most 2% more."
+            )
+        for mapping in MAPPINGS.values():
+            found = [item for item in self.others if item.plan.mapping is mapping]
+            if found and mapping is not plan.mapping and found[0] is not best:
+                lines.append(_against(found[0], self.taken))
+        return lines
+
+
+def _against(other: Candidate, taken: Candidate) -> str:
+    plan, price = other.plan, other.cost
+    more = price.cycles / taken.cost.cycles
+    return (
+        f"{plan.mapping.name} stationary, split {plan.partition.split}: {price.cycles:,} cycles"
+        f" ({more:.2f} times), {price.traffic.external:,} bytes; waits for {price.bound}."
+    )
+
+
+def choose(
+    product: Product,
+    config: Configuration,
+    *,
+    operation: str = "spmm",
+    mapping: str | None = None,
+    split: str | None = None,
+    density: float = 1.0,
+) -> Choice:
+    """The plan of least predicted cycles among those asked for. Raises `LowerError`.
+
+    `product` is checked; `density` is the share of activations that are not zero.
+    """
+    tensors, external = product.tensor_bytes(config), config["mem.external_bytes"]
+    if tensors > external:
+        raise LowerError(
+            f"activations and results are {tensors:,} bytes, external memory has {external:,}",
+            "a larger mem.external_bytes",
+        )
+    mappings = list(MAPPINGS.values()) if mapping is None else [MAPPINGS[mapping]]
+    splits = list(SPLITS) if split is None else [split]
+    best = []
+    for kind in mappings:
+        for letter in splits:
+            found = [
+                Candidate(plan, cost(plan, density))
+                for plan in plans(product, config, kind, letter)
+            ]
+            if found:
+                best.append(min(found, key=_key))
+    if not best:
+
+        def fits(other: Configuration) -> bool:
+            several = (
+                plans(product, other, kind, letter) for kind in mappings for letter in splits
+            )
+            return any(True for each in several for _ in each)
+
+        raise refusal(config, fits)
+    best.sort(key=_key)
+    preferred = str(config[f"lower.preferred.{operation}"])
+    near = (item for item in best if item.cost.cycles <= PREFERRED * best[0].cost.cycles)
+    taken = next((item for item in near if item.plan.mapping.name == preferred), best[0])
+    return Choice(taken, tuple(best), preferred)
+
+
+def _key(item: Candidate) -> tuple[int, int]:
+    return item.cost.cycles, item.cost.traffic.external
+
+
+@singledispatch
+def plans(product: Product, config: Configuration, mapping: Mapping, split: str) -> Iterator[Plan]:
+    """Plans of one mapping and split that fit the device, one or two a number of rows."""
+    extents = (product.m, product.n, product.k)
+    part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
+    outputs = balanced(part.length("N"), config["pe.pes"])
+    for groups, members in _rows(part, mapping):
+        found = 0
+        rows = min(groups, 2) if mapping is WEIGHT else groups * members  # that lie in the buffer
+        for k in _inputs(part, config, rows):
+            tile = Tile(groups, members, outputs, k)
+            plan = _fitting(product, config, mapping, split, tile)
+            if plan is not None:
+                yield plan
+                found += 1
+            if mapping is WEIGHT and groups > 1:
+                plan = _fitting(product, config, mapping, split, tile, whole=True)
+                if plan is not None:
+                    yield plan
+            if found == 2:
+                break
+
+
+@plans.register
+def _image_plans(
+    product: Convolution, config: Configuration, mapping: Mapping, split: str
+) -> Iterator[Plan]:
+    """Plans of a convolution: of the fewest parts of k that fit, some widths, the most rows."""
+    if product.depthwise:
+        yield from _kind_plans(product, config, mapping, split, StripPlan)
+    if product.layout == "hwc":
+        yield from _kind_plans(product, config, mapping, split, ImagePlan)
+
+
+def _kind_plans(
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    kind: type[ImagePlan],
+) -> Iterator[ImagePlan]:
+    part = partition(
+        split, config["pe.rows"], config["pe.clusters"], (product.m, product.n, product.k)
+    )
+    outputs = balanced(part.length("N"), config["pe.pes"])
+    length, found = part.length("K"), 0
+    for chunks in range(1, length + 1):
+        k = -(-length // chunks)
+        if chunks > 1 and (mapping.inner != "K" or k == -(-length // (chunks - 1))):
+            continue
+        for side in dict.fromkeys((1, 2, 3, 4, 6, 8, 16, product.columns)):
+            if side <= product.columns:
+                columns = -(-product.columns // side)
+                tile = ImageTile(part.length("M"), 1, outputs, k, columns)
+                plan = _tallest(product, config, mapping, split, tile, kind)
+                if plan is not None:
+                    yield plan
+                    found += 1
+        if found:
+            return
+
+
+def _tallest(
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    tile: ImageTile,
+    kind: type[ImagePlan],
+) -> ImagePlan | None:
+    """The plan with the most rows in a tile, down from all of them until it fits."""
+    length = rows = tile.groups
+    while True:
+        rows = balanced(length, rows)
+        cut = replace(tile, groups=rows)
+        try:
+            plan = make_image_plan(product, config, mapping, split, cut, kind)
+        except LowerError:
+            plan = None
+        if plan is not None and unit_bytes(plan) <= config["mem.unit_half_bytes"]:
+            return plan
+        if rows == 1:
+            return None
+        rows = max(1, min(rows - 1, rows * 3 // 4))
+
+
+def balanced(length: int, most: int) -> int:
+    """The tile of at most `most` that cuts a length into equal parts as well as can be."""
+    return -(-length // -(-length // most))
+
+
+def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
+    """Groups of rows of activations, and rows of a group."""
+    length = part.length("M")
+    if mapping is WEIGHT:  # one by one, in turn into two places
+        even = [groups for groups in HELD if groups < length]
+        return [(groups, 1) for groups in (*even, length, length - length % 2) if groups]
+    most = min(length, ACCUMULATORS)
+    found = []
+    for members in dict.fromkeys((most, balanced(length, most), min(most, 3), min(most, 2))):
+        for groups in GROUPS if mapping is not OUTPUT else GROUPS[:1]:
+            if groups * members <= min(length, BLOCKS):
+                found.append((groups, members))
+    return found
+
+
+def _inputs(part: Partition, config: Configuration, rows: int) -> Iterator[int]:
+    """Lengths of k to try, the longest first."""
+    block = config["pe.input_buffer"] // BLOCKS
+    length, last = part.length("K"), 0
+    most = min(length, BLOCKS // rows * block)
+    tiles = -(-length // most)
+    while True:
+        k = -(-length // tiles)
+        if k != last:
+            yield k
+        if k == 1:
+            return
+        last, tiles = k, max(tiles + 1, tiles * 5 // 4)
+
+
+def _fitting(
+    product: Product,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    tile: Tile,
+    *,
+    whole: bool = False,
+) -> Plan | None:
+    """The plan, if the device can hold its tile."""
+    try:
+        plan = make_product_plan(product, config, mapping, split, tile, whole)
+    except LowerError:
+        return None
+    return plan if unit_bytes(plan) <= config["mem.unit_half_bytes"] else None

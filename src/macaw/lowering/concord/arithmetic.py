@@ -1,0 +1,191 @@
+"""The arithmetic of generated software: functions of the templates, those that are needed.
+
+Each target has its own words for a few operations on arrays (`templates/<target>.txt`). The
+rules of docs/numbers-nnp.md are written once in these words: `numbers.txt`, and a file a
+quantiser, a width of sums and a host format. The templates are text, never imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from macaw.isa.config import Configuration
+from macaw.lowering.errors import LowerError
+
+TARGETS = ("numpy", "torch", "tensorflow", "onnx")
+_HOST = {
+    "numpy": {"fp16": "np.float16", "fp32": "np.float32"},
+    "torch": {"fp16": "torch.float16", "fp32": "torch.float32"},
+    "tensorflow": {"fp16": "tf.float16", "fp32": "tf.float32"},
+    "onnx": {"fp16": "np.float16", "fp32": "np.float32"},
+}
+# Significant digits, exponent of the last place of the least number, greatest number.
+_LIMITS = {"fp16": (11, -24, "65504.0"), "fp32": (24, -149, "(2.0 - 2.0**-23) * 2.0**127")}
+_EXACT = 53  # binary digits of a binary64 number
+_LONG = 22  # columns 2**22 of BFP long stay within int64
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A definition of a template: its names, its text, and the names that it uses."""
+
+    names: tuple[str, ...]
+    text: str
+    uses: frozenset[str]
+    module: str = ""  # of an import
+    block: bool = False  # a function or class
+
+
+@cache
+def pieces(template: str) -> tuple[Piece, ...]:
+    """The definitions of a template, in its order."""
+    text = files("macaw.lowering.concord").joinpath(f"templates/{template}.txt").read_text("utf-8")
+    lines = text.splitlines()
+    found = []
+    for item in ast.parse(text).body:
+        assert item.end_lineno is not None
+        names: tuple[str, ...]
+        if isinstance(item, ast.Import | ast.ImportFrom):
+            names = tuple(alias.asname or alias.name for alias in item.names)
+        elif isinstance(item, ast.FunctionDef | ast.ClassDef):
+            names = (item.name,)
+        elif isinstance(item, ast.Assign):
+            names = tuple(_names(item.targets))
+        else:
+            names = ("__main__",)
+        module = ""
+        if isinstance(item, ast.Import | ast.ImportFrom):
+            module = getattr(item, "module", None) or item.names[0].name
+        source = "\n".join(lines[item.lineno - 1 : item.end_lineno])
+        block = isinstance(item, ast.FunctionDef | ast.ClassDef)
+        found.append(Piece(names, source, _used(item), module, block))
+    return tuple(found)
+
+
+def _names(nodes: Iterable[ast.AST]) -> list[str]:
+    return [each.id for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)]
+
+
+def _used(node: ast.AST) -> frozenset[str]:
+    return frozenset(_names([node]))
+
+
+def templates(target: str, config: Configuration, columns: int) -> list[str]:
+    """The templates for a target and a device, of products with `columns` elements a row."""
+    kind, host = str(config["nnp.quantise"]), str(config["nnp.host_format"])
+    found = [target, "numbers"]
+    if target == "tensorflow":
+        found.insert(1, f"tensorflow{host.removeprefix('fp')}")
+    if kind == "bfp":
+        if columns > 1 << _LONG:
+            raise LowerError(f"a row of {columns} elements; sums are exact up to {1 << _LONG}")
+        return [*found, "bfp", host]
+    sizes = [_size(config, side) for side in ("vector", "matrix")]
+    wide = sum(sizes) + (columns - 1).bit_length() > _EXACT
+    if wide:
+        parts = [max(20, size - 20) for size in sizes]
+        if sum(parts) + (columns - 1).bit_length() > _EXACT:
+            raise LowerError(f"a row of {columns} elements; sums of {kind} are exact up to fewer")
+    return [*found, "exact", kind, "wide" if wide else "narrow", host]
+
+
+def _largest(config: Configuration, side: str) -> int:
+    """The largest power of the logarithmic quantiser (docs/numbers-nnp.md)."""
+    return min((1 << int(config[f"nnp.{side}_bits"]) - 2) - 1, 15)
+
+
+def _size(config: Configuration, side: str) -> int:
+    """Bits of the integers that codes stand for: `g` of docs/numbers-nnp.md."""
+    kind = config["nnp.quantise"]
+    if kind == "log":
+        return 2 * _largest(config, side)
+    if kind == "float":
+        exponents = 1 << int(config["nnp.float_exponent_bits"])
+        return int(config["nnp.float_mantissa_bits"]) + exponents - 2
+    return int(config[f"nnp.{side}_bits"]) - 1
+
+
+def _unit(config: Configuration, side: str) -> str:
+    """The value of 1 in these integers."""
+    kind = config["nnp.quantise"]
+    if kind == "log":
+        return f"2.0**{-_largest(config, side)}"
+    if kind == "float":
+        bias = 2 ** (int(config["nnp.float_exponent_bits"]) - 1) - 1
+        return f"2.0**{1 - bias - int(config['nnp.float_mantissa_bits'])}"
+    return "1.0"
+
+
+def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
+    """The numbers of the device."""
+    host = str(config["nnp.host_format"])
+    digits, last, greatest = _LIMITS[host]
+    rows: list[tuple[str, object, str]] = [
+        ("HOST", _HOST[target][host], f"{host}, the host format"),
+        ("DIGITS", digits, "its significant binary digits"),
+        ("LAST_PLACE", last, "2**this is its least number"),
+        ("GREATEST", greatest, "its greatest number"),
+        ("NATIVE", config["nnp.native"], "elements of a native vector"),
+    ]
+    for side in ("vector", "matrix"):
+        bits = config[f"nnp.{side}_bits"]
+        arguments = {
+            "bfp": bits,
+            "int": f"({bits},)",
+            "log": f"({_largest(config, side)},)",
+            "float": f"({config['nnp.float_exponent_bits']}, {config['nnp.float_mantissa_bits']})",
+        }[str(config["nnp.quantise"])]
+        what = f"of the quantiser of {'vectors' if side == 'vector' else 'matrices'}"
+        rows.append((f"{side.upper()}_BITS", arguments, f"bits of a mantissa {what}"))
+        rows.append((side.upper(), arguments, f"{what.removeprefix('of ')}: its range"))
+        rows.append((f"{side.upper()}_UNIT", _unit(config, side), f"its least number, {what}"))
+    return tuple(
+        Piece((name,), f"{name} = {value}  # {meaning}", frozenset(_used(ast.parse(str(value)))))
+        for name, value, meaning in rows
+    )
+
+
+def needed(
+    target: str, config: Configuration, columns: int, roots: Iterable[str]
+) -> tuple[list[Piece], list[Piece], list[Piece]]:
+    """Imports, constants and functions that `roots` need, in the order of the templates."""
+    every = [piece for name in templates(target, config, columns) for piece in pieces(name)]
+    numbers = constants(target, config)
+    by_name: dict[str, Piece] = {}
+    for piece in (*numbers, *every):
+        by_name.update(dict.fromkeys(piece.names, piece))
+    wanted, todo = set(), [name for name in roots if name in by_name]
+    if target == "onnx":
+        todo += ["model", "__main__"]
+    while todo:
+        name = todo.pop()
+        if name in wanted:
+            continue
+        wanted.add(name)
+        todo += [use for use in by_name[name].uses if use in by_name and use not in wanted]
+
+    def chosen(group: Sequence[Piece]) -> list[Piece]:
+        return [item for item in group if wanted.intersection(item.names)]
+
+    taken = chosen(every)
+    imports = [item for item in taken if item.module]
+    return imports, chosen(numbers), [item for item in taken if not item.module]
+
+
+def every(target: str) -> list[str]:
+    """All templates that a file for a target can have."""
+    kinds = ("bfp", "exact", "int", "log", "float", "narrow", "wide", "fp16", "fp32")
+    return [target, "numbers", *kinds]
+
+
+def import_text(imports: Sequence[Piece]) -> str:
+    """Imports in the usual order: the standard library, a blank line, the others."""
+    groups: list[list[str]] = [[], []]
+    for piece in sorted(imports, key=lambda item: (item.text.startswith("from"), item.module)):
+        groups[piece.module.split(".")[0] not in sys.stdlib_module_names].append(piece.text)
+    return "\n\n".join("\n".join(group) for group in groups if group)

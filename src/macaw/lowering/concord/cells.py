@@ -1,0 +1,229 @@
+"""Memories as cells, each with the node that was written there; and what a read of cells is.
+
+A cell is a native vector; of MatrixRf a native tile. In Dram a tile is N cells, its rows: of a
+matrix that lies there a cell is the row of a tile, counted tile by tile. Reads are found again as
+whole values, rows and columns of them, several beside or below each other; what is none of that is
+taken cell by cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.concord.chains import Place
+from macaw.lowering.concord.graph import Graph, Node
+
+Ints = NDArray[np.int64]
+NOTHING = -1
+
+
+class Cells:
+    """A memory: for each cell the number of a node, and which of its cells it is."""
+
+    def __init__(self) -> None:
+        self.owner: Ints = np.full(64, NOTHING, np.int64)
+        self.index: Ints = np.zeros(64, np.int64)
+
+    def reserve(self, end: int) -> None:
+        """Have cells up to `end`."""
+        if end > len(self.owner):
+            more = max(end, 2 * len(self.owner)) - len(self.owner)
+            self.owner = np.concatenate([self.owner, np.full(more, NOTHING, np.int64)])
+            self.index = np.concatenate([self.index, np.zeros(more, np.int64)])
+
+    def write(self, addresses: Ints, node: Node) -> None:
+        """A node's cells; `addresses` has a row an iteration, the last one stays."""
+        self.reserve(int(addresses.max()) + 1)
+        self.owner[addresses] = node.number
+        self.index[addresses] = indices(node, addresses.shape[0])
+
+    def copy(self, addresses: Ints, owner: Ints, index: Ints) -> None:
+        """Cells as they were read elsewhere; the last one stays."""
+        self.reserve(int(addresses.max()) + 1)
+        self.owner[addresses] = owner
+        self.index[addresses] = index
+
+    def read(self, addresses: Ints) -> tuple[Ints, Ints]:
+        """Owners and indices at addresses."""
+        self.reserve(int(addresses.max()) + 1)
+        return self.owner[addresses], self.index[addresses]
+
+
+def indices(node: Node, rows: int) -> Ints:
+    """The cells of a node for each of `rows` iterations."""
+    cells = np.arange(node.rows * node.blocks, dtype=np.int64).reshape(node.rows, node.blocks)
+    return cells if node.rows == rows else np.repeat(cells[:1], rows, axis=0)
+
+
+def as_vectors(graph: Graph, owner: Ints) -> Ints:
+    """The owners of cells that are read as vectors: of a matrix the rows of its tiles."""
+    for number in np.unique(owner[owner != NOTHING]).tolist():
+        node = graph.nodes[number]
+        if node.is_matrix:
+            if number not in graph.as_vectors:
+                count = node.rows * node.blocks * graph.native
+                graph.as_vectors[number] = graph.add("rows_of_tiles", (node,), count, 1)
+            owner = np.where(owner == number, graph.as_vectors[number].number, owner)
+    return owner
+
+
+def as_tiles(graph: Graph, owner: Ints, index: Ints, rows: int, place: Place) -> tuple[Ints, Ints]:
+    """Of tiles, each a row of N cells: the matrix of each, and which tile of it that is.
+
+    Tiles that are not whole tiles of a matrix are put together of their rows, all in one matrix;
+    `rows` is how many rows of tiles there are.
+    """
+    count, native = owner.shape
+    first = index[:, 0]
+    matrices = [number for number in np.unique(owner).tolist() if graph.nodes[number].is_matrix]
+    whole = (owner == owner[:, :1]).all(axis=1) & np.isin(owner[:, 0], matrices)
+    whole &= (first % native == 0) & (index == first[:, None] + np.arange(native)).all(axis=1)
+    owners, indices = owner[:, 0].copy(), first // native
+    rest = np.flatnonzero(~whole)
+    if len(rest):
+        cells = [part[rest].reshape(-1, 1) for part in (as_vectors(graph, owner), index)]
+        lines = _repeated(graph, vectors(graph, *cells), len(rest) * native)
+        down = rows if len(rest) == count else 1
+        made = graph.add("matrix_of_rows", (lines,), down, len(rest) // down, place)
+        owners[rest], indices[rest] = made.number, np.arange(len(rest))
+    return owners, indices
+
+
+def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
+    """The value that a read of vectors gives. Cells that nobody wrote are zeros."""
+    if len(owner) > 1 and (owner == owner[0]).all() and (index == index[0]).all():
+        return vectors(graph, owner[:1], index[:1])  # the same for every iteration
+    rows, blocks = owner.shape
+    if (owner == owner[0, 0]).all():
+        if owner[0, 0] == NOTHING:
+            return graph.add("zeros", (), rows, blocks)
+        return _of_one(graph, graph.nodes[int(owner[0, 0])], index)
+    whole = _whole(graph, owner.ravel(), index.ravel())
+    if whole:
+        width = whole[0].blocks
+        stacked = graph.add("stack", whole, owner.size // width, width)
+        return _regrouped(graph, stacked, rows, blocks)
+    edges = np.flatnonzero((owner[:, 1:] != owner[:, :-1]).any(axis=0)) + 1
+    if _constant(owner, [0, *edges]):
+        pieces = [
+            vectors(graph, part, where)
+            for part, where in zip(
+                np.split(owner, edges, axis=1), np.split(index, edges, axis=1), strict=True
+            )
+        ]
+        most = max(piece.rows for piece in pieces)
+        pieces = [_repeated(graph, piece, most) for piece in pieces]
+        return graph.add("join", pieces, most, blocks)
+    ends = np.flatnonzero((owner[1:] != owner[:-1]).any(axis=1)) + 1
+    if len(ends) and all((owner[row] == owner[row, 0]).all() for row in [0, *ends]):
+        pieces = []
+        for part, where in zip(np.split(owner, ends), np.split(index, ends), strict=True):
+            pieces.append(_repeated(graph, vectors(graph, part, where), len(part)))
+        return graph.add("stack", pieces, rows, blocks)
+    if rows > 1:
+        lines = zip(owner, index, strict=True)
+        pieces = [vectors(graph, line[None], where[None]) for line, where in lines]
+        return graph.add("stack", pieces, rows, blocks)
+    raise AssertionError("one row is made of columns")
+
+
+def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
+    """The nodes of which all cells follow one another here, all of them as wide; else none."""
+    found: list[Node] = []
+    at = 0
+    while at < len(owner):
+        if owner[at] == NOTHING:
+            return []
+        node = graph.nodes[int(owner[at])]
+        size = node.rows * node.blocks
+        here = slice(at, at + size)
+        if at + size > len(owner) or (found and node.blocks != found[0].blocks):
+            return []
+        if (owner[here] != node.number).any() or (index[here] != np.arange(size)).any():
+            return []
+        found.append(node)
+        at += size
+    return found
+
+
+def _constant(owner: Ints, edges: list[int]) -> bool:
+    return all((owner[:, edge] == owner[0, edge]).all() for edge in edges)
+
+
+def _repeated(graph: Graph, node: Node, rows: int) -> Node:
+    """A row that stands for all of them, as so many."""
+    if node.rows == rows:
+        return node
+    return graph.add("take", (node,), rows, node.blocks, lines=(0,) * rows)
+
+
+def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
+    """Cells of one node."""
+    rows, blocks = index.shape
+    if (
+        np.array_equal(index.ravel(), np.arange(index.size))
+        and index.size == node.rows * node.blocks
+    ):
+        if (node.rows, node.blocks) == (rows, blocks):
+            return node
+        return _regrouped(graph, node, rows, blocks)
+    lines, columns = np.divmod(index, node.blocks)
+    first = int(columns[0, 0])
+    straight = first + np.arange(blocks)
+    if (lines == lines[:, :1]).all() and (columns == straight).all():
+        found = _rows(graph, node, [int(line) for line in lines[:, 0]])
+        if blocks == node.blocks:
+            return found
+        return graph.add("columns", (found,), rows, blocks, start=first, stop=first + blocks)
+    cells = _regrouped(graph, node, node.rows * node.blocks, 1)
+    taken = _rows(graph, cells, [int(cell) for cell in index.ravel()])
+    return graph.add("regroup", (taken,), rows, blocks)
+
+
+def _regrouped(graph: Graph, node: Node, rows: int, blocks: int) -> Node:
+    """A node's cells in other rows; of an input the same node each time, outside of repetitions."""
+    if (node.rows, node.blocks) == (rows, blocks):
+        return node
+    if node.operation != "input":
+        return graph.add("regroup", (node,), rows, blocks)
+    key = node.number, rows, blocks
+    if key not in graph.regrouped:
+        graph.regrouped[key] = graph.add("regroup", (node,), rows, blocks)
+    return graph.regrouped[key]
+
+
+def _rows(graph: Graph, node: Node, lines: list[int]) -> Node:
+    """Rows of a node."""
+    count = len(lines)
+    if lines == list(range(node.rows)):
+        return node
+    if lines == list(range(lines[0], lines[0] + count)):
+        return graph.add("rows", (node,), count, node.blocks, start=lines[0], stop=lines[0] + count)
+    return graph.add("take", (node,), count, node.blocks, lines=tuple(lines))
+
+
+def tiles(graph: Graph, owner: Ints, index: Ints) -> Node:
+    """The matrix that a read of tiles gives: (rows, columns) of tiles. Unwritten ones are zeros."""
+    rows, columns = owner.shape
+    if (owner == NOTHING).all():
+        return graph.add("zero_tiles", (), rows, columns)
+    if (owner == owner[0, 0]).all():
+        node = graph.nodes[int(owner[0, 0])]
+        down, across = np.divmod(index, node.blocks)
+        top, left = int(down[0, 0]), int(across[0, 0])
+        if (down == top + np.arange(rows)[:, None]).all() and (
+            across == left + np.arange(columns)
+        ).all():
+            if (rows, columns) == (node.rows, node.blocks):
+                return node
+            ends = {"top": top, "bottom": top + rows, "left": left, "right": left + columns}
+            return graph.add("part", (node,), rows, columns, **ends)
+    for axis, name in ((1, "join_tiles"), (0, "stack_tiles")):
+        edges = np.flatnonzero((np.diff(owner, axis=axis) != 0).any(axis=1 - axis)) + 1
+        cuts = list(edges) if len(edges) else list(range(1, owner.shape[axis]))
+        if not cuts:
+            continue
+        parts = zip(np.split(owner, cuts, axis), np.split(index, cuts, axis), strict=True)
+        return graph.add(name, [tiles(graph, *part) for part in parts], rows, columns)
+    raise AssertionError("one tile is a part of its matrix")

@@ -1,0 +1,151 @@
+"""An nnp program as the chains that it runs, in order, each with the registers of its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from macaw.asm.program import Line, Program, Section
+from macaw.isa.codec import Decoded, DecodeError, decode, describe
+from macaw.isa.config import Configuration
+from macaw.isa.nnp import BEGIN, BETWEEN, CORE, FINISH, RESET
+from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
+from macaw.isa.nnp_entries import Access, accesses, check
+from macaw.lowering.errors import LowerError
+
+MOST_CHAINS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Place:
+    """An instruction of the program."""
+
+    address: int
+    text: str
+    line: Line | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.line.file}:{self.line.line}" if self.line else f"{self.address:#010x}"
+        return f"{where}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain: its instructions, where they are, and what s_wr had set when it ran."""
+
+    rows: tuple[Decoded, ...]
+    places: tuple[Place, ...]
+    scalars: Mapping[str, int]
+
+
+def writes(chain: Chain) -> list[Access]:
+    """What a chain writes."""
+    return [access for access in accesses(chain.rows, chain.scalars) if access.writes]
+
+
+def part(program: Program) -> Section:
+    """The nnp part of a program. Raises `LowerError`."""
+    found = [section for section in program.parts(CORE.name) if section.flags.count("x")]
+    if not found:
+        raise LowerError("the program has no nnp part", "`.core nnp` begins one")
+    return found[0]
+
+
+def chains(
+    program: Program, config: Configuration, entries: Sequence[tuple[str, int]] = ()
+) -> Iterator[Chain]:
+    """The chains of a program from its entry on, or of runs from `entries`: (symbol, times).
+
+    What s_wr sets lasts from one run to the next. Raises `LowerError`.
+    """
+    section = part(program)
+    scalars = dict(RESET)
+    count = 0
+    for address in _starts(program, section, entries):
+        for chain in _run(program, section, address, scalars, config):
+            yield chain
+            count += 1
+            if count > MOST_CHAINS:
+                raise LowerError(f"more than {MOST_CHAINS} chains")
+
+
+def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int]]) -> list[int]:
+    """The addresses of the runs."""
+    labels = {
+        item.name: item.value
+        for item in program.symbols
+        if item.section == section.name and section.holds(item.value)
+    }
+    if not entries:
+        return [labels.get("_start", section.address)]
+    found = []
+    for name, times in entries:
+        if name not in labels:
+            known = ", ".join(sorted(labels)) or "none"
+            raise LowerError(f"no label '{name}' in the nnp part", f"there are: {known}")
+        found += [labels[name]] * times
+    return found
+
+
+def _run(
+    program: Program, section: Section, address: int, scalars: dict[str, int], config: Configuration
+) -> Iterator[Chain]:
+    """The chains from `address` to the end_chain that stops the core."""
+    sizes = {name: int(config[name]) for name in _SIZES}
+    rows: list[Decoded] = []
+    places: list[Place] = []
+    while True:
+        found, place = _decoded(program, section, address)
+        address += found.row.format.size
+        if rows and not goes_on(found):
+            yield _chain(rows, places, scalars, sizes)
+            rows, places = [], []
+        role = step(found).role
+        if role == FINISH:
+            if found.values.get("last") or _is_end(section, address):
+                return
+        elif role != BETWEEN:
+            if not rows and role != BEGIN:
+                raise LowerError(f"{place}: no chain has begun")
+            rows.append(found)
+            places.append(place)
+        elif "reg" in found.values:
+            name, value = scalar(found)
+            scalars[name] = value
+
+
+_SIZES = tuple(item.name for item in CORE.settings if not item.choices)
+
+
+def _is_end(section: Section, address: int) -> bool:
+    """Whether nothing follows: the part ends, or a word of zeros stands there."""
+    offset = address - section.address
+    return not section.holds(address) or not any(section.data[offset : offset + 4])
+
+
+def _decoded(program: Program, section: Section, address: int) -> tuple[Decoded, Place]:
+    if not section.holds(address):
+        raise LowerError("the nnp part has no end_chain at its end")
+    offset = address - section.address
+    word = int.from_bytes(section.data[offset : offset + 4], "little")
+    try:
+        found = decode(CORE, word, 32, address)
+    except DecodeError as error:
+        raise LowerError(str(error)) from None
+    return found, Place(address, describe(found, address), program.line_at(address))
+
+
+def _chain(
+    rows: Sequence[Decoded],
+    places: Sequence[Place],
+    scalars: Mapping[str, int],
+    sizes: Mapping[str, int],
+) -> Chain:
+    try:
+        follow(rows)
+        complete(rows)
+        check(rows, scalars, sizes)
+    except ChainError as error:
+        place = places[min(error.at, len(places) - 1)]
+        raise LowerError(f"{place}: {error}", error.meaning) from None
+    return Chain(tuple(rows), tuple(places), dict(scalars))

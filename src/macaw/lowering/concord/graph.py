@@ -1,0 +1,136 @@
+"""What depends on what: a node for each operation of a program, in the order of its chains.
+
+A value of vectors has `rows` rows of `blocks` native vectors, a row for each iteration of a chain
+(one row stands for all of them); of a matrix, rows and columns of native tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from macaw.lowering.concord.chains import Place
+
+# Nodes that stand for data, not for an operation.
+SOURCES = ("input", "zeros", "zero_tiles")
+# Of matrices that the layer takes, what is made of them comes before all other operations.
+EARLY = (
+    *SOURCES, "part", "join_tiles", "stack_tiles", "matrix_of_rows", "rows_of_tiles",
+    "requantise_matrix", "quantise_matrix",
+)  # fmt: skip
+# Nodes whose value is a matrix in the host format: rows and columns of native tiles.
+MATRICES = (
+    "zero_tiles", "part", "join_tiles", "stack_tiles", "matrix_of_rows", "requantise_matrix",
+)  # fmt: skip
+# Nodes that only choose and move, and quantisers: the same one is made once.
+SHARED = (
+    "zeros", "zero_tiles", "rows", "take", "columns", "regroup", "join", "stack", "windows",
+    "part", "join_tiles", "stack_tiles", "matrix_of_rows", "rows_of_tiles", "requantise_matrix",
+    "quantise", "quantise_matrix", "requantise",
+)  # fmt: skip
+
+
+@dataclass(eq=False)
+class Node:
+    """An operation on earlier nodes; `values` are its numbers, by name."""
+
+    number: int
+    operation: str
+    inputs: tuple[Node, ...]
+    rows: int
+    blocks: int
+    values: tuple[tuple[str, Any], ...] = ()
+    place: Place | None = None
+    chain: int = -1  # which chain of the run made it
+    name: str = ""  # of a tensor that a hint names
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether its value is a matrix in the host format."""
+        kind = self.value["kind"] if self.operation == "input" else ""
+        return self.operation in MATRICES or kind == "matrix"
+
+    @property
+    def value(self) -> dict[str, Any]:
+        return dict(self.values)
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(str(item.number) for item in self.inputs)
+        return f"<{self.number} = {self.operation}({inputs}) {self.rows}x{self.blocks} {self.name}>"
+
+
+@dataclass
+class Tensor:
+    """An input or output of the layer, as its caller has it: rows x columns elements."""
+
+    name: str
+    rows: int
+    columns: int
+    kind: str  # "vectors" or "matrix"
+    memory: str
+    address: int  # in native vectors, or tiles of Dram
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One row alone is a plain vector."""
+        one = self.kind == "vectors" and self.rows == 1
+        return (self.columns,) if one else (self.rows, self.columns)
+
+    def bytes(self, native: int, item: int) -> tuple[int, int]:
+        """Where it begins and ends in its memory, its elements having `item` bytes."""
+        across = -(-self.columns // native)
+        down = -(-self.rows // native) if self.kind == "matrix" else self.rows
+        unit = native * item * (native if self.kind == "matrix" else 1)
+        return self.address * unit, (self.address + down * across) * unit
+
+
+@dataclass
+class Output:
+    """A tensor that the program gives, the node that holds it, and which instruction wrote it."""
+
+    tensor: Tensor
+    node: Node
+    places: Sequence[Place] = ()  # of each native vector
+
+
+@dataclass
+class Graph:
+    """The nodes of a program."""
+
+    native: int  # elements of a native vector
+    nodes: list[Node] = field(default_factory=list)
+    inputs: list[tuple[Tensor, Node]] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    chain: int = -1
+    regrouped: dict[tuple[int, int, int], Node] = field(default_factory=dict)
+    early: set[int] = field(default_factory=set)  # nodes of EARLY that need no other operation
+    as_vectors: dict[int, Node] = field(default_factory=dict)  # matrices as rows of their tiles
+
+    def add(
+        self,
+        operation: str,
+        inputs: Iterable[Node],
+        rows: int,
+        blocks: int,
+        place: Place | None = None,
+        **values: Any,
+    ) -> Node:
+        """A new node."""
+        number, numbers = len(self.nodes), tuple(values.items())
+        node = Node(number, operation, tuple(inputs), rows, blocks, numbers, place, self.chain)
+        self.nodes.append(node)
+        if operation in EARLY and all(item.number in self.early for item in node.inputs):
+            self.early.add(number)
+        return node
+
+    def live(self, roots: Iterable[Node]) -> list[Node]:
+        """The nodes that `roots` need, in order."""
+        found: set[int] = set()
+        todo = list(roots)
+        while todo:
+            node = todo.pop()
+            if node.number not in found:
+                found.add(node.number)
+                todo += node.inputs
+        return [node for node in self.nodes if node.number in found]

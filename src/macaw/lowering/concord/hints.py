@@ -1,0 +1,122 @@
+"""Names and shapes of tensors: of `.hint tensor`, and of the tensors that a program declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+
+from macaw.asm.program import DTYPE_SIZES, Program
+from macaw.isa import memory_map
+from macaw.isa.config import Configuration
+from macaw.isa.nnp import CORE
+from macaw.lowering.concord.graph import Tensor
+from macaw.lowering.errors import LowerError
+
+HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A tensor of rows x columns elements from an address of a memory on.
+
+    In a memory of vectors each row begins a native vector, in one of tiles the whole is filled
+    up to tiles. Of a queue the address is the place in its stream, in native vectors.
+    """
+
+    name: str
+    memory: str
+    address: int
+    rows: int
+    columns: int
+    said: bool = True  # by a hint; a declared tensor counts where no hint does
+
+    def vectors(self, native: int) -> int:
+        """Native vectors that it takes as vectors."""
+        return self.rows * -(-self.columns // native)
+
+    def tiles(self, native: int) -> int:
+        """Native tiles that it takes as a matrix."""
+        return -(-self.rows // native) * -(-self.columns // native)
+
+
+def hints(program: Program, config: Configuration) -> list[Hint]:
+    """What the program says of its tensors, hints first. Raises `LowerError`."""
+    said = [
+        Hint(item.name, item.memory, item.address, item.rows, item.cols)
+        for item in getattr(program, "hints", ())
+        if item.core == CORE.name
+    ]
+    found: set[str] = set()
+    for hint in said:
+        if hint.name in found:
+            raise LowerError(f"two tensors are called {hint.name}")
+        found.add(hint.name)
+        if min(hint.rows, hint.columns) < 1:
+            raise LowerError(f"{hint.name} has no elements")
+    return [*said, *(hint for hint in _declared(program, config) if hint.name not in found)]
+
+
+def check_places(program: Program, tensors: Iterable[Tensor], config: Configuration) -> None:
+    """Refuse tensors of Dram that lie where the dma moves tensors of queues: `LowerError`."""
+    native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
+    for tensor in tensors:
+        if tensor.memory != "Dram":
+            continue
+        start, end = (memory_map.EXTERNAL + at for at in tensor.bytes(native, DTYPE_SIZES[host]))
+        for other in program.tensors:
+            if other.at and other.address < end and start < other.address + other.size:
+                raise LowerError(
+                    f"{tensor.name} lies in Dram where '{other.name}' is in external memory, which"
+                    f" the dma moves through {other.at}: that is not followed",
+                    "data that Dram counts from its begin come first: `.data` and `.array`",
+                )
+
+
+def check_types(program: Program, inputs: Iterable[Tensor], config: Configuration) -> None:
+    """Refuse tensors whose data the program holds in another element type. Raises `LowerError`.
+
+    What is all zeros is the same in each type; unsigned integers of its size are its bits.
+    """
+    native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
+    bits = host.replace("float", "uint")
+    for tensor in inputs:
+        if tensor.memory != "Dram":
+            continue
+        start, end = tensor.bytes(native, DTYPE_SIZES[host])
+        for data in program.typed:
+            low = max(start, data.address - memory_map.EXTERNAL)
+            high = min(end, data.address - memory_map.EXTERNAL + data.size)
+            if data.dtype in (host, bits) or low >= high:
+                continue
+            section = program.section_at(data.address)
+            offset = 0 if section is None else memory_map.EXTERNAL - section.address
+            if section is None or not any(section.data[low + offset : high + offset]):
+                continue
+            raise LowerError(
+                f"{data.file}:{data.line}: these data are {data.dtype}, and {tensor.name} is read"
+                f" from them as {host} (nnp.host_format)",
+                f"numpy.save(FILE, array.astype(numpy.{host}))",
+            )
+
+
+def _declared(program: Program, config: Configuration) -> Iterable[Hint]:
+    """Inputs and outputs at the queues, and those in external memory, as whole native vectors."""
+    native = int(config["nnp.native"])
+    host = HOST_TYPES[str(config["nnp.host_format"])]
+    vector = native * DTYPE_SIZES[host]
+    places = {"netin": 0, "netout": 0}
+    queues = {"netin": "NetInQ", "netout": "NetOutQ"}
+    for tensor in program.tensors:
+        if tensor.dtype != host or tensor.elements % native:
+            continue
+        columns = tensor.shape[-1] if tensor.shape and tensor.shape[-1] % native == 0 else native
+        rows = prod(tensor.shape) // columns
+        if tensor.at in queues:
+            place = places[tensor.at]
+            yield Hint(tensor.name, queues[tensor.at], place, rows, columns, said=False)
+            places[tensor.at] += tensor.elements // native
+        elif not tensor.at and tensor.address >= memory_map.EXTERNAL:
+            address, rest = divmod(tensor.address - memory_map.EXTERNAL, vector)
+            if not rest:
+                yield Hint(tensor.name, "Dram", address, rows, columns, said=False)

@@ -1,0 +1,180 @@
+"""What a program takes from outside, and how it is called: by hints, by declarations, by place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.concord.cells import NOTHING, Cells, Ints
+from macaw.lowering.concord.graph import Graph, Node, Tensor
+from macaw.lowering.concord.hints import Hint
+
+# Hints of where a load goes to, by the place in it of their first cell.
+Pieces = Sequence[tuple[int, Hint]]
+
+
+class Inputs:
+    """The inputs of a program, found as its chains read them."""
+
+    def __init__(self, graph: Graph, hints: Sequence[Hint], native: int) -> None:
+        self.graph, self.hints, self.native = graph, hints, native
+        self.used: set[str] = set()  # hints that are inputs
+
+    def fill(
+        self, name: str, memory: Cells, addresses: Ints, pieces: Pieces, *, tiles: bool
+    ) -> None:
+        """Have an input for each cell that nobody wrote; addresses are of vectors or of tiles."""
+        self._pieces(name, memory, addresses.ravel(), pieces, tiles=tiles)
+        flat = np.unique(addresses)
+        while True:
+            free = self._free(memory, self._cells(flat, tiles=tiles))
+            missing = flat[free.any(axis=1)]
+            if not len(missing):
+                return
+            first = int(missing[0])
+            lines = self._cells(missing[:1], tiles=tiles).ravel()
+            lines = lines[self._free(memory, lines)]
+            hint = self.hint_at(name, first, tiles=tiles)
+            if hint is not None:
+                self.make(hint, memory, tiles=tiles)
+                continue
+            hint = self._declared_at(name, memory, int(lines[0]))
+            if hint is None and not free[flat == first].all():
+                hint = self._unnamed_rows(name, lines)
+            if hint is not None:  # also of tiles: their rows are vectors
+                self.make(hint, memory, tiles=False)
+                continue
+            whole = flat[free.all(axis=1)]
+            self.make(self._unnamed(name, addresses, whole, tiles=tiles), memory, tiles=tiles)
+
+    def _cells(self, addresses: Ints, *, tiles: bool) -> Ints:
+        """The cells of vectors, or of tiles of Dram: a row an address."""
+        size = self.native if tiles else 1
+        return np.add.outer(addresses * size, np.arange(size))
+
+    def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
+        """What is read and written to hinted places: the tensors of these hints, where it is read.
+
+        Hints of the place where it is read come first.
+        """
+        for offset, hint in pieces:
+            place = flat[offset : offset + self._size(hint, tiles=tiles)]
+            first = int(place[0])
+            if hint.name in self.used or self.hint_at(name, first, tiles=tiles):
+                continue
+            run = np.array_equal(place, first + np.arange(self._size(hint, tiles=tiles)))
+            if run and self._free(memory, self._cells(place, tiles=tiles)).all():
+                self.make(replace(hint, memory=name, address=first), memory, tiles=tiles)
+
+    def of_queue(self, name: str, begin: int, rows: int, columns: int, pieces: Pieces) -> Cells:
+        """Tiles that come from a queue, from a place in its stream on, in the order of coming."""
+        memory, count, n = Cells(), rows * columns, self.native
+        memory.reserve(count)
+        here = [
+            ((hint.address - begin) // n, hint)
+            for hint in self.hints
+            if hint.memory == name and hint.said and (hint.address - begin) % n == 0
+        ]
+        for offset, hint in [*here, *pieces]:
+            end = offset + hint.tiles(n)
+            if hint.name in self.used or offset < 0 or end > count:
+                continue
+            if self._free(memory, np.arange(offset, end)).all():
+                moved = replace(hint, memory=name, address=begin + offset * n)
+                self.make(moved, memory, tiles=True, at=offset)
+        while True:
+            missing = np.flatnonzero(memory.owner[:count] == NOTHING)
+            if not len(missing):
+                return memory
+            run = 1
+            while run < len(missing) and missing[run] == missing[0] + run:
+                run += 1
+            sides = (rows, columns) if run == count else (1, run)
+            first = int(missing[0])
+            label = f"matrix_{name.lower()}_{begin + first * n}"
+            hint = Hint(label, name, begin + first * n, sides[0] * n, sides[1] * n)
+            self.make(hint, memory, tiles=True, at=first)
+
+    def _size(self, hint: Hint, *, tiles: bool) -> int:
+        return hint.tiles(self.native) if tiles else hint.vectors(self.native)
+
+    def hint_at(self, name: str, address: int, *, tiles: bool, said: bool = True) -> Hint | None:
+        """The hint that a cell lies in; of two the first."""
+        for hint in self.hints:
+            inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
+            if hint.memory == name and inside and hint.said == said and hint.name not in self.used:
+                return hint
+        return None
+
+    def _declared_at(self, name: str, memory: Cells, address: int) -> Hint | None:
+        """The declared tensor, of vectors, that a cell lies in, if hints name no part of it."""
+        hint = self.hint_at(name, address, tiles=False, said=False)
+        if hint is None:
+            return None
+        end = hint.address + self._size(hint, tiles=False)
+        if any(
+            tensor.memory == name and hint.address <= self._begin(tensor) < end
+            for tensor, _ in self.graph.inputs
+        ):  # the rest of it
+            native = self.native
+            return replace(hint, address=address, rows=end - address, columns=native)
+        for other in self.hints:
+            if other.said and other.memory == name:
+                last = other.address + self._size(other, tiles=False)
+                if other.address < end and hint.address < last:
+                    return None
+        cells_of = hint.address + np.arange(end - hint.address)
+        return hint if self._free(memory, cells_of).all() else None
+
+    def _begin(self, tensor: Tensor) -> int:
+        """The first cell of a tensor: of Dram a tile is so many."""
+        tiles = tensor.memory == "Dram" and tensor.kind == "matrix"
+        return tensor.address * (self.native if tiles else 1)
+
+    def _unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
+        """A tensor of what is read, called after where it lies."""
+        native = self.native
+        rows, columns = addresses.shape
+        first = int(missing[0])
+        whole = np.array_equal(missing, first + np.arange(addresses.size))
+        if not whole:
+            breaks = np.flatnonzero(np.diff(missing) != 1)
+            rows, columns = 1, int(breaks[0]) + 1 if len(breaks) else len(missing)
+        label = f"{name.lower()}_{first}"
+        if tiles:
+            return Hint(f"matrix_{label}", name, first, rows * native, columns * native)
+        return Hint(label, name, first, rows, columns * native)
+
+    def _unnamed_rows(self, name: str, lines: Ints) -> Hint:
+        """The first rows of a tile that nobody wrote, called after where they lie."""
+        first, run = int(lines[0]), 1
+        while run < len(lines) and lines[run] == first + run:
+            run += 1
+        return Hint(f"{name.lower()}_{first}", name, first, run, self.native)
+
+    def make(self, hint: Hint, memory: Cells, *, tiles: bool, at: int | None = None) -> Node:
+        """An input tensor, in its cells: from its address on, or, tiles as cells, from `at`."""
+        kind = "matrix" if tiles else "vectors"
+        tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)
+        rows = -(-hint.rows // self.native) if tiles else hint.rows
+        blocks = -(-hint.columns // self.native)
+        node = self.graph.add("input", (), rows, blocks, kind=kind, name=hint.name)
+        node.name = hint.name
+        self.graph.inputs.append((tensor, node))
+        self.used.add(hint.name)
+        begin = hint.address if at is None else at
+        addresses = begin + np.arange(rows * blocks, dtype=np.int64)
+        if tiles and at is None:
+            addresses = self._cells(addresses, tiles=True).ravel()
+        where = np.flatnonzero(self._free(memory, addresses))
+        memory.owner[addresses[where]] = node.number
+        memory.index[addresses[where]] = where
+        return node
+
+    @staticmethod
+    def _free(memory: Cells, addresses: Ints) -> NDArray[np.bool_]:
+        memory.reserve(int(addresses.max()) + 1)
+        return np.asarray(memory.owner[addresses] == NOTHING)

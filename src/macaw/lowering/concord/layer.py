@@ -1,0 +1,105 @@
+"""A layer: nodes and loops of nodes, what is the same computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from macaw.lowering.concord.graph import SHARED, Node
+
+LOOPING = ("loop", "carried", "item", "collected", "final", "input")  # no operations of programs
+
+
+@dataclass
+class Loop:
+    """A loop of `count` rounds. Nodes of `body` take `carried` and `items` nodes of this round."""
+
+    count: int
+    body: list[Node] = field(default_factory=list)
+    carried: list[Node] = field(default_factory=list)  # as the body sees them
+    starts: list[Node] = field(default_factory=list)  # what they are in the first round
+    updates: list[Node] = field(default_factory=list)  # of the body: what they are in the next
+    items: list[Node] = field(default_factory=list)
+    sources: list[Node] = field(default_factory=list)  # of the items: rounds below each other
+    results: list[Node] = field(default_factory=list)  # of the body: wanted of every round
+    finals: list[int] = field(default_factory=list)  # of the carried: wanted behind the loop
+    chains: dict[int, list[int]] = field(default_factory=dict)  # of a body's node: by round
+
+
+@dataclass
+class Layer:
+    """Nodes in order, outside of loops; a node "loop" stands for one of `loops`."""
+
+    nodes: list[Node]
+    loops: dict[int, Loop]  # by the number of the node
+    outputs: list[Node]
+
+
+def executed(layer: Layer) -> Iterator[tuple[Node, int]]:
+    """The operations of a layer as they are done one after the other, with the chain of each."""
+    for node in layer.nodes:
+        loop = layer.loops.get(node.number)
+        if loop is None:
+            yield node, node.chain
+            continue
+        for turn in range(loop.count):
+            for item in loop.body:
+                yield item, loop.chains.get(item.number, [item.chain] * loop.count)[turn]
+
+
+def once(layer: Layer) -> Layer:
+    """What is the same made once, and what no round changes before the loop."""
+    same: dict[int, Node] = {}
+    known: dict[tuple[object, ...], Node] = {}
+    nodes: list[Node] = []
+
+    def current(node: Node) -> Node:
+        return same.get(node.number, node)
+
+    def take(node: Node, into: list[Node], scope: dict[tuple[object, ...], Node]) -> None:
+        node.inputs = tuple(current(item) for item in node.inputs)
+        numbers = tuple(item.number for item in node.inputs)
+        key = (node.operation, numbers, node.rows, node.blocks, node.values)
+        if node.operation in SHARED:
+            found = known.get(key) or scope.get(key)
+            if found is not None:
+                found.name = found.name or node.name
+                same[node.number] = found
+                return
+            scope[key] = node
+        into.append(node)
+
+    for node in layer.nodes:
+        loop = layer.loops.get(node.number)
+        if loop is None:
+            take(node, nodes, known)
+            continue
+        varies = {item.number for item in (*loop.carried, *loop.items)}
+        body: list[Node] = []
+        inside: dict[tuple[object, ...], Node] = {}
+        for item in loop.body:
+            if any(current(source).number in varies for source in item.inputs):
+                varies.add(item.number)
+                take(item, body, inside)
+            else:
+                take(item, nodes, known)
+        loop.body = body
+        if not body:  # every round gives the same
+            for item in layer.nodes:
+                if item.inputs == (node,) and item.operation == "collected":
+                    found = current(loop.results[item.value["result"]])
+                    if found.number not in varies:
+                        if found.is_matrix:
+                            item.operation, item.inputs = "stack_tiles", (found,) * loop.count
+                            item.values = ()
+                            continue
+                        lines = tuple(range(found.rows)) * loop.count
+                        item.operation, item.inputs = "take", (found,)
+                        item.values = (("lines", lines),)
+            uses = any(node in item.inputs for item in layer.nodes)
+            if not uses:
+                continue
+        for group in (loop.starts, loop.updates, loop.sources, loop.results):
+            group[:] = [current(item) for item in group]
+        nodes.append(node)
+    return Layer(nodes, layer.loops, [current(item) for item in layer.outputs])

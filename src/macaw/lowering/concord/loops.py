@@ -1,0 +1,364 @@
+"""Repetitions rolled up: time steps that a program says one by one become a loop again.
+
+A repetition is a run of operations that comes again with the same structure: what an operation
+takes is in all rounds the same operation of the same round, of the round before (what a loop
+carries), the same value from before the loop, or the next rows of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.concord.graph import SHARED, SOURCES, Graph, Node
+from macaw.lowering.concord.layer import Layer, Loop, once
+
+_MOST_TRIES = 64
+_LONGEST = 4096  # operations of a round
+
+
+@dataclass(frozen=True)
+class _Round:
+    """Where a repetition is: rounds of `size` operations from `start` on."""
+
+    start: int
+    size: int
+    count: int
+
+
+def rolled(graph: Graph) -> Layer:
+    """A graph's live nodes with their repetitions as loops, and what is the same computed once."""
+    outputs = [output.node for output in graph.outputs]
+    nodes = graph.live(outputs)
+    maker = _Maker(nodes, graph)
+    work = [node for node in nodes if node.number not in graph.early]
+    for kind, part in _parts(work):
+        maker.loop(work, part) if kind else maker.plain(work[part.start : part.start + part.size])
+    return once(Layer(maker.found, maker.loops, [maker.of(node) for node in outputs]))
+
+
+def _parts(work: Sequence[Node]) -> Iterator[tuple[bool, _Round]]:
+    """The operations as runs that are repeated, and those between."""
+    found = _best(work)
+    if found is None:
+        if work:
+            yield False, _Round(0, len(work), 1)
+        return
+    end = found.start + found.size * found.count
+    yield from _parts_of(work, 0, found.start)
+    yield True, found
+    yield from _parts_of(work, end, len(work))
+
+
+def _parts_of(work: Sequence[Node], start: int, end: int) -> Iterator[tuple[bool, _Round]]:
+    for kind, part in _parts(work[start:end]):
+        yield kind, _Round(part.start + start, part.size, part.count)
+
+
+def _signature(node: Node) -> tuple[object, ...]:
+    values = () if node.operation == "rows" else node.values
+    return node.operation, node.rows, node.blocks, len(node.inputs), values, node.name
+
+
+def _best(work: Sequence[Node]) -> _Round | None:
+    """The repetition that covers most operations."""
+    known: dict[tuple[object, ...], int] = {}
+    ids = np.array([known.setdefault(_signature(node), len(known)) for node in work], np.int64)
+    candidates = []
+    for size in range(2, min(len(ids) // 2, _LONGEST) + 1):
+        start, length = _longest(ids[:-size] == ids[size:])
+        if length >= size:
+            candidates.append((-(length // size + 1) * size, size, start, length + size))
+    places = {node.number: place for place, node in enumerate(work)}
+    best: _Round | None = None
+    for covered, size, start, length in sorted(candidates)[:_MOST_TRIES]:
+        if best is not None and -covered <= best.size * best.count:
+            break
+        for offset in range(min(size, length - 2 * size + 1)):
+            begin = start + offset
+            if begin and work[begin].chain == work[begin - 1].chain:
+                continue
+            rounds = _Round(begin, size, (length - offset) // size)
+            if best is not None and rounds.count * size <= best.size * best.count:
+                break
+            if all(node.operation in SHARED for node in work[begin : begin + size]):
+                continue  # nothing but moving
+            count = _consistent(work, places, rounds)
+            if count > 1 and (best is None or count * size > best.size * best.count):
+                best = _Round(begin, size, count)
+    return best
+
+
+def _longest(same: NDArray[np.bool_]) -> tuple[int, int]:
+    """The longest run of True: where and how long."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
+    starts, ends = edges[::2], edges[1::2]
+    if not len(starts):
+        return 0, 0
+    at = int(np.argmax(ends - starts))
+    return int(starts[at]), int(ends[at] - starts[at])
+
+
+def _key(node: Node) -> object:
+    """What makes two values from before a loop the same."""
+    if node.operation in ("zeros", "zero_tiles"):
+        return node.operation, node.rows, node.blocks
+    return node.number
+
+
+def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) -> tuple[str, object]:
+    """Where an operand of round `turn` comes from."""
+    place = places.get(node.number)
+    if place is None or place < rounds.start:
+        return "before", _key(node)
+    back, at = divmod(place - rounds.start, rounds.size)
+    return {turn: "same", turn - 1: "previous"}.get(back, f"round {back}"), at
+
+
+def _consistent(work: Sequence[Node], places: Mapping[int, int], rounds: _Round) -> int:
+    """How many rounds have one structure; at least 2, or 0."""
+    first = [_origins(work, places, rounds, 0, at) for at in range(rounds.size)]
+    second: list[list[tuple[str, object]]] = []
+    steps: dict[int, int] = {}
+    for turn in range(1, rounds.count):
+        for at in range(rounds.size):
+            node, start = work[rounds.start + turn * rounds.size + at], work[rounds.start + at]
+            origins = _origins(work, places, rounds, turn, at)
+            if turn == 1:
+                second.append(origins)
+                if not all(map(_fits, first[at], origins)):
+                    return 0
+            elif origins != second[at]:
+                return turn if turn > 1 else 0
+            if node.operation == "rows":
+                far = node.value["start"] - start.value["start"]
+                if turn == 1:
+                    steps[at] = far
+                if far != steps[at] * turn or (far and origins[0][0] != "before"):
+                    return turn if turn > 1 else 0
+    return rounds.count
+
+
+def _origins(
+    work: Sequence[Node], places: Mapping[int, int], rounds: _Round, turn: int, at: int
+) -> list[tuple[str, object]]:
+    node = work[rounds.start + turn * rounds.size + at]
+    return [_origin(places, rounds, turn, item) for item in node.inputs]
+
+
+def _fits(first: tuple[str, object], later: tuple[str, object]) -> bool:
+    """Whether an operand of the first round can be that of the later ones."""
+    if later[0] == "previous":
+        return first[0] == "before"
+    return first == later and later[0] in ("same", "before")
+
+
+class _Maker:
+    """Writes the new nodes. Their numbers begin after those of all nodes, dead ones too."""
+
+    def __init__(self, nodes: Sequence[Node], graph: Graph) -> None:
+        self.found: list[Node] = []
+        self.loops: dict[int, Loop] = {}
+        self.new: dict[int, Node] = {}  # by the number of the old node
+        self.inside: dict[int, tuple[Loop, Node, int, int]] = {}  # loop, its node, round, place
+        self.collected: dict[tuple[int, int], Node] = {}
+        self.bodies: dict[int, list[Node]] = {}
+        self.count = len(graph.nodes)
+        for node in nodes:
+            if node.number in graph.early:
+                new = node
+                if node.operation not in SOURCES:
+                    inputs = [self.new[item.number] for item in node.inputs]
+                    new = self.make(node, node.operation, inputs)
+                self.new[node.number] = new
+                self.found.append(new)
+
+    def make(self, like: Node, operation: str, inputs: Sequence[Node], **changes: object) -> Node:
+        """A node with a new number."""
+        number, self.count = self.count, self.count + 1
+        rows, blocks = changes.pop("rows", like.rows), changes.pop("blocks", like.blocks)
+        assert isinstance(rows, int)
+        assert isinstance(blocks, int)
+        values = tuple(changes.items())
+        if operation == like.operation and not changes:
+            values = like.values
+        return Node(
+            number,
+            operation,
+            tuple(inputs),
+            rows,
+            blocks,
+            values,
+            like.place,
+            like.chain,
+            like.name,
+        )
+
+    def of(self, node: Node) -> Node:
+        """What an old node is outside of loops."""
+        if node.number in self.new:
+            return self.new[node.number]
+        loop, head, turn, at = self.inside[node.number]
+        body = self.bodies[head.number]
+        for slot, update in enumerate(loop.updates):
+            if turn == loop.count - 1 and update is body[at]:
+                found = self.make(node, "final", [head], slot=slot)
+                loop.finals.append(slot)
+                self.found.append(found)
+                self.new[node.number] = found
+                return found
+        all_rounds = self.every(node)
+        start = turn * node.rows
+        stop = start + node.rows
+        if node.is_matrix:
+            ends = {"top": start, "bottom": stop, "left": 0, "right": node.blocks}
+            found = self.make(node, "part", [all_rounds], **ends)
+        else:
+            found = self.make(node, "rows", [all_rounds], start=start, stop=stop)
+        self.found.append(found)
+        self.new[node.number] = found
+        return found
+
+    def every(self, node: Node) -> Node:
+        """An old node of a loop in all of its rounds, below each other."""
+        loop, head, _, at = self.inside[node.number]
+        key = (head.number, at)
+        if key not in self.collected:
+            loop.results.append(self.bodies[head.number][at])
+            place = len(loop.results) - 1
+            matrix = node.is_matrix
+            found = self.make(
+                node, "collected", [head], rows=node.rows * loop.count, result=place, matrix=matrix
+            )
+            self.collected[key] = found
+            self.found.append(found)
+        return self.collected[key]
+
+    def plain(self, nodes: Sequence[Node]) -> None:
+        """Nodes outside of loops."""
+        for node in nodes:
+            whole = self._whole(node) if node.operation == "stack" else None
+            if whole is None:
+                inputs = self._runs(node) if node.operation == "stack" else node.inputs
+                whole = self.make(node, node.operation, [self.of(item) for item in inputs])
+                self.found.append(whole)
+            whole.name = whole.name or node.name
+            self.new[node.number] = whole
+
+    def _runs(self, node: Node) -> list[Node]:
+        """What a stack takes, with all rounds of a loop's operation as one."""
+        found: list[Node] = []
+        at = 0
+        while at < len(node.inputs):
+            item = node.inputs[at]
+            place = self.inside.get(item.number)
+            count = place[0].count if place and place[2] == 0 else 1
+            run = [self.inside.get(each.number) for each in node.inputs[at : at + count]]
+            wanted = [(place[1], turn, place[3]) for turn in range(count)] if place else []
+            if count > 1 and [each and each[1:] for each in run] == wanted:
+                item = self.every(item)
+                self.new[item.number] = item
+                at += count
+            else:
+                at += 1
+            found.append(item)
+        return found
+
+    def _whole(self, node: Node) -> Node | None:
+        """A stack of what all rounds gave: results of the loop, interleaved or not."""
+        inside = [self.inside.get(item.number) for item in node.inputs]
+        if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):
+            return None
+        pairs = [(item[2], item[3]) for item in inside if item is not None]
+        loop = inside[0][0]
+        width, rest = divmod(len(pairs), loop.count)
+        kinds = [at for _, at in pairs[:width]]
+        if rest or pairs != [(turn, at) for turn in range(loop.count) for at in kinds]:
+            return None
+        columns = [self.every(item) for item in node.inputs[:width]]
+        if width == 1:
+            return columns[0]
+        if any(item.rows != 1 for item in node.inputs):
+            return None
+        blocks = sum(item.blocks for item in columns)
+        joined = self.make(node, "join", columns, rows=loop.count, blocks=blocks)
+        found = self.make(node, "regroup", [joined])
+        self.found += [joined, found]
+        return found
+
+    def loop(self, work: Sequence[Node], rounds: _Round) -> None:
+        """A repetition as a loop."""
+        places = {node.number: place for place, node in enumerate(work)}
+        loop = Loop(rounds.count)
+        head = self.make(work[rounds.start], "loop", [])
+        body: list[Node] = []
+        items: dict[tuple[int, int, int, int], Node] = {}
+        slots: dict[tuple[object, object], Node] = {}
+        first = work[rounds.start : rounds.start + rounds.size]
+        second = work[rounds.start + rounds.size : rounds.start + 2 * rounds.size]
+        waiting: list[tuple[int, Node]] = []  # places of updates, carried nodes
+        for start, node in zip(first, second, strict=True):
+            operands = []
+            for begin, item in zip(start.inputs, node.inputs, strict=True):
+                kind, where = _origin(places, rounds, 1, item)
+                if kind == "same":
+                    assert isinstance(where, int)
+                    operands.append(body[where])
+                elif kind == "before":
+                    operands.append(self.of(item))
+                else:
+                    assert isinstance(where, int)
+                    slot = slots.get((where, _key(begin)))
+                    if slot is None:
+                        slot = self.make(item, "carried", [])
+                        slots[where, _key(begin)] = slot
+                        loop.carried.append(slot)
+                        loop.starts.append(self.of(begin))
+                        waiting.append((where, slot))
+                    operands.append(slot)
+            far = 0
+            if node.operation == "rows":
+                far = node.value["start"] - start.value["start"]
+            if far:
+                key = operands[0].number, start.value["start"], start.rows, far
+                if key not in items:
+                    items[key] = self._item(loop, start, far, operands[0])
+                made = items[key]
+            else:
+                made = self.make(start, start.operation, operands)
+                loop.body.append(made)
+                place = rounds.start + len(body)
+                loop.chains[made.number] = [
+                    work[place + turn * rounds.size].chain for turn in range(rounds.count)
+                ]
+            body.append(made)
+        loop.updates = [body[where] for where, _ in waiting]
+        self.bodies[head.number] = body
+        for place in range(rounds.start, rounds.start + rounds.size * rounds.count):
+            turn, at = divmod(place - rounds.start, rounds.size)
+            self.inside[work[place].number] = (loop, head, turn, at)
+        self.loops[head.number] = loop
+        self.found.append(head)
+
+    def _item(self, loop: Loop, start: Node, far: int, source: Node) -> Node:
+        """The rows that a round takes, `far` behind those of the round before."""
+        begin, count = start.value["start"], start.rows
+        every = count * loop.count
+        lines = [begin + far * turn + row for turn in range(loop.count) for row in range(count)]
+        if lines == list(range(source.rows)):
+            whole = source
+        elif lines == list(range(begin, begin + every)):
+            whole = self.make(start, "rows", [source], rows=every, start=begin, stop=begin + every)
+            whole.values = (("start", begin), ("stop", begin + every))
+            self.found.append(whole)
+        else:
+            whole = self.make(start, "take", [source], rows=every)
+            whole.values = (("lines", tuple(lines)),)
+            self.found.append(whole)
+        item = self.make(start, "item", [])
+        loop.items.append(item)
+        loop.sources.append(whole)
+        return item

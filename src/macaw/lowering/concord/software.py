@@ -1,0 +1,97 @@
+"""A layer as software: the text of a Python file for one of the targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import wrap
+
+from macaw.isa.config import Configuration
+from macaw.lowering.concord import arithmetic
+from macaw.lowering.concord.graph import Graph, Output, Tensor
+from macaw.lowering.concord.layer import Layer
+from macaw.lowering.concord.lines import WIDTH
+from macaw.lowering.concord.loops import rolled
+from macaw.lowering.concord.writer import Writer
+
+_WHAT = {
+    "numpy": "NumPy",
+    "torch": "PyTorch",
+    "tensorflow": "TensorFlow (eagerly, as it stands)",
+    "onnx": "an ONNX model: running the file writes it beside the file",
+}
+
+
+@dataclass
+class Software:
+    """A generated file, and how its tensors are called in it."""
+
+    text: str
+    inputs: dict[str, Tensor]  # by parameter
+    outputs: dict[str, Output]
+    layer: Layer
+
+
+def software(graph: Graph, config: Configuration, target: str, title: str = "") -> Software:
+    """The layer of a graph for `target`. Raises `LowerError`."""
+    live = graph.live(output.node for output in graph.outputs)
+    layer = rolled(graph)
+    writer = Writer(graph, layer, config, target)
+    body = writer.layer()
+    columns = max((node.inputs[1].blocks for node in live if node.operation == "mv_mul"), default=1)
+    columns *= int(config["nnp.native"])
+    roots_of = set(writer.used)
+    if target != "onnx" and any(tensor.kind == "matrix" for tensor in writer.inputs.values()):
+        roots_of |= {"tiles_of", "from_tiles"}
+    imports, numbers, functions = arithmetic.needed(target, config, columns, roots_of)
+    sections = [
+        _docstring(config, target, title),
+        arithmetic.import_text(imports),
+        "\n".join(piece.text for piece in numbers),
+        _shapes(writer),
+    ]
+    before = [piece for piece in functions if "__main__" not in piece.names]
+    after = [piece for piece in functions if "__main__" in piece.names]
+    model = [piece for piece in before if "model" in piece.names]
+    before = [piece for piece in before if piece not in model]
+    text = "\n\n".join(sections)
+    plain = True
+    for piece in before:
+        text += ("\n" if plain and not piece.block else "\n\n\n") + piece.text
+        plain = not piece.block
+    for block in ("\n".join(body), *(piece.text for piece in (*model, *after))):
+        text += "\n\n\n" + block
+    return Software(text + "\n", writer.inputs, writer.outputs, layer)
+
+
+def _docstring(config: Configuration, target: str, title: str) -> str:
+    """What the file is."""
+    kind = str(config["nnp.quantise"])
+    bits = f"{config['nnp.vector_bits']} and {config['nnp.matrix_bits']} bits"
+    if kind == "float":
+        bits = f"{config['nnp.float_exponent_bits']} and {config['nnp.float_mantissa_bits']} bits"
+    switches = [name for name in ("mvm_out", "mfu_in") if config[f"nnp.quantise_{name}"]]
+    more = f", quantised too: {' and '.join(switches)}" if switches else ""
+    lines = [
+        f"{title or 'A layer'} for {_WHAT[target]}.",
+        "",
+        "Written by macaw concord. `layer` gives, bit for bit, what the matrix-vector"
+        " processor gives for the same tensors.",
+        "",
+        f"Vectors and matrices are quantised for products ({kind}, {bits}) in blocks of"
+        f" {config['nnp.native']}; sums are exact or as the processor rounds them; every other"
+        f" operation is rounded once to {config['nnp.host_format']}{more}.",
+    ]
+    text = "\n".join("\n".join(wrap(line, WIDTH)) for line in lines)
+    return f'"""{text}\n"""'
+
+
+def _shapes(writer: Writer) -> str:
+    """The shapes of inputs and outputs."""
+    found = []
+    for title, group in (
+        ("INPUTS", {name: tensor.shape for name, tensor in writer.inputs.items()}),
+        ("OUTPUTS", {name: output.tensor.shape for name, output in writer.outputs.items()}),
+    ):
+        rows = [f'    "{name}": {shape},' for name, shape in group.items()]
+        found.append("\n".join([f"{title} = {{", *rows, "}"]))
+    return "\n".join(found)

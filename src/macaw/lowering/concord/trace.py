@@ -1,0 +1,409 @@
+"""Following a program: its chains, one after the other, on memories that hold nodes.
+
+The iterations of a chain are rows of one value: no chain reads register entries that it writes
+(a rule of chains), so each of its operations is one node, however often it is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from macaw.isa.config import Configuration
+from macaw.isa.nnp_chains import follow, step
+from macaw.isa.nnp_entries import Access, Volume, accesses, volume
+from macaw.isa.nnp_layouts import TILE
+from macaw.lowering.concord import cells
+from macaw.lowering.concord.cells import NOTHING, Cells, Ints
+from macaw.lowering.concord.chains import Chain, Place
+from macaw.lowering.concord.graph import Graph, Node, Output, Tensor
+from macaw.lowering.concord.hints import Hint
+from macaw.lowering.concord.inputs import Inputs, Pieces
+from macaw.lowering.errors import LowerError
+
+_QUANTISED = "InitialVrf"
+_IN, _OUT, _EXTERNAL, _MATRICES = "NetInQ", "NetOutQ", "Dram", "MatrixRf"
+
+
+def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration) -> Graph:
+    """The graph of a program. Raises `LowerError` for what it cannot be."""
+    tracer = Tracer(hints, config)
+    for chain in chains:
+        tracer.run(chain)
+    tracer.finish()
+    return tracer.graph
+
+
+class Tracer:
+    """The state of a run."""
+
+    def __init__(self, hints: Sequence[Hint], config: Configuration) -> None:
+        self.native = int(config["nnp.native"])
+        self.graph = Graph(self.native)
+        self.mvm_out = bool(config["nnp.quantise_mvm_out"])
+        self.mfu_in = bool(config["nnp.quantise_mfu_in"])
+        self.hints = hints
+        self.memories: dict[str, Cells] = {}  # by name
+        self.popped = 0  # native vectors of NetInQ
+        self.pushed: list[tuple[int, int, Place]] = []  # of NetOutQ: node, cell, who
+        self.stored: dict[int, Place] = {}  # of Dram: address, who
+        self.inputs = Inputs(self.graph, hints, self.native)
+        self.turns = range(1)  # iterations that are followed
+        self.matrices: dict[tuple[int, int, int], Node] = {}  # of MatrixRf as it is: by place, size
+
+    def run(self, chain: Chain) -> None:
+        """A chain, all of its iterations."""
+        self.graph.chain += 1
+        found = {access.at: access for access in accesses(chain.rows, chain.scalars)}
+        writes = [access for access in found.values() if access.writes]
+        if step(chain.rows[0]).elements == TILE:
+            self._tiles(chain, found[0], writes[0])
+            return
+        window = volume(chain.scalars)
+        every = range(chain.scalars["iterations"])
+        groups = [every]
+        if _feeds_itself(found.values(), every, window):
+            groups = [range(turn, turn + 1) for turn in every]
+        for turns in groups:
+            self.turns = turns
+            self._vectors_of(chain, found, window)
+
+    def _vectors_of(self, chain: Chain, found: Mapping[int, Access], window: Volume | None) -> None:
+        """The iterations `turns` of a chain of vectors, all at once."""
+        writes = [access for access in found.values() if access.writes]
+        first = found[0]
+        moves = not any(step(row).role == "stage" for row in chain.rows)
+        if moves and first.memory.name != _QUANTISED and not first.window:
+            self._move(chain, first, writes, window)
+            return
+        value = self._read(chain, first, window)
+        follow_units = follow(chain.rows)
+        from_quantised = first.memory.name == _QUANTISED
+        entered = False
+        for at, row in enumerate(chain.rows):
+            this, place = step(row), chain.places[at]
+            if this.role != "stage":
+                continue
+            if this.block == "product":
+                value = self._product(chain, found[at], value, place)
+                from_quantised = False
+                continue
+            if from_quantised:
+                value = self._requantised(value, chain.places[0])
+                from_quantised = False
+            if follow_units[at] and not entered and self.mfu_in:
+                value = self._requantised(value, place)
+            entered = True
+            value = self._function(chain, at, found.get(at), value, window)
+        if from_quantised:
+            value = self._requantised(value, chain.places[0])
+        self._write(chain, writes, value, window)
+
+    # --- what a chain reads ---
+
+    def _addresses(self, access: Access, window: Volume | None) -> Ints:
+        """The cells of an access: a row an iteration."""
+        begins = [access.begin(turn, window) for turn in self.turns]
+        if len(set(begins)) == 1 and not access.writes and not access.memory.queue:
+            begins = begins[:1]
+        found: Ints = np.add.outer(np.array(begins, np.int64), np.arange(access.count))
+        return found
+
+    def _read(self, chain: Chain, access: Access, window: Volume | None) -> Node:
+        if access.window and window is not None:
+            return self._windows(chain, access, window)
+        return self._vectors(access.memory.name, self._source(access, window))
+
+    def _source(self, access: Access, window: Volume | None) -> Ints:
+        """The cells that an access reads; what it pops is gone."""
+        if access.memory.name != _IN:
+            return self._addresses(access, window)
+        count = len(self.turns) * access.count
+        found = np.arange(self.popped, self.popped + count, dtype=np.int64)
+        self.popped += count
+        return found.reshape(len(self.turns), -1)
+
+    def _vectors(self, name: str, addresses: Ints) -> Node:
+        """What lies in these cells of vectors; what comes from outside becomes an input."""
+        return cells.vectors(self.graph, *self._cells(name, addresses))
+
+    def _cells(self, name: str, addresses: Ints, pieces: Pieces = ()) -> tuple[Ints, Ints]:
+        memory = self._memory(name)
+        if name in (_IN, _EXTERNAL):
+            self.inputs.fill(name, memory, addresses, pieces, tiles=False)
+        owner, index = memory.read(addresses)
+        return cells.as_vectors(self.graph, owner), index
+
+    def _windows(self, chain: Chain, access: Access, window: Volume) -> Node:
+        """The windows of a volume, one an iteration."""
+        first, last = self.turns.start, self.turns.stop
+        positions = window.width * window.height
+        count = positions * window.depth
+        addresses = access.base + np.arange(count, dtype=np.int64).reshape(positions, -1)
+        place = chain.places[access.at]
+        whole = self._vectors(access.memory.name, addresses)
+        if whole.rows != positions:  # the same vectors at every position
+            whole = self.graph.add(
+                "take", (whole,), positions, whole.blocks, lines=(0,) * positions
+            )
+        names = ("height", "width", "kernel", "stride", "pad")
+        sides = {name: getattr(window, name) for name in names}
+        every = window.across * window.down
+        found = self.graph.add("windows", (whole,), every, window.vectors, place, **sides)
+        if last - first == every:
+            return found
+        return self.graph.add(
+            "rows", (found,), last - first, window.vectors, start=first, stop=last
+        )
+
+    def _memory(self, name: str) -> Cells:
+        return self.memories.setdefault(name, Cells())
+
+    # --- what it does ---
+
+    def _product(self, chain: Chain, access: Access, value: Node, place: Place) -> Node:
+        """A product; matrices that change from iteration to iteration one after the other."""
+        rows, columns = chain.scalars["rows"], chain.scalars["cols"]
+        iterations = len(self.turns) if access.inc else 1
+        found = []
+        quantised = self.graph.add("quantise", (value,), value.rows, value.blocks, place)
+        for i in range(iterations):
+            begin = access.base + access.inc * self.turns[i]
+            matrix = self._stored(begin, rows, columns, place)
+            x = quantised
+            if iterations > 1 and value.rows > 1:
+                line = self.graph.add("rows", (value,), 1, value.blocks, start=i, stop=i + 1)
+                x = self.graph.add("quantise", (line,), 1, value.blocks, place)
+            found.append(self.graph.add("mv_mul", (matrix, x), x.rows, rows, place))
+        result = found[0]
+        if len(found) > 1:
+            result = self.graph.add("stack", found, iterations, rows)
+        return self._requantised(result, place) if self.mvm_out else result
+
+    def _stored(self, begin: int, rows: int, columns: int, place: Place) -> Node:
+        """A matrix of MatrixRf, quantised; of what the layer takes one node until it changes."""
+        key = begin, rows, columns
+        if key in self.matrices:
+            return self.matrices[key]
+        matrix = self._held(begin, rows, columns)
+        found = self.graph.add("quantise_matrix", (matrix,), rows, columns, place)
+        if found.number in self.graph.early:
+            self.matrices[key] = found
+        return found
+
+    def _held(self, begin: int, rows: int, columns: int) -> Node:
+        """A matrix of MatrixRf as it was before it was quantised."""
+        addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
+        return cells.tiles(self.graph, *self._memory(_MATRICES).read(addresses))
+
+    def _requantised(self, value: Node, place: Place) -> Node:
+        return self.graph.add("requantise", (value,), value.rows, value.blocks, place)
+
+    def _function(
+        self, chain: Chain, at: int, access: Access | None, value: Node, window: Volume | None
+    ) -> Node:
+        does, place = step(chain.rows[at]).does, chain.places[at]
+        if access is None:
+            values = {"valid": chain.scalars["valid"]} if does == "v_softmax" else {}
+            return self.graph.add(does, (value,), value.rows, value.blocks, place, **values)
+        other = self._read(chain, access, window)
+        if self.mfu_in:
+            other = self._requantised(other, place)
+        rows = max(value.rows, other.rows)
+        return self.graph.add(does, (value, other), rows, value.blocks, place)
+
+    # --- what it writes ---
+
+    def _name(self, writes: Sequence[Access]) -> str:
+        """The name of the first hinted place that is written."""
+        for access in writes:
+            for hint in self.hints:
+                place = hint.memory, hint.address
+                if not access.memory.queue and place == (access.memory.name, access.base):
+                    return hint.name
+        return ""
+
+    def _pieces(self, writes: Sequence[Access], count: int, *, tiles: bool) -> Pieces:
+        """The hints whose places are written as a whole, of `count` cells behind each other."""
+        found = []
+        for access in writes:
+            base = access.begin(self.turns[0], None)
+            follow_on = len(self.turns) == 1 or access.inc == access.count
+            for hint in self.hints if follow_on and not access.memory.queue else ():
+                size = hint.tiles(self.native) if tiles else hint.vectors(self.native)
+                inside = base <= hint.address and hint.address + size <= base + count
+                if hint.said and hint.memory == access.memory.name and inside:
+                    found.append((hint.address - base, hint))
+        return found
+
+    def _move(
+        self, chain: Chain, read: Access, writes: Sequence[Access], window: Volume | None
+    ) -> None:
+        """A chain that does nothing to its vectors: cells go where it writes them."""
+        addresses = self._source(read, window)
+        count = len(self.turns) * read.count
+        pieces = self._pieces(writes, count, tiles=False) if addresses.size == count else ()
+        owner, index = self._cells(read.memory.name, addresses, pieces)
+        outside = any(access.memory.name in (_OUT, _EXTERNAL) for access in writes)
+        if outside and (owner == NOTHING).any():  # zeros that leave are a value
+            self._write(chain, writes, cells.vectors(self.graph, owner, index), window)
+            return
+        whole = self.graph.nodes[int(owner[0, 0])] if owner[0, 0] != NOTHING else None
+        if whole is not None and (owner == whole.number).all() and not whole.name:
+            every = owner.size == whole.rows * whole.blocks
+            whole.name = self._name(writes) if every else ""
+        shape = len(self.turns), read.count
+        owner, index = np.broadcast_to(owner, shape), np.broadcast_to(index, shape)
+        self._put(chain, writes, owner, index, window)
+
+    def _write(
+        self, chain: Chain, writes: Sequence[Access], value: Node, window: Volume | None
+    ) -> None:
+        value.name = value.name or self._name(writes)
+        index = cells.indices(value, len(self.turns))
+        self._put(chain, writes, np.full(index.shape, value.number), index, window)
+
+    def _put(
+        self,
+        chain: Chain,
+        writes: Sequence[Access],
+        owner: Ints,
+        index: Ints,
+        window: Volume | None,
+    ) -> None:
+        """Write cells, a row an iteration."""
+        into: dict[str, list[Access]] = {}
+        for access in writes:
+            into.setdefault(access.memory.name, []).append(access)
+        for name, group in into.items():
+            places = [chain.places[access.at] for access in group]
+            if group[0].memory.queue:
+                self._push(owner, index, places)
+                continue
+            # All that an iteration writes, then the next one: the last write to a cell stays.
+            starts = [[access.begin(turn, window) for access in group] for turn in self.turns]
+            addresses = np.add.outer(np.array(starts, np.int64), np.arange(group[0].count))
+            shape = addresses.shape
+            owners, indices = (np.broadcast_to(x[:, None], shape) for x in (owner, index))
+            self._memory(name).copy(addresses, owners, indices)
+            if name == _EXTERNAL:
+                writers = np.broadcast_to(np.arange(len(places))[:, None], shape)
+                for address, writer in zip(addresses.flat, writers.flat, strict=True):
+                    self.stored[int(address)] = places[writer]
+
+    def _push(self, owner: Ints, index: Ints, places: Sequence[Place]) -> None:
+        """Push cells, a row an iteration: all of a row by the first instruction, then the next."""
+        for line in zip(owner.tolist(), index.tolist(), strict=True):
+            for place in places:
+                self.pushed += [(*cell, place) for cell in zip(*line, strict=True)]
+
+    # --- tiles ---
+
+    def _tiles(self, chain: Chain, read: Access, write: Access) -> None:
+        """m_rd and m_wr: a matrix into MatrixRf, or from there to Dram."""
+        rows, columns = chain.scalars["rows"], chain.scalars["cols"]
+        self.turns = range(1)
+        if write.memory.name != _MATRICES:
+            self._leave(chain, read, write)
+            return
+        pieces = self._pieces([write], rows * columns, tiles=True)
+        every = np.arange(rows * columns, dtype=np.int64)
+        for _ in range(chain.scalars["iterations"]):
+            if read.memory.name == _EXTERNAL:
+                source = self._memory(_EXTERNAL)
+                places = read.base + every.reshape(rows, columns)
+                self.inputs.fill(_EXTERNAL, source, places, pieces, tiles=True)
+                lines = source.read(self._rows_of(places.ravel()))
+                owner, index = cells.as_tiles(self.graph, *lines, rows, chain.places[0])
+            else:
+                begin, self.popped = self.popped, self.popped + len(every) * self.native
+                source = self.inputs.of_queue(_IN, begin, rows, columns, pieces)
+                owner, index = source.read(every)
+            self._memory(_MATRICES).copy(write.base + every, owner, index)
+            self.matrices.clear()
+
+    def _rows_of(self, tiles: Ints) -> Ints:
+        """The cells of tiles of Dram: a row a tile."""
+        return np.add.outer(tiles * self.native, np.arange(self.native))
+
+    def _leave(self, chain: Chain, read: Access, write: Access) -> None:
+        """A matrix of MatrixRf to Dram, as it comes back from its quantiser."""
+        rows, columns = chain.scalars["rows"], chain.scalars["cols"]
+        place = chain.places[write.at]
+        held = self._held(read.base, rows, columns)
+        found = self.graph.add("requantise_matrix", (held,), rows, columns, place)
+        addresses = self._rows_of(write.base + np.arange(rows * columns, dtype=np.int64)).ravel()
+        self._memory(_EXTERNAL).copy(
+            addresses, np.full(addresses.shape, found.number), np.arange(len(addresses))
+        )
+        self.stored.update(dict.fromkeys(addresses.tolist(), place))
+
+    # --- the end ---
+
+    def finish(self) -> None:
+        """Collect the outputs: what left by NetOutQ, and what was written to Dram."""
+        pushed = np.array([item[:2] for item in self.pushed], np.int64).reshape(-1, 2)
+        places = [item[2] for item in self.pushed]
+        self._collect(_OUT, np.arange(len(pushed)), pushed, dict(enumerate(places)))
+        if self.stored:
+            addresses = np.array(sorted(self.stored), np.int64)
+            owner, index = self._memory(_EXTERNAL).read(addresses)
+            owner = cells.as_vectors(self.graph, owner)
+            self._collect(_EXTERNAL, addresses, np.stack([owner, index], 1), self.stored)
+        if not self.graph.outputs:
+            raise LowerError("the program gives nothing: it writes neither to NetOutQ nor to Dram")
+
+    def _collect(self, name: str, addresses: Ints, found: Ints, places: dict[int, Place]) -> None:
+        """Outputs of a memory: cells (owner, index) at rising addresses."""
+        at = {int(address): n for n, address in enumerate(addresses)}
+        left = set(at)
+        for hint in self.hints:
+            count = hint.vectors(self.native)
+            wanted = range(hint.address, hint.address + count)
+            if hint.memory == name and all(address in left for address in wanted):
+                self._output(hint, [found[at[a]] for a in wanted], [places[a] for a in wanted])
+                left.difference_update(wanted)
+        rest = sorted(left)
+        while rest:
+            count = 1
+            while count < len(rest) and rest[count] == rest[0] + count:
+                count += 1
+            run, rest = rest[:count], rest[count:]
+            blocks = self._blocks([found[at[a]] for a in run])
+            hint = Hint(
+                f"{name.lower()}_{run[0]}", name, run[0], count // blocks, blocks * self.native
+            )
+            self._output(hint, [found[at[a]] for a in run], [places[a] for a in run])
+
+    def _blocks(self, found: Sequence[Ints]) -> int:
+        """Native vectors of a row, if all that was pushed has rows of as many; else 1."""
+        sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in found}
+        size = sizes.pop()
+        return size if not sizes and len(found) % size == 0 else 1
+
+    def _output(self, hint: Hint, found: Sequence[Ints], places: Sequence[Place]) -> None:
+        blocks = -(-hint.columns // self.native)
+        pairs = np.array(found, np.int64).reshape(hint.rows, blocks, 2)
+        node = cells.vectors(self.graph, pairs[..., 0], pairs[..., 1])
+        if node.rows != hint.rows:
+            node = self.graph.add("take", (node,), hint.rows, blocks, lines=(0,) * hint.rows)
+        tensor = Tensor(hint.name, hint.rows, hint.columns, "vectors", hint.memory, hint.address)
+        self.graph.outputs.append(Output(tensor, node, places))
+
+
+def _feeds_itself(found: Iterable[Access], turns: range, window: Volume | None) -> bool:
+    """Whether an iteration reads of external memory what an earlier one wrote."""
+    external = [access for access in found if access.memory.name == _EXTERNAL]
+    if len(turns) == 1 or not any(access.writes for access in external):
+        return False
+    written: set[int] = set()
+    for turn in turns:
+        for access in external:
+            if not access.writes and written.intersection(access.addresses(turn, window)):
+                return True
+        for access in external:
+            if access.writes:
+                begin = access.begin(turn, window)
+                written.update(range(begin, begin + access.count))
+    return False

@@ -1,0 +1,346 @@
+"""The function `layer` of a generated file: a statement an operation, a function a loop."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from macaw.isa.config import Configuration
+from macaw.lowering.concord import arithmetic
+from macaw.lowering.concord.graph import SHARED, Graph, Node, Output, Tensor
+from macaw.lowering.concord.layer import Layer, Loop
+from macaw.lowering.concord.lines import WIDTH, Group, arguments, bare, laid, numbers
+
+_INLINE = (
+    "quantise", "quantise_matrix", "rows", "columns", "regroup", "collected", "zeros", "zero_tiles",
+    "take", "part",
+)  # fmt: skip
+_LONGEST_INLINE = 48
+_KEPT = ("input", "carried", "item", "quantise", "quantise_matrix")  # names not for what follows
+
+
+@dataclass
+class Writer:
+    """Writes the function `layer`."""
+
+    graph: Graph
+    layer_nodes: Layer
+    config: Configuration
+    target: str
+    used: set[str] = field(default_factory=set)  # functions of the templates
+    names: dict[int, str] = field(default_factory=dict)
+    expressions: dict[int, str] = field(default_factory=dict)  # of nodes that have no name
+    taken: Counter[str] = field(default_factory=Counter)
+    bases: dict[str, str] = field(default_factory=dict)  # of names: without their number
+    inputs: dict[str, Tensor] = field(default_factory=dict)
+    outputs: dict[str, Output] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    finals: dict[int, list[str]] = field(default_factory=dict)  # of loops: names of last states
+
+    def __post_init__(self) -> None:
+        self.native = int(self.config["nnp.native"])
+        self.uses: Counter[int] = Counter()
+        self.users: dict[int, Node] = {}
+        self.live: set[int] = set()
+        layer = self.layer_nodes
+        self.scope: dict[int, int] = {}  # of nodes in a loop: which
+        groups = [layer.nodes, *(loop.body for loop in layer.loops.values())]
+        for scope, group in enumerate(groups):
+            for node in group:
+                self.live.add(node.number)
+                self.scope[node.number] = scope
+                self._use(node.inputs, node)
+        for loop in layer.loops.values():
+            self._use([*loop.starts, *loop.sources, *loop.updates, *loop.results])
+        self._use(layer.outputs)
+        self.reserved = {
+            name
+            for target in arithmetic.TARGETS  # the same names for all of them
+            for template in arithmetic.every(target)
+            for piece in arithmetic.pieces(template)
+            for name in piece.names
+        }
+        self.reserved |= {name.upper() for name in ("host", "native", "digits")}
+        self.reserved |= {*keyword.kwlist, *dir(builtins), "layer", "state"}
+
+    def _use(self, nodes: Iterable[Node], user: Node | None = None) -> None:
+        for node in nodes:
+            self.uses[node.number] += 1
+            if user is not None:
+                self.users[node.number] = user
+
+    # --- the function ---
+
+    def layer(self) -> list[str]:
+        """The lines of the function."""
+        layer = self.layer_nodes
+        for tensor, node in self.graph.inputs:
+            if node.number not in self.live:
+                continue
+            name = self._unique(tensor.name)
+            self.inputs[name] = tensor
+            self.names[node.number] = name
+        head = laid("def layer", arguments(*self.inputs), ":")
+        self.lines = [f'    """{self._sentence()}"""']
+        self._nodes(layer.nodes, 4)
+        returned = []
+        for output, node in zip(self.graph.outputs, layer.outputs, strict=True):
+            name = self._output_name(output)
+            self.outputs[name] = output
+            returned.append(f'        "{name}": {self._returned(output.tensor, node)},')
+        return [*head, *self.lines, "    return {", *returned, "    }"]
+
+    def _sentence(self) -> str:
+        return "The layer; tensors are in the host format, in their shapes of INPUTS."
+
+    def _output_name(self, output: Output) -> str:
+        name = output.tensor.name
+        while name in self.outputs or name in self.inputs:
+            name += "_out"
+        return name
+
+    def _returned(self, tensor: Tensor, node: Node) -> str:
+        text = self._text(node)
+        self.used.add("narrow")
+        if tensor.columns != node.blocks * self.native:
+            columns = f"0, :{tensor.columns}" if tensor.rows == 1 else f":, :{tensor.columns}"
+            return f"narrow({text}[{columns}])"
+        return f"narrow({text}[0])" if tensor.rows == 1 else f"narrow({text})"
+
+    # --- statements ---
+
+    def _nodes(self, nodes: Sequence[Node], indent: int) -> None:
+        for node in nodes:
+            if node.operation == "loop":
+                self._loop(node, self.layer_nodes.loops[node.number], indent)
+            elif node.operation == "input":
+                self._prepare(node, indent)
+            else:
+                self._statement(node, indent)
+
+    def _prepare(self, node: Node, indent: int) -> None:
+        """An input, filled up to native vectors or tiles."""
+        if node.number not in self.live:
+            return
+        name = self.names[node.number]
+        kind = "matrix_of" if node.value["kind"] == "matrix" else "rows_of"
+        rows = node.rows * (self.native if kind == "matrix_of" else 1)
+        self.used.add(kind)
+        given = [name, str(rows), str(node.blocks * self.native)]
+        user = self.users.get(node.number)
+        if self.uses[node.number] == 1 and user and user.operation == "quantise_matrix":
+            given = [f"{kind}({', '.join(given)})"]
+            kind = user.operation
+            self.used.add(kind)
+            self.names[user.number] = name
+        self._assign(name, kind, given, indent)
+
+    def _statement(self, node: Node, indent: int) -> None:
+        if node.number in self.names:
+            return  # its input's statement says it
+        if node.operation == "final":
+            self.names[node.number] = self.finals[node.inputs[0].number][node.value["slot"]]
+            return
+        function, given = self._call(node)
+        text = f"{function}{arguments(*given)}" if function else str(given[0])
+        user = self.users.get(node.number)
+        here = user is None or self.scope.get(user.number) == self.scope.get(node.number)
+        once = self.uses[node.number] == 1 and here
+        if node.operation in _INLINE and (
+            (once and len(text) <= _LONGEST_INLINE) or node.operation == "zeros"
+        ):
+            self.expressions[node.number] = text
+            return
+        name = self._name(node)
+        self.names[node.number] = name
+        if function:
+            start = f"{' ' * indent}{name} = {function}"
+            lines = laid(start, arguments(*given), "", indent)
+        else:
+            lines = [f"{' ' * indent}{name} = {text}"]
+        self.lines += self._said(lines, node)
+
+    def _said(self, lines: list[str], node: Node) -> list[str]:
+        """The lines of a statement with the instruction's place in the source, where it fits."""
+        place = node.place
+        if place is None or place.line is None:
+            return lines
+        text = f"  # {place.line.file.rpartition('/')[2]}:{place.line.line}"
+        return [*lines[:-1], lines[-1] + text] if len(lines[-1] + text) <= WIDTH else lines
+
+    def _name(self, node: Node) -> str:
+        """A variable's name: of its tensor, or of what becomes of it in its chain."""
+        first = node.inputs[0] if node.inputs else None
+        inherited = self.names.get(first.number, "") if first is not None else ""
+        if (
+            inherited in self.bases
+            and first is not None
+            and node.chain == first.chain
+            and self.uses[first.number] == 1
+            and first.operation not in _KEPT
+            and self.scope.get(first.number) == self.scope.get(node.number)
+            and node.name in ("", self.bases[inherited])
+        ):
+            return inherited
+        if node.name:
+            return self._unique(node.name)
+        if node.operation in ("quantise", "quantise_matrix"):
+            return self._unique(f"{self._stem(node)}_q")
+        last = node
+        moves = node.operation in SHARED and node.operation != "requantise"
+        while (
+            not moves
+            and not last.name
+            and self.uses[last.number] == 1
+            and last.number in self.users
+        ):
+            user = self.users[last.number]
+            if user.chain != node.chain or self.scope[user.number] != self.scope[node.number]:
+                break
+            last = user
+        return self._unique(last.name or _PLAIN.get(node.operation, node.operation))
+
+    def _stem(self, node: Node) -> str:
+        """The name that what a node is made of has."""
+        while node.inputs:
+            node = node.inputs[0]
+            if node.number in self.names:
+                return self.names[node.number]
+        return "x"
+
+    def _unique(self, base: str) -> str:
+        base = re.sub(r"\W", "_", base)
+        base = base if base.isidentifier() else f"_{base}"
+        if base in self.reserved:
+            base += "_"
+        name = base
+        while name in self.bases:
+            self.taken[base] += 1
+            name = f"{base}_{self.taken[base] + 1}"
+        self.bases[name] = base
+        return name
+
+    # --- expressions ---
+
+    def _text(self, node: Node) -> str:
+        if node.number in self.names:
+            return self.names[node.number]
+        return self.expressions[node.number]
+
+    def _call(self, node: Node) -> tuple[str, list[str | Group]]:
+        """A function and its arguments; without a function an expression."""
+        texts = [self._text(item) for item in node.inputs]
+        value, width = node.value, node.blocks * self.native
+        operation = node.operation
+        if operation == "rows":
+            return "", [f"{texts[0]}[{value['start']}:{value['stop']}]"]
+        if operation == "columns":
+            return "", [
+                f"{texts[0]}[:, {value['start'] * self.native}:{value['stop'] * self.native}]"
+            ]
+        if operation == "part":
+            ends = {name: number * self.native for name, number in value.items()}
+            return "", [
+                f"{texts[0]}[{ends['top']}:{ends['bottom']}, {ends['left']}:{ends['right']}]"
+            ]
+        function = _FUNCTIONS.get(operation, operation)
+        given: list[str | Group] = [*texts]
+        if operation == "take":
+            given = [*texts, numbers(value["lines"])]
+        elif operation == "regroup":
+            given = [*texts, str(node.rows), str(width)]
+        elif operation == "collected":
+            result = self.names[node.inputs[0].number].split()[value["result"]]
+            rows = node.rows * (self.native if value["matrix"] else 1)
+            given = [result, str(rows), str(width)]
+        elif operation == "rows_of_tiles":
+            given = [*texts, str(node.rows)]
+        elif operation == "matrix_of_rows":
+            given = [*texts, str(node.rows), str(node.blocks)]
+        elif operation == "zeros":
+            given = [str(node.rows), str(width)]
+        elif operation == "zero_tiles":
+            given = [str(node.rows * self.native), str(width)]
+        elif operation == "windows":
+            given = [*texts, *(f"{name}={number}" for name, number in value.items())]
+        elif operation == "v_softmax":
+            given = [*texts, str(value["valid"])]
+        self.used.add(function)
+        return function, given
+
+    def _assign(self, name: str, function: str, given: Sequence[str | Group], indent: int) -> None:
+        start = f"{' ' * indent}{name} = {function}"
+        self.lines += laid(start, arguments(*given), "", indent)
+
+    # --- loops ---
+
+    def _loop(self, node: Node, loop: Loop, indent: int) -> None:
+        """A function for a round, and its scan."""
+        blank = " " * indent
+        starts = [self._text(item) for item in loop.starts]
+        sources = [self._sequence(loop, item) for item in loop.sources]
+        for carried, update in zip(loop.carried, loop.updates, strict=True):
+            self.names[carried.number] = self._unique(update.name or "previous")
+        for item, source in zip(loop.items, loop.sources, strict=True):
+            self.names[item.number] = self._unique(f"{source.name or 'x'}_t")
+        states = [self.names[item.number] for item in loop.carried]
+        items = [self.names[item.number] for item in loop.items] or ["_"]
+        if not sources:
+            sources = [f"zeros({loop.count}, 1)"]
+            self.used.add("zeros")
+        step = self._unique("step")
+        parameters = arguments("state", *items)
+        self.lines += ["", *laid(f"{blank}def {step}", parameters, ":", indent)]
+        if states:
+            self.lines += bare(f"{blank}    ", Group(tuple(states)), " = state", indent + 4)
+        self._nodes(loop.body, indent + 4)
+        after = Group(tuple(self._text(item) for item in loop.updates))
+        results = Group(tuple(self._text(item) for item in loop.results))
+        self.lines += bare(f"{blank}    return ", Group((after, results)), "", indent + 4)
+        self.lines.append("")
+        self.used.add("scan")
+        left = self._taken(node, loop, indent)
+        self._assign(left, "scan", [step, Group(tuple(starts)), *sources], indent)
+
+    def _taken(self, node: Node, loop: Loop, indent: int) -> str:
+        """What a scan is assigned to: names of last states and results, or of both as a whole."""
+        bases = [f"{item.name or 'result'}_all" for item in loop.results]
+        lasts = [item.name or "last" for item in loop.updates]
+        wanted = [slot in loop.finals for slot in range(len(lasts))]
+        if sum(map(len, bases)) + sum(map(len, lasts)) + indent > WIDTH // 2:
+            last = self._unique("last") if loop.finals else "_"
+            result = self._unique("results") if bases else "_"
+            self.finals[node.number] = [f"{last}[{slot}]" for slot in range(len(lasts))]
+            self.names[node.number] = " ".join(f"{result}[{at}]" for at in range(len(bases)))
+            return f"{last}, {result}"
+        names = [self._unique(base) for base in bases]
+        self.names[node.number] = " ".join(names)
+        every = [
+            self._unique(base) if used else "_" for base, used in zip(lasts, wanted, strict=True)
+        ]
+        self.finals[node.number] = every
+        last = str(Group(tuple(every))) if loop.finals else "_"
+        return f"{last}, {Group(tuple(names)) if names else '_'}"
+
+    def _sequence(self, loop: Loop, source: Node) -> str:
+        rows = source.rows // loop.count
+        self.used.add("reshape")
+        return f"reshape({self._text(source)}, {loop.count}, {rows}, {source.blocks * self.native})"
+
+
+_FUNCTIONS = {
+    "regroup": "reshape", "collected": "reshape", "join_tiles": "join", "stack_tiles": "stack",
+    "zero_tiles": "zeros",
+}  # fmt: skip
+_PLAIN = {
+    "mv_mul": "product", "vv_mul": "product", "windows": "window", "join": "joined",
+    "stack": "stacked",
+    "vv_add": "total", "vv_a_sub_b": "difference", "vv_b_sub_a": "difference", "vv_max": "greatest",
+    "v_sigm": "sigmoid", "v_tanh": "tangent", "v_relu": "relu", "v_softmax": "softmax",
+    "requantise": "x", "regroup": "x", "rows": "x", "take": "x", "columns": "x",
+    "rows_of_tiles": "x", "matrix_of_rows": "matrix", "requantise_matrix": "matrix",
+}  # fmt: skip

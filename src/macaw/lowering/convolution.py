@@ -1,0 +1,186 @@
+"""Convolutions: what they are, and their results by NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.config import Configuration
+from macaw.lowering.errors import LowerError
+from macaw.lowering.operation import Product
+
+# How an image lies in memory, its axes outermost first. Sliding windows take images column first.
+LAYOUTS = {"hwc": "(height, width, channels)", "cwh": "(channels, width, height)"}
+
+
+@dataclass(frozen=True, eq=False)
+class Convolution(Product):
+    """Images (height, width, channels) by kernels to (rows, columns, outputs).
+
+    `layout` says how the image lies, `out_layout` how the results do: `hwc`, or `cwh`.
+
+    `weights` are (outputs, kernel height · kernel width · channels); of a depthwise convolution
+    (channels, kernel height · kernel width). `m` is the number of output rows.
+    """
+
+    width: int = 1
+    height: int = 1
+    channels: int = 1
+    kernel: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    padding: tuple[int, int] = (0, 0)  # above and below, left and right
+    depthwise: bool = False
+    layout: str = "hwc"
+    out_layout: str = "hwc"
+
+    @property
+    def k(self) -> int:
+        """Input channels of an output."""
+        return 1 if self.depthwise else self.channels
+
+    @property
+    def columns(self) -> int:
+        """Columns of the outputs."""
+        return (self.width + 2 * self.padding[1] - self.kernel[1]) // self.stride[1] + 1
+
+    @property
+    def padded(self) -> tuple[int, int]:
+        """Height and width of the image with its frame of zeros."""
+        return self.height + 2 * self.padding[0], self.width + 2 * self.padding[1]
+
+    @cached_property
+    def kernels(self) -> NDArray[Any]:
+        """Weights as (outputs, kernel height, kernel width, channels of an output)."""
+        return self.weights.reshape(self.n, *self.kernel, self.k)
+
+    @cached_property
+    def weights_before(self) -> NDArray[np.int64]:
+        """How many weights of an output that are not zero lie before an input channel."""
+        before = np.zeros((self.n, self.k + 1), np.int64)
+        np.cumsum(np.count_nonzero(self.kernels, axis=(1, 2)), axis=1, out=before[:, 1:])
+        return before
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Of activations and results."""
+        image, results = (self.height, self.width, self.channels), (self.m, self.columns, self.n)
+        return (
+            image if self.layout == "hwc" else image[::-1],
+            results if self.out_layout == "hwc" else results[::-1],
+        )
+
+    def pitches(self, layout: str, image: tuple[int, int, int]) -> tuple[int, int, int]:
+        """Elements from a row, column and channel of a (height, width, channels) to the next."""
+        height, width, channels = image
+        return (width * channels, channels, 1) if layout == "hwc" else (1, height, width * height)
+
+    @property
+    def x_pitches(self) -> tuple[int, int, int]:
+        """Of the image with its frame: by row, column and channel."""
+        return self.pitches(self.layout, (*self.padded, self.channels))
+
+    @property
+    def y_pitches(self) -> tuple[int, int, int]:
+        """Of the results: by row, column and channel."""
+        return self.pitches(self.out_layout, (self.m, self.columns, self.n))
+
+    @property
+    def macs(self) -> int:
+        """Products of a dense computation, padding included."""
+        return self.m * self.columns * self.weights.size
+
+    def describe(self) -> str:
+        """What it is, in words."""
+        size = " × ".join(map(str, self.kernel))
+        return (
+            f"{'depthwise ' if self.depthwise else ''}convolution {size}, stride"
+            f" {self.stride[0]} × {self.stride[1]}, padding {self.padding[0]} × {self.padding[1]},"
+            f" of {self.height} × {self.width} × {self.channels} to {self.n} channels"
+        )
+
+    def checked(self, config: Configuration) -> Convolution:
+        """The same with weights and bias of the device's types. Raises `LowerError`."""
+        plain = Product(
+            self.m, self.weights, self.bias, self.activation, self.shift, self.vector
+        ).checked(config)
+        return replace(self, weights=plain.weights, bias=plain.bias)
+
+
+def convolution(
+    weights: NDArray[Any],
+    image: tuple[int, int],
+    *,
+    stride: tuple[int, int] = (1, 1),
+    padding: tuple[int, int] = (0, 0),
+    depthwise: bool = False,
+    bias: NDArray[Any] | None = None,
+    activation: str = "none",
+    shift: int | None = None,
+    layout: str = "hwc",
+    out_layout: str = "hwc",
+) -> Convolution:
+    """The convolution of images (height, width) by `weights`. Raises `LowerError`.
+
+    `weights` are (outputs, kernel height, kernel width, channels), of a depthwise convolution
+    (channels, kernel height, kernel width).
+    """
+    wanted = 3 if depthwise else 4
+    if weights.ndim != wanted or not weights.size:
+        names = "(channels, height, width)" if depthwise else "(outputs, height, width, channels)"
+        raise LowerError(f"the weights have the shape {weights.shape}", f"kernels {names}")
+    if min(image) < 1:
+        raise LowerError(f"an image of {image[0]} × {image[1]} pixels")
+    if min(stride) < 1 or min(padding) < 0:
+        raise LowerError(f"a stride of {stride} and a padding of {padding}")
+    for name in (layout, out_layout):
+        if name not in LAYOUTS:
+            raise LowerError(f"no layout '{name}'", "there are " + ", ".join(LAYOUTS))
+    if layout != "hwc" and not depthwise:
+        raise LowerError("conv2d takes images as hwc", "its results may be cwh")
+    kernel = (int(weights.shape[1]), int(weights.shape[2]))
+    spans = [size + 2 * pad for size, pad in zip(image, padding, strict=True)]
+    if spans[0] < kernel[0] or spans[1] < kernel[1]:
+        raise LowerError(
+            f"a kernel of {kernel[0]} × {kernel[1]} is larger than the image,"
+            f" {spans[0]} × {spans[1]} with its padding"
+        )
+    outputs = int(weights.shape[0])
+    return Convolution(
+        (spans[0] - kernel[0]) // stride[0] + 1,
+        weights.reshape(outputs, -1),
+        bias,
+        activation,
+        shift,
+        width=image[1],
+        height=image[0],
+        channels=outputs if depthwise else int(weights.shape[3]),
+        kernel=kernel,
+        stride=stride,
+        padding=padding,
+        depthwise=depthwise,
+        layout=layout,
+        out_layout=out_layout,
+    )
+
+
+def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
+    """Sums of the convolution without bias, by shifted images: (rows, columns, outputs)."""
+    if product.layout != "hwc":
+        x = x.T
+    (above, left), (down, right) = product.padding, product.stride
+    image: NDArray[Any] = np.pad(x.astype(whole), ((above, above), (left, left), (0, 0)))
+    kernels: NDArray[Any] = product.kernels.astype(whole)
+    sums: NDArray[Any] = np.zeros((product.m, product.columns, product.n), whole)
+    for dy in range(product.kernel[0]):
+        for dx in range(product.kernel[1]):
+            rows = image[dy : dy + (product.m - 1) * down + 1 : down]
+            part = rows[:, dx : dx + (product.columns - 1) * right + 1 : right]
+            if product.depthwise:
+                sums += part * kernels[:, dy, dx, 0]
+            else:
+                sums += part @ kernels[:, dy, dx].T
+    return sums

@@ -1,0 +1,402 @@
+"""What a plan costs: bytes exactly, cycles by a model of the rows, the dma and cp.
+
+The three work side by side, an iteration takes as long as the slowest (seed 000 ¶146). Times are
+those of docs/timing-pe.md and docs/memory.md with nobody else about; `macaw lower --measure` puts
+the emulator's numbers beside them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, gcd
+
+from macaw.isa.pe import ACCUMULATORS
+from macaw.lowering.conv import ImagePlan
+from macaw.lowering.held import HeldPlan, WholePlan
+from macaw.lowering.mapping import WEIGHT
+from macaw.lowering.operation import Types
+from macaw.lowering.plan import Plan
+from macaw.lowering.rows import (
+    BEGIN,
+    FINAL,
+    HOLD,
+    RAW,
+    Exe,
+    has_again,
+    list_names,
+    lists,
+    program_bytes,
+)
+from macaw.lowering.strips import StripPlan
+from macaw.lowering.transfers import (
+    Transfer,
+    activating,
+    activations_of,
+    padding,
+    resulting,
+    results_of,
+    weighing,
+)
+
+# cp's cycles, of the code that src/macaw/lowering/processor.py writes (cp.alu_cycles and the like
+# at defaults).
+CP_STEP = 110  # dispatch, step, load and store without their loops
+CP_STORE = 40  # from the dispatch to the first transfer of the load
+CP_TRANSFER = 11  # a turn of a loop over transfers
+CP_PATCH = 7  # the bytes of weights in one packet
+IMAGE_TURN = 5  # of an output position: fill, move out, write back, fetch
+QUEUE_SUMS = 3  # of an output position: what its sum begins with, from the output queue
+HELD_TURN = 3  # of a row of activations: move out, write back, fetch
+CP_TURN = 22  # from the end of an iteration's work to the next one's dispatch
+CP_START = 50  # before the first load, and behind the last store
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes over the device's external memory, and from unit to unit, of a whole run."""
+
+    program: int  # packets and sequences into both halves
+    padding: int  # x into a frame of zeros
+    activations: int
+    weights: int
+    sums_in: int  # biases and partial sums
+    sums_out: int  # partial sums
+    results: int
+    between: int  # units, on chip
+
+    @property
+    def external(self) -> int:
+        """Bytes read from external memory or written to it."""
+        return self.total - self.between
+
+    @property
+    def total(self) -> int:
+        """Bytes that the dma moves."""
+        return (
+            self.program
+            + self.padding
+            + self.activations
+            + self.weights
+            + self.sums_in
+            + self.sums_out
+            + self.results
+            + self.between
+        )
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of a whole run."""
+
+    traffic: Traffic
+    cycles: int
+    rows: int  # cycles in which the rows are at work
+    dma: int  # cycles in which the dma is
+    cp: int  # cycles of cp's code
+
+    @property
+    def bound(self) -> str:
+        """What the iterations wait for."""
+        greatest = max(self.rows, self.dma, self.cp)
+        names = {self.rows: "the rows' work", self.dma: "the dma", self.cp: "cp's code"}
+        return names[greatest]
+
+
+def cost(plan: Plan, density: float = 1.0) -> Cost:
+    """The cost of a plan; `density` is the share of activations that are not zero."""
+    entries, moves = _entries(plan), _Moves.of(plan)
+    turn = rows = joins = dma = cp = 0.0  # of an iteration, in the mean
+    for share, entering, first, last in _kinds(plan):
+        row, join = _row_cycles(plan, entries, density, entering, first, last), _joins(plan, last)
+        move, code = _around(plan, moves, entering, first, last)
+        rows, joins = rows + share * row, joins + share * join
+        dma, cp = dma + share * move, cp + share * code
+        turn += share * (max(row, move + CP_STORE, code) + join + CP_TURN)
+    steps = plan.steps
+    load = _time(plan, _step_loads(plan, moves, True, True))
+    store = _time(plan, moves.results)
+    pad = _time(plan, _shapes(1, padding(plan))) if plan.pads else 0
+    around = CP_START + 2 * _fill(plan) + pad + load + store
+    whole = (steps - 1) * turn + max(rows, CP_STORE) + joins + around
+    return Cost(
+        traffic(plan),
+        cycles=round(whole),
+        rows=round(steps * (rows + joins)),
+        dma=round(steps * dma),
+        cp=round(steps * cp),
+    )
+
+
+# Bytes
+
+
+def traffic(plan: Plan) -> Traffic:
+    """Bytes that a run moves, exactly."""
+    m, n, k = (plan.count(dim) for dim in "MNK")
+    rows = plan.partition.rows
+    moves = _Moves.of(plan)
+    activations = _bytes(moves.activations) * m * k * (1 if plan.holds else n)
+    weights = int(plan.weight_bytes.sum()) * (rows if plan.rows_share_weights else 1)
+    weights *= min(m, 2) if plan.mapping is WEIGHT else m
+    sums = rows * plan.partial_bytes
+    begins = m * n * rows * plan.start_bytes if plan.begins else 0
+    returned = m * n * (k - 1) * sums if plan.returns else 0
+    results = _bytes(moves.results) * m * n
+    away = 0 if plan.carries else returned
+    between = (returned if plan.carries else 0) + (m * n * sums if plan.joins_rows else 0)
+    program = 2 * rows * program_bytes(plan)
+    pad = _bytes(_shapes(1, padding(plan))) if plan.pads else 0
+    return Traffic(program, pad, activations, weights, begins + away, away, results, between)
+
+
+# Cycles of the dma
+
+
+@dataclass(frozen=True)
+class Shape:
+    """So many transfers of so many rows of so many bytes."""
+
+    times: int
+    rows: int
+    row_bytes: float
+
+
+def _shapes(times: int, transfers: Sequence[Transfer]) -> list[Shape]:
+    """The shapes of transfers that are made `times` times, to several places."""
+    kinds = Counter((int(item.rows), int(item.row_bytes)) for item in transfers)
+    return [Shape(times * count, *kind) for kind, count in kinds.items()]
+
+
+def _bytes(shapes: Sequence[Shape]) -> int:
+    return sum(round(shape.times * shape.rows * shape.row_bytes) for shape in shapes)
+
+
+@dataclass(frozen=True)
+class _Moves:
+    """What the transfers of an iteration move."""
+
+    activations: list[Shape]
+    results: list[Shape]
+
+    @classmethod
+    def of(cls, plan: Plan) -> _Moves:
+        return cls(
+            _shapes(len(activating(plan)), activations_of(plan, 0, 0)),
+            _shapes(len(resulting(plan)), results_of(plan, 0, 0)),
+        )
+
+
+def _time(plan: Plan, shapes: Iterable[Shape]) -> float:
+    return sum(shape.times * _dma(plan, shape) for shape in shapes)
+
+
+def _dma(plan: Plan, shape: Shape) -> float:
+    """Cycles of a transfer between external and on-chip memory (docs/memory.md, The dma)."""
+    rows, row_bytes = shape.rows, shape.row_bytes
+    config = plan.config
+    width = min(config["dma.width"], config["mem.external_width"])
+    # A row touches so many aligned runs, in the mean over the places where it may begin.
+    grain = gcd(round(row_bytes), width)
+    beats = rows * (1 + max(0.0, row_bytes - grain) / width)
+    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
+    return float((start + beats + 1) * config["dma.divider"])
+
+
+def _fill(plan: Plan) -> float:
+    return _dma(plan, Shape(1, plan.partition.rows, program_bytes(plan)))
+
+
+def _step_loads(plan: Plan, moves: _Moves, entering: bool, first: bool) -> Iterator[Shape]:
+    """The transfers that an iteration's load starts; `first`: of its sums."""
+    rows = plan.partition.rows
+    if plan.begins and (first or (plan.returns and not plan.carries)):
+        yield Shape(1, rows, plan.start_bytes)
+    if entering or not plan.holds:
+        yield from moves.activations
+    loads = weighing(plan)
+    mean = float(plan.weight_bytes.mean())
+    kept = plan.mapping is WEIGHT and plan.count("M") > 2
+    share = 2 / plan.count("M") if kept else 1.0
+    yield Shape(loads, rows // loads, mean * share)
+
+
+def _around(
+    plan: Plan, moves: _Moves, entering: bool, first: bool, last: bool
+) -> tuple[float, float]:
+    """Cycles of the dma and of cp beside an iteration."""
+    shapes = list(_step_loads(plan, moves, entering, first))
+    if last:
+        shapes += moves.results
+    elif plan.returns and not plan.carries:
+        shapes.append(Shape(1, plan.partition.rows, plan.partial_bytes))
+    patches = plan.partition.rows * plan.products
+    transfers = sum(shape.times for shape in shapes)
+    code = CP_STEP + CP_TRANSFER * transfers + CP_PATCH * patches
+    return _time(plan, shapes), code
+
+
+def _joins(plan: Plan, last: bool) -> float:
+    """Cycles of sums that go from unit to unit between two iterations."""
+    rows, time = plan.partition.rows, 0.0
+    setup, width = int(plan.config["dma.setup"]), int(plan.config["dma.width"])
+    beats = rows * plan.partial_bytes / width
+    if plan.carries and not last:
+        time += setup + beats + 12
+    if plan.joins_rows and last:
+        bus = plan.partial_bytes / int(plan.config["dist.bus_bytes"])
+        time += setup + beats + 40 + rows * bus + 12 * plan.positions
+    return time
+
+
+# Cycles of the rows
+
+
+def _kinds(plan: Plan) -> Iterator[tuple[float, bool, bool, bool]]:
+    """Kinds of iterations: share, whether the lists' first part runs, first k, last k."""
+    k = plan.count("K")
+    ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]
+    if k > 2:
+        ends.append(((k - 2) / k, False, False))
+    for share, first, last in ends:
+        if plan.holds and plan.count("N") > 1:
+            n = plan.count("N")
+            yield share / n, True, first, last
+            yield share * (n - 1) / n, False, first, last
+        else:
+            yield share, plan.holds or first, first, last
+
+
+def _entries(plan: Plan) -> float:
+    """Weights of the PE with most of them, in the mean over tiles."""
+    counts = plan.weight_counts
+    return float(counts.max(axis=(2, 3)).mean())
+
+
+def _row_cycles(
+    plan: Plan, entries: float, density: float, entering: bool, first: bool, last: bool
+) -> float:
+    """From dispatch to the end of a row's list: the bus and the accumulators, exe by exe."""
+    config = plan.config
+    width = config["dist.bus_bytes"]
+    loads = max(entries * density, entries / 2) if config["pe.design"] == "5b" else entries
+    more, name = list_names(plan)
+    wanted = name if last else more
+    (packets,) = (item for item in lists(plan) if item.name == wanted)
+    exes: Sequence[Exe] = packets.exes
+    if isinstance(plan, ImagePlan):
+        return _image_cycles(plan, loads, entering, last)
+    if isinstance(plan, HeldPlan):
+        return _held_cycles(plan, loads, last)
+    if has_again(plan) and not entering:
+        exes = exes[1:]
+    bus = sums = units = float(max(config["dist.dispatch_latency"], config["mem.onchip_latency"]))
+    for exe in exes:
+        bus += _payload(plan, exe) / width + 0.5
+        if exe.buffer == HOLD:
+            sums = max(sums, bus + 1)
+        elif exe.buffer == BEGIN:
+            if "chain" in exe.data[0]:  # which the stores before it must have written
+                bus = max(bus, units + 1)
+            bus = max(bus, sums)  # its segment waits for the accumulators, and the bus with it
+            sums = bus + 2
+        elif exe.buffer in (RAW, FINAL):
+            moved = max(sums, bus + 3) + plan.tile.members
+            sums, units = moved, _stored(plan, exe, moved, units)
+        else:
+            sums = max(sums, bus + 2) + plan.tile.members * (loads + 3)
+    return float(max(sums, units)) + 3
+
+
+def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> float:
+    """From dispatch to the end of a convolution's list: the slab, the loop, the results."""
+    config, outputs = plan.config, plan.tile.outputs
+    clusters = 1 if plan.shares_activations else plan.partition.clusters
+    raw = not last or plan.joins_rows
+    finished = not raw and not plan.joins_clusters
+    size = Types.size(plan.types.result if finished else plan.types.sum)
+    slab = clusters * plan.slab * Types.size(plan.types.operand)
+    if isinstance(plan, StripPlan):  # the window is examined whole, two elements a cycle
+        slab = plan.tile.groups * plan.slots * plan.strip * Types.size(plan.types.operand)
+        loads = max(loads, plan.window / (2 if config["pe.design"] == "5b" else 1))
+    width = config["dist.bus_bytes"]
+    loading = float(plan.weight_bytes.mean()) / width + 8
+    if entering or not plan.holds:
+        loading += slab / width
+    each = loads + IMAGE_TURN
+    if plan.begins_here and plan.starts > 1:
+        each = max(each, plan.bias_bytes / width) + 3
+    elif plan.begins_here:
+        each += QUEUE_SUMS
+    kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+    special = kinds * finished * ceil(outputs * plan.pes / config["sfu.rate"])
+    spread = config["mem.banks"] * config["mem.bank_width"]
+    beats = plan.slots * outputs * size / min(width, spread)
+    joining = _joining(plan, raw) if plan.joins_clusters else 0.0
+    return float(loading + outputs * each + special + beats + 14 + joining)
+
+
+def _held_cycles(plan: HeldPlan, loads: float, last: bool) -> float:
+    """From dispatch to the end of a list whose weights stay: weights, rows one by one, results."""
+    config, rows = plan.config, plan.tile.m
+    width, raw = config["dist.bus_bytes"], not last or plan.joins_rows
+    clusters = 1 if plan.shares_activations else plan.partition.clusters
+    row = clusters * plan.tile.k * Types.size(plan.types.operand) / width
+    begins = plan.slots * plan.sum_size / width if plan.begins_here else 0.0
+    whole = isinstance(plan, WholePlan)
+    each = max(loads + 2, begins + (0 if whole else row)) + HELD_TURN
+    first = row * (rows if whole else 1) + float(plan.weight_bytes.mean()) / width + 8
+    joined = plan.joins_clusters
+    size = Types.size(plan.types.sum if raw or joined else plan.types.result)
+    kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+    special = 0.0
+    if not raw and not joined:
+        special = kinds * ceil(rows * plan.pes / config["sfu.rate"])
+    spread = min(width, config["mem.banks"] * config["mem.bank_width"])
+    work = first + rows * each + special + plan.slots * rows * size / spread + 12
+    return float(work + (_joining(plan, raw) if joined else 0))
+
+
+def _joining(plan: Plan, raw: bool) -> float:
+    """Cluster 0 adds the sums of all clusters, position by position."""
+    config = plan.config
+    kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+    parts = plan.partition.clusters + plan.begins
+    bus = plan.pes * plan.sum_size / config["dist.bus_bytes"]
+    moving = 5.0 if raw else 5 + max(3.5, kinds * ceil(plan.pes / config["sfu.rate"]))
+    return float(plan.positions * (parts * (max(1.0, bus) + 1) + moving))
+
+
+def _payload(plan: Plan, exe: Exe) -> float:
+    """Bytes that an exe takes over the bus."""
+    tile, operand = plan.tile, Types.size(plan.types.operand)
+    total = 1.0
+    for item in exe.data:
+        if "w_tile" in item:
+            total += float(plan.weight_bytes.mean())
+        elif "x_tile" in item:
+            clusters = 1 if plan.shares_activations else plan.partition.clusters
+            total += clusters * tile.k * operand
+        elif "chain" in item:
+            total += plan.pes * ACCUMULATORS * plan.sum_size
+        else:
+            total += plan.summing * plan.pes * ACCUMULATORS * plan.sum_size
+    return total
+
+
+def _stored(plan: Plan, exe: Exe, moved: float, units: float) -> float:
+    """The end of the stores of an exe whose sums have moved out."""
+    config, members = plan.config, plan.tile.members
+    special = 0.0
+    if exe.buffer == FINAL:
+        kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+        one = ceil(plan.pes / config["sfu.rate"]) + config["sfu.latency"] - 2
+        special = kinds * members * (one + 1)
+    dtype = plan.types.sum if exe.buffer == RAW else plan.types.result
+    clusters = 1 if "chain" in exe.out else plan.summing
+    size = Types.size(dtype)
+    reach = plan.pes * size * (ACCUMULATORS if exe.buffer == RAW else 1)  # bytes between PEs' ends
+    spread = max(1.0, reach / (config["mem.banks"] * config["mem.bank_width"]))
+    beats = max(ceil(plan.pes * size / config["dist.bus_bytes"]), spread) + 1
+    return float(max(moved + special, units) + clusters * members * beats)

@@ -1,0 +1,194 @@
+"""Copies of the dma between external memory, cp's local memory and banks, and how long they take.
+
+The transfer engine begins at most a write and a read a cycle and reads ahead; banks take a column
+every tCCDL, external memory a beat a cycle (docs/memory.md, docs/timing-fim.md). A copy is
+followed beat by beat, those between the other two memories once for all that are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import COLUMN_BYTES
+from macaw.lowering.fim.banks import Banks
+
+EXTERNAL, LOCAL, ISLAND = "external", "local", "island"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A byte: of a symbol in external or local memory, or of an island's banks."""
+
+    memory: str
+    symbol: str = ""
+    offset: int = 0
+    island: int = 0
+
+    def at(self, offset: int) -> Place:
+        """So many bytes further."""
+        return replace(self, offset=self.offset + offset)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A transfer: rows of bytes with strides, as the dma's description has them."""
+
+    dst: Place
+    src: Place
+    row_bytes: int
+    rows: int = 1
+    dst_stride: int = 0
+    src_stride: int = 0
+
+    @property
+    def dense(self) -> Copy:
+        """The same as one row if its rows lie one behind the other on both sides."""
+        size = self.row_bytes
+        if self.rows > 1 and self.dst_stride == self.src_stride == size:
+            return replace(self, row_bytes=size * self.rows, rows=1, dst_stride=0, src_stride=0)
+        return self
+
+    def words(self) -> tuple[int, int, int, int]:
+        """What follows the two addresses in a description."""
+        return self.row_bytes, self.rows, self.dst_stride, self.src_stride
+
+
+class Carrier:
+    """The dma: when it ends copies, one after the other."""
+
+    def __init__(self, config: Configuration, banks: dict[int, Banks]) -> None:
+        self._banks = banks
+        self._step = int(config["dma.divider"])
+        self._setup = int(config["dma.setup"]) * self._step
+        self._width = int(config["dma.width"])
+        self._depth = int(config["dma.buffer"])
+        self._onchip = int(config["mem.onchip_latency"])
+        self._latency = int(config["mem.external_latency"])
+        self._line = int(config["mem.external_width"])
+        self._alike: dict[tuple[object, ...], int] = {}
+
+    def copies(self, several: Iterable[Copy], begin: int) -> int:
+        """The first cycle behind copies of which the first begins at `begin` at the earliest."""
+        for copy in several:
+            begin = self.copy(copy, begin)
+        return begin
+
+    def copy(self, copy: Copy, begin: int) -> int:
+        """The first cycle behind a copy."""
+        begin = -(-begin // self._step) * self._step
+        if ISLAND in (copy.src.memory, copy.dst.memory):
+            if self._plain(copy):
+                return self._by_rows(copy, begin)
+            return self._followed(copy, begin)
+        width = max(self._width, self._line)
+        key = (
+            copy.src.memory, copy.dst.memory, copy.src.offset % width, copy.dst.offset % width,
+            copy.src_stride % width, copy.dst_stride % width, copy.row_bytes, copy.rows,
+        )  # fmt: skip
+        if key not in self._alike:
+            self._alike[key] = self._followed(copy, 0)
+        return begin + self._alike[key]
+
+    def _plain(self, copy: Copy) -> bool:
+        """Whether each beat is a column, and no beat waits but for its column."""
+        sides = (copy.src, copy.src_stride), (copy.dst, copy.dst_stride)
+        if copy.src.memory == copy.dst.memory or (self._step, self._width) != (1, COLUMN_BYTES):
+            return False
+        if self._line % COLUMN_BYTES:
+            return False
+        banks = next(self._banks[x.island] for x, _ in sides if x.memory == ISLAND)
+        if self._depth < max(self._latency + 1, self._onchip, banks.rl + banks.burst):
+            return False
+        return not any(x.offset % COLUMN_BYTES or stride % COLUMN_BYTES for x, stride in sides)
+
+    def _by_rows(self, copy: Copy, begin: int) -> int:
+        """A plain copy: the columns of a row of memory at once."""
+        writes = copy.dst.memory == ISLAND
+        place, stride = (copy.dst, copy.dst_stride) if writes else (copy.src, copy.src_stride)
+        other = copy.src if writes else copy.dst
+        external = other.memory == EXTERNAL
+        banks = self._banks[place.island]
+        pitch = max(banks.t_ccdl, banks.burst)
+        after = self._latency + 1 if external else self._onchip
+        read, latest, number = begin + self._setup, begin, 0
+        moved: list[tuple[int, int]] = []  # reads of banks: number of a beat, when it is written
+        for row in range(copy.rows):
+            offset, left = place.offset + row * stride, copy.row_bytes
+            while left > 0:
+                size = min(left, banks.geometry.row_bytes - offset % banks.geometry.row_bytes)
+                count = -(-size // COLUMN_BYTES)
+                where = banks.geometry.place(offset)
+                if writes:
+                    _, last = banks.columns_of(where.bank, where.row, read + after, count, True)
+                    read += count
+                    latest = max(latest, banks.data(last, True))
+                else:
+                    read = max(read, self._room(moved, number, pitch))
+                    first, last = banks.columns_of(where.bank, where.row, read, count, False)
+                    moved.append((number, banks.data(first, False)))
+                    number += count
+                    room = self._room(moved, number - 1, pitch)
+                    read = max(read + count - 1, room) + 1
+                    written = banks.data(last, False)
+                    latest = written + (self._latency + 1 if external else 1)
+                offset, left = offset + size, left - size
+        last = read + after - 1 if writes else written
+        return max(last, latest - 1) + 1
+
+    def _room(self, moved: list[tuple[int, int]], number: int, pitch: int) -> int:
+        """The cycle in which a beat may be read, since one was written."""
+        wanted = number - self._depth
+        if wanted < 0:
+            return 0
+        first, time = next(run for run in reversed(moved) if run[0] <= wanted)
+        return time + (wanted - first) * pitch
+
+    def _followed(self, copy: Copy, begin: int) -> int:
+        step, depth = self._step, self._depth
+        read_free = write_free = begin + self._setup
+        written: list[int] = []
+        latest = begin
+        for number, (src, dst, length) in enumerate(self._beats(copy)):
+            if number >= depth:
+                read_free = max(read_free, written[number - depth])
+            read = -(-read_free // step) * step
+            ready, read_free = self._reach(copy.src, src, length, read, False)
+            write = -(-max(write_free, ready) // step) * step
+            there, write_free = self._reach(copy.dst, dst, length, write, True)
+            written.append(write)
+            latest = max(latest, there)
+        last = -(-max(written[-1], latest - 1) // step) * step
+        return last + 1
+
+    def _reach(
+        self, place: Place, offset: int, length: int, time: int, writes: bool
+    ) -> tuple[int, int]:
+        """When a beat is there, and when the next one may begin."""
+        if place.memory == EXTERNAL:
+            lines = (offset + length - 1) // self._line - offset // self._line + 1
+            return time + self._latency + lines, time + max(1, lines)
+        if place.memory == LOCAL:
+            return time + (1 if writes else self._onchip), time + 1
+        banks = self._banks[place.island]
+        ready, command = time, time
+        for column in range(offset // COLUMN_BYTES, (offset + length - 1) // COLUMN_BYTES + 1):
+            where = banks.geometry.place(column * COLUMN_BYTES)
+            command = banks.access(where.bank, where.row, command, writes)
+            ready = banks.data(command, writes)
+        return ready, time + 1
+
+    def _beats(self, copy: Copy) -> Iterator[tuple[int, int, int]]:
+        """Source, destination and length of each beat."""
+        width = self._width
+        from_external = copy.src.memory == EXTERNAL != copy.dst.memory
+        for row in range(copy.rows):
+            src = copy.src.offset + row * copy.src_stride
+            dst = copy.dst.offset + row * copy.dst_stride
+            anchor = src if from_external else dst
+            position = 0
+            while position < copy.row_bytes:
+                length = min(copy.row_bytes - position, width - (anchor + position) % width)
+                yield src + position, dst + position, length
+                position += length

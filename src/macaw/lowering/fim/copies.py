@@ -1,0 +1,321 @@
+"""The copies that bring a product's sides into the banks of a stream, and its result out of them.
+
+Tensors lie row by row in external memory; constants are laid out as tiles before. What lies
+otherwise than tiles do, or does not begin where a column does, goes through cp's local memory:
+there a beat takes a cycle, however small, and in a bank a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from macaw.isa.fim_circuit import COLUMN_BYTES, OUTER, TENSOR
+from macaw.lowering.fim.carry import EXTERNAL, ISLAND, LOCAL, Copy, Place
+from macaw.lowering.fim.graph import Tensor
+from macaw.lowering.fim.stream import ROW_BYTES, Stream
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A side of a product: a tensor row by row, or what was laid out as tiles (`tiles`)."""
+
+    place: Place
+    rows: int
+    tiles: bool = False
+
+
+def operand(tensor: Tensor, size: int, side: str) -> Operand:
+    """The operand that a tensor of numbers of `size` bytes is; one that is known is laid out."""
+    if tensor.data is not None:
+        return Operand(Place(EXTERNAL, f"{side}.tiles"), tensor.rows, True)
+    return Operand(Place(EXTERNAL, tensor.memory.name, tensor.offset * size), tensor.rows)
+
+
+@dataclass(frozen=True)
+class Route:
+    """Copies, and the local memory that they go through: bytes by symbol."""
+
+    copies: tuple[Copy, ...]
+    scratch: dict[str, int]
+
+
+def _count(first: int, step: int, end: int) -> int:
+    """How many of first, first + step, ... lie before `end`."""
+    return max(0, -(-(end - first) // step))
+
+
+class Router:
+    """The copies of a stream; `row` is the first row of its banks that it may use."""
+
+    def __init__(self, stream: Stream, row: int = 0) -> None:
+        self.stream, self.row = stream, row
+        self.size = stream.shape.numbers.size  # of a number
+
+    def _bank(self, bank: int, row: int = 0, column: int = 0) -> Place:
+        offset = self.stream.offset(bank, self.row + row, column)
+        return Place(ISLAND, offset=offset, island=self.stream.island)
+
+    # --- B ---
+
+    def bring_b(self, b: Operand) -> Route:
+        """B into the banks of each block."""
+        stream = self.stream
+        if b.tiles:
+            return Route(tuple(self._spread(b.place)), {})
+        place = Place(LOCAL, f"{b.place.symbol}.b")
+        copies = (*self._pieces_of_b(b, place), *self._spread(place))
+        return Route(copies, {place.symbol: stream.banks * stream.result_row * ROW_BYTES})
+
+    def _spread(self, image: Place) -> Iterator[Copy]:
+        """From tiles as `Stream.placed_b` has them: row by row, for banks open theirs at once."""
+        stream = self.stream
+        pitch, rows = stream.memory.bank_bytes, stream.result_row
+        for row in range(rows):
+            steps = min(stream.deep, stream.steps - row % stream.depth * stream.deep)
+            columns = steps * stream.wide
+            if row >= stream.operand_row:
+                columns = stream.operands * stream.patterns
+            used = columns * COLUMN_BYTES
+            src = image.at(row * ROW_BYTES)
+            if stream.banks == 1:
+                yield Copy(self._bank(stream.bank(0), row), src, used, stream.blocks, pitch, 0)
+                continue
+            for block in range(stream.blocks):
+                dst = self._bank(stream.bank(block), row)
+                yield Copy(dst, src, used, stream.banks, pitch, rows * ROW_BYTES)
+
+    def _pieces_of_b(self, b: Operand, dst: Place) -> Iterator[Copy]:
+        """B row by row to tiles: for each column of tiles, the rows of a tile one by one."""
+        stream, shape, size = self.stream, self.stream.shape, self.size
+        _, deep, wide = stream.tile
+        rows = min(shape.k, b.rows)  # a consumer's k goes on to the end of what is pushed
+        for column in range(stream.across):
+            turn, bank, place = stream.tile_of_b(column)
+            row = bank * stream.result_row + turn * stream.depth
+            tile = dst.at(row * ROW_BYTES + place * COLUMN_BYTES)
+            length = min(wide, shape.n - column * wide) * size
+            for line in range(min(deep, rows)):
+                yield Copy(
+                    tile.at(line * wide * size),
+                    b.place.at((line * shape.n + column * wide) * size),
+                    length,
+                    _count(line, deep, rows),
+                    stream.wide * COLUMN_BYTES,
+                    deep * shape.n * size,
+                )
+
+    # --- A ---
+
+    def bring_a(self, a: Operand, start: int) -> Route:
+        """The strips of A of a start into the buffers."""
+        stream, shape = self.stream, self.stream.shape
+        high = stream.tile[0]
+        first = start * stream.blocks * stream.share
+        strips = min(stream.strips - first, stream.blocks * stream.share)
+        pitch = stream.steps * COLUMN_BYTES  # of a strip
+        if a.tiles:
+            return Route(tuple(self._fill(a.place.at(first * pitch), strips)), {})
+        src = a.place.at(first * high * shape.k * self.size)
+        rows = min(strips * high, shape.m - first * high)
+        plain = stream.tile[0] == 1 == stream.high and stream.tile[1] > 1
+        if plain and shape.k * self.size == pitch and src.offset % COLUMN_BYTES == 0:
+            return Route(tuple(self._fill(src, strips)), {})
+        place = Place(LOCAL, f"{a.place.symbol}.a")
+        if plain:
+            length = shape.k * self.size
+            pieces: tuple[Copy, ...] = (Copy(place, src, length, rows, pitch, length),)
+        else:
+            pieces = tuple(self._pieces_of_a(src, place, rows))
+        size = stream.blocks * stream.share * pitch
+        return Route((*pieces, *self._fill(place, strips)), {place.symbol: size})
+
+    def _fill(self, image: Place, strips: int) -> Iterator[Copy]:
+        """From tiles in their order to the buffers: each block has its strips."""
+        stream = self.stream
+        pitch = stream.steps * COLUMN_BYTES
+        for block in range(stream.blocks):
+            first = block * stream.share
+            # Of a last item that is not full, all columns: its tiles lie among one another.
+            count = min(stream.share, -(-(strips - first) // stream.high) * stream.high)
+            if count > 0:
+                yield Copy(self._bank(stream.buffer(block)), image.at(first * pitch), count * pitch)
+
+    def _pieces_of_a(self, src: Place, dst: Place, rows: int) -> Iterator[Copy]:
+        """A row by row to tiles, by fewer copies: a row of A each, or a line of a tile each."""
+        stream = self.stream
+        high, deep, _ = stream.tile
+        lanes = stream.shape.numbers.lanes // (high * deep)  # as often a number is repeated
+        by_rows = rows + high * stream.high * (stream.shape.k % deep > 0)
+        by_lines = stream.steps * min(rows, high * stream.high)
+        for lane in range(lanes):
+            place = dst.at(lane * self.size)
+            if by_rows <= by_lines:
+                yield from self._by_rows(src, place, rows)
+            else:
+                yield from self._by_lines(src, place, rows, range(stream.steps))
+
+    def _line(self, row: int) -> int:
+        """Where row `row` of A begins among the tiles."""
+        stream = self.stream
+        high, deep, _ = stream.tile
+        strip, line = divmod(row, high)
+        item, place = divmod(strip, stream.high)
+        column = item * stream.steps * stream.high + place
+        return column * COLUMN_BYTES + line * deep * self.size
+
+    def _by_rows(self, src: Place, dst: Place, rows: int) -> Iterator[Copy]:
+        stream, shape = self.stream, self.stream.shape
+        deep = stream.tile[1]
+        piece, whole = deep * self.size, shape.k // deep
+        if whole:
+            for row in range(rows):
+                there = src.at(row * shape.k * self.size)
+                pitch = stream.high * COLUMN_BYTES
+                yield Copy(dst.at(self._line(row)), there, piece, whole, pitch, piece)
+        if shape.k % deep:
+            yield from self._by_lines(src, dst, rows, range(whole, whole + 1))
+
+    def _by_lines(self, src: Place, dst: Place, rows: int, steps: range) -> Iterator[Copy]:
+        stream, shape, size = self.stream, self.stream.shape, self.size
+        high, deep, _ = stream.tile
+        item = high * stream.high  # rows of A
+        for step in steps:
+            length = min(deep, shape.k - step * deep) * size
+            for row in range(min(item, rows)):
+                yield Copy(
+                    dst.at(self._line(row) + step * stream.high * COLUMN_BYTES),
+                    src.at((row * shape.k + step * deep) * size),
+                    length,
+                    _count(row, item, rows),
+                    stream.steps * stream.high * COLUMN_BYTES,
+                    item * shape.k * size,
+                )
+
+    # --- C ---
+
+    def fetch(self, symbol: str, start: int) -> Route:
+        """The results of a start, to a tensor row by row."""
+        stream, shape = self.stream, self.stream.shape
+        first = start * stream.blocks * stream.share * stream.tile[0]  # row of C
+        rows = min(shape.m - first, stream.blocks * stream.share * stream.tile[0])
+        length = shape.n * self.size
+        dst = Place(EXTERNAL, symbol, first * length)
+        if stream.layout == TENSOR:
+            place = Place(LOCAL, f"{symbol}.tiles")
+            pieces = tuple(self._lines_of_tiles(place, dst, rows))
+            size = stream.blocks * stream.banks * self._results
+            return Route((*self._banks_of(place), *pieces), {place.symbol: size})
+        if length % COLUMN_BYTES == 0:
+            return Route(tuple(self._results_to(dst, length, rows)), {})
+        place, pitch = Place(LOCAL, f"{symbol}.c"), -(-length // COLUMN_BYTES) * COLUMN_BYTES
+        whole = Copy(dst, place, length, rows, length, pitch)
+        return Route((*self._results_to(place, pitch, rows), whole), {place.symbol: rows * pitch})
+
+    @property
+    def _results(self) -> int:
+        """Bytes of a bank's results."""
+        stream = self.stream
+        return stream.rounds * stream.items * stream.slices * COLUMN_BYTES
+
+    def _places(self) -> Iterator[tuple[int, int, int, Place]]:
+        """First row and column of C, which of the banks, and where its results of a round begin."""
+        stream = self.stream
+        for block in range(stream.blocks):
+            for turn in range(stream.rounds):
+                for bank in range(stream.banks):
+                    row = block * stream.share * stream.tile[0]
+                    column = (turn * stream.banks + bank) * stream.wide * stream.tile[2]
+                    offset = turn * stream.items * stream.slices * COLUMN_BYTES
+                    place = self._bank(stream.bank(block, bank), stream.result_row).at(offset)
+                    yield row, column, block * stream.banks + bank, place
+
+    def _results_to(self, dst: Place, pitch: int, rows: int) -> Iterator[Copy]:
+        """From banks whose results are parts of rows of C, to rows `pitch` bytes apart."""
+        stream, shape = self.stream, self.stream.shape
+        across = stream.wide * stream.tile[2]
+        for first, column, _, place in self._places():
+            length = min(across, shape.n - column) * self.size
+            if length <= 0:
+                continue
+            there = dst.at(first * pitch + column * self.size)
+            if stream.layout == OUTER:
+                count = min(rows - first, stream.share * stream.tile[0])
+                if count > 0:
+                    yield Copy(there, place, length, count, pitch, COLUMN_BYTES)
+                continue
+            for high in range(stream.high):
+                count = _count(first + high, stream.high, min(rows, first + stream.share))
+                if count:
+                    yield Copy(
+                        there.at(high * pitch),
+                        place.at(high * across * self.size),
+                        length,
+                        count,
+                        stream.high * pitch,
+                        stream.slices * COLUMN_BYTES,
+                    )
+
+    def _banks_of(self, dst: Place) -> Iterator[Copy]:
+        """All results, bank by bank."""
+        stream = self.stream
+        src = self._bank(stream.bank(0), stream.result_row)
+        count = stream.blocks * stream.banks
+        yield Copy(dst, src, self._results, count, self._results, stream.memory.bank_bytes)
+
+    def _lines_of_tiles(self, src: Place, dst: Place, rows: int) -> Iterator[Copy]:
+        """Lines of the tiles of C from where `_banks_of` has put them, by fewer copies."""
+        stream = self.stream
+        lines = stream.tile[0] * stream.high * stream.wide * stream.rounds
+        by_items = lines * stream.banks * stream.blocks
+        by_banks = lines * stream.items * stream.blocks
+        for line in self._tiles(src, dst, rows, stream.banks > 1 and by_banks < by_items):
+            if line.rows:
+                yield line
+
+    def _tiles(self, src: Place, dst: Place, rows: int, by_banks: bool) -> Iterator[Copy]:
+        """A line of a tile of each item of a bank, or of each bank of a block."""
+        stream, shape, size = self.stream, self.stream.shape, self.size
+        high, _, wide = stream.tile
+        item = high * stream.high  # rows of C
+        step = stream.wide * wide  # columns of C of a bank
+        for first, column, bank, _ in self._places():
+            number = bank % stream.banks
+            turn = column // (step * stream.banks)
+            if by_banks and number:
+                continue
+            for place in range(stream.high * stream.wide):
+                down, right = divmod(place, stream.wide)
+                at = column + right * wide
+                if at >= shape.n:
+                    continue
+                slot = turn * stream.items * stream.slices + place
+                base = src.at(bank * self._results + slot * COLUMN_BYTES)
+                for line in range(high):
+                    row = first + down * high + line
+                    here = base.at(line * wide * size)
+                    there = dst.at((row * shape.n + at) * size)
+                    if by_banks:
+                        yield from self._of_banks(here, there, row, at, rows)
+                        continue
+                    count = _count(row, item, min(rows, first + stream.share * high))
+                    length = min(wide, shape.n - at) * size
+                    src_pitch = stream.slices * COLUMN_BYTES
+                    yield Copy(there, here, length, count, item * shape.n * size, src_pitch)
+
+    def _of_banks(self, src: Place, dst: Place, row: int, at: int, rows: int) -> Iterator[Copy]:
+        """The same line of each item, of all banks together; a narrower last tile by itself."""
+        stream, shape, size = self.stream, self.stream.shape, self.size
+        high, _, wide = stream.tile
+        step = stream.wide * wide
+        columns = range(at, min(shape.n, at + stream.banks * step), step)
+        full = sum(1 for column in columns if column + wide <= shape.n)
+        for item in range(stream.items):
+            if row + item * high * stream.high >= rows:
+                break
+            here = src.at(item * stream.slices * COLUMN_BYTES)
+            there = dst.at(item * high * stream.high * shape.n * size)
+            yield Copy(there, here, wide * size, full, step * size, self._results)
+            if full < len(columns):
+                length = (shape.n - columns[-1]) * size
+                yield Copy(there.at(full * step * size), here.at(full * self._results), length)

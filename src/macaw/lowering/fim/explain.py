@@ -1,0 +1,179 @@
+"""Plans in words: what each step does where, why there, and a timeline of the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
+from macaw.lowering.fim.clock import followed
+from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Task
+from macaw.lowering.fim.plan import BRING, FETCH, HOST, Option, Plan, Refusal, Step
+
+MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+FAR = 3  # times the cycles of what is taken: such options are counted, not listed
+WAITS, IDLE = "-", "."
+NARROW = 40  # columns, at least
+
+
+def said(task: Task) -> str:
+    """A task in words."""
+    inputs, output = task.inputs, task.output
+    if task.kind == PRODUCT:
+        a, b = inputs
+        return f"{output.name} = {a.name} · {b.name} ({a.rows} x {a.columns} x {b.columns})"
+    if task.kind in (GATHER, SCATTER):
+        where = "from" if task.kind == GATHER else "of"
+        into = f" into {inputs[1].name}" if len(inputs) > 1 else ""
+        count = len(task.places)
+        parts = f"{count} segment{'s' * (count != 1)} of {task.width}"
+        return f"{output.name} = {task.kind} {where} {inputs[0].name}{into} ({parts})"
+    names = ", ".join(tensor.name for tensor in inputs)
+    return f"{output.name} = {task.function}({names}) ({output.rows} x {output.columns})"
+
+
+def steps(plan: Plan) -> list[str]:
+    """A table: where each step is done, and when; below each what it does."""
+    rows = [["", "where", "in", "computes", "out", "begin", "end"]]
+    for step in plan.steps:
+        option = step.option
+        times = [row for row in plan.actions if row.step == step.number]
+        begin, end = min(row.begin for row in times), max(row.end for row in times)
+        numbers = [option.bring, option.compute, option.fetch, begin, end]
+        rows.append([mark(step), option.name, *(f"{number:,}" for number in numbers)])
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = [
+        f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  "
+        + "  ".join(f"{row[place]:>{widths[place]}}" for place in range(2, len(row)))
+        for row in rows
+    ]
+    found = lines[:1]
+    for line, step in zip(lines[1:], plan.steps, strict=True):
+        found += [line, *(f"   {said(task)}" for task in step.tasks)]
+    return found
+
+
+def mark(step: Step) -> str:
+    """The step in the timeline: a character."""
+    return MARKS[step.number % len(MARKS)]
+
+
+# --- why ---
+
+
+def reasons(plan: Plan) -> list[str]:
+    """Why each step is done where it is, in lines."""
+    lines = []
+    for step in plan.steps:
+        lines += [
+            f"{'' if place else mark(step):<2} {said(task)}"
+            for place, task in enumerate(step.tasks)
+        ]
+        lines += [f"     {line}" for line in _why(plan, step)]
+    return lines
+
+
+def _why(plan: Plan, step: Step) -> Iterator[str]:
+    option, others = step.option, plan.considered[step.number]
+    yield f"{option.name}: {_costs(option)}"
+    if option.pair:
+        yield f"producer and consumer at once, with a buffer of {option.buffer} columns"
+    if plan.apart[step.number]:
+        yield f"as steps of their own they {_ends(plan.apart[step.number] - plan.makespan)}"
+    least = others[0]
+    if option.total > least.total:
+        more = option.total - least.total
+        yield (
+            f"{more:,} cycles more than {least.name} would take alone,"
+            f" which {_later(plan, step, least)}"
+        )
+    near = [row for row in others if row.total <= FAR * max(option.total, least.total)]
+    for other in near:
+        if other is not option and (other is not least or option.total <= least.total):
+            yield f"{other.name}: {other.total:,} cycles; it {_later(plan, step, other)}"
+    if far := others[len(near) :]:
+        names = dict.fromkeys(ARRANGEMENT_NAMES[row.layout] for row in far)
+        yield f"{len(far)} more, by {', '.join(names)}: {far[0].total:,} cycles and more"
+    yield from _refusals(plan.refused[step.number])
+
+
+def _costs(option: Option) -> str:
+    order = f" ({option.reorder:,} since they lie in another order)" if option.reorder else ""
+    if option.island is None:
+        parts = [(option.bring, "copying"), (option.compute, "computing")]
+        return " and ".join(f"{cycles:,} cycles {what}" for cycles, what in parts if cycles)
+    return (
+        f"{option.total:,} cycles, {option.bring:,} to bring the inputs in{order},"
+        f" {option.compute:,} computing, {option.fetch:,} to fetch the results"
+    )
+
+
+def _later(plan: Plan, step: Step, other: Option) -> str:
+    """What the plan would be with another option for a step."""
+    taken = [row.option for row in plan.steps]
+    taken[step.number] = other
+    return _ends(followed(taken).clock.end - plan.makespan)
+
+
+def _ends(later: int) -> str:
+    if later == 0:
+        return "would end the plan in the same cycle"
+    return f"would end the plan {abs(later):,} cycles {'later' if later > 0 else 'sooner'}"
+
+
+def _refusals(refused: Sequence[Refusal]) -> Iterator[str]:
+    """Why the others cannot: a line for each island, or for each reason that islands share."""
+    found: dict[int | None, dict[str, list[int]]] = {}
+    for row in refused:
+        found.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)
+    for island, whys in found.items():
+        if island is None:
+            yield f"not the host: {'; '.join(whys)}"
+            continue
+        layouts = (ARRANGEMENT_NAMES[layout] for rows in whys.values() for layout in rows)
+        yield f"not island {island} by {', '.join(layouts)}: {next(iter(whys))}"
+
+
+# --- timeline ---
+
+
+def timeline(plan: Plan, width: int = 80) -> list[str]:
+    """Engines over time, `width` columns wide: who works at which step, `-` for who waits."""
+    islands = sorted({step.option.island for step in plan.steps if step.option.island is not None})
+    names = ["dma in", "dma out", *(f"island {island}" for island in islands)]
+    if any(step.option.island is None for step in plan.steps):
+        names.append("host")
+    left = max(map(len, names)) + 1
+    columns = max(width, NARROW) - left
+    each = max(1, -(-plan.makespan // columns))
+    count = -(-plan.makespan // each) if plan.makespan else 0
+    rows = {name: [IDLE] * count for name in names}
+    for action in plan.actions:
+        _drawn(rows, plan, action.kind, action.step, action.begin, action.end, each)
+    lines = [" " * left + _axis(each, count)]
+    lines += [f"{name:<{left}}{''.join(row)}" for name, row in rows.items()]
+    cycles = f"{each:,} cycles" if each > 1 else "a cycle"
+    lines.append(f"A character is {cycles}: the step at work, {WAITS} if it waits, {IDLE} if none.")
+    return lines
+
+
+def _drawn(
+    rows: dict[str, list[str]], plan: Plan, kind: str, number: int, begin: int, end: int, each: int
+) -> None:
+    step = plan.steps[number]
+    option = step.option
+    name = {BRING: "dma in", FETCH: "dma out", HOST: "host"}.get(kind, f"island {option.island}")
+    works = {BRING: option.bring, FETCH: option.fetch}.get(kind, end - begin)
+    for column in range(begin // each, -(-end // each)):
+        middle = min(max(begin, column * each + each // 2), end - 1)
+        rows[name][column] = mark(step) if middle >= end - works else WAITS
+    if kind == HOST and option.bring:  # its copies come first, then cp computes
+        for column in range(begin // each, -(-(begin + option.bring) // each)):
+            rows["dma in"][column] = mark(step)
+
+
+def _axis(each: int, count: int) -> str:
+    """Cycles above a column in about every twelve."""
+    line = ""
+    for column in range(0, count, 12):
+        line = f"{line:<{column}}" + f"{column * each:,} "
+    return line.rstrip()

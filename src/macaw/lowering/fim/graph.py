@@ -1,0 +1,344 @@
+"""Graphs of tasks for the islands: tensors, tasks, and who waits for whom (seed 004 ¶53-60).
+
+There are four kinds of task, and layers are made of them: chains and perceptrons are products and
+functions, a GRU cell is products and functions of gates, a convolution a gather and a product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.fim_circuit import FUNCTION_NAMES, FUNCTIONS
+from macaw.lowering.errors import LowerError
+
+Places = NDArray[np.integer[Any]]  # of numbers, from the begin of a tensor
+PRODUCT, POINTWISE, GATHER, SCATTER = "product", "pointwise", "gather", "scatter"
+KINDS = (PRODUCT, POINTWISE, GATHER, SCATTER)
+_OPERANDS = {row.name: row.operands for row in FUNCTIONS}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A matrix (rows, columns), row by row; `data` if its numbers are known.
+
+    A view has numbers of `base`, from `offset` on, and no memory of its own.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    data: NDArray[Any] | None = field(default=None, compare=False)
+    base: Tensor | None = None
+    offset: int = 0  # in numbers
+
+    @property
+    def memory(self) -> Tensor:
+        """The tensor whose memory it lies in: itself, or what it is a view of."""
+        return self.base or self
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it has."""
+        return self.rows * self.columns
+
+
+@dataclass(frozen=True)
+class Task:
+    """What makes a tensor of others: a product A · B, a function, or segments by their places.
+
+    A segment is `width` numbers that lie behind each other. A gather's output is the segments of
+    its input that begin at `places`, in their order. A scatter's first input is segments, which go
+    to `places` of its second input, or of zeros if it has only one.
+    """
+
+    kind: str
+    inputs: tuple[Tensor, ...]
+    output: Tensor
+    function: str = ""  # of pointwise
+    # The output says which task it is.
+    places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
+    width: int = 0
+
+
+class Graph:
+    """Tasks in an order in which they can be done, all in one number format."""
+
+    def __init__(self, form: int = 0) -> None:
+        self.form = form  # of `macaw.isa.fim_circuit.FORMATS`
+        self.tensors: dict[str, Tensor] = {}
+        self.tasks: list[Task] = []
+        self.read: list[Tensor] = []
+        self.shapes: dict[str, tuple[int, ...]] = {}  # of inputs and results that are no matrices
+
+    def tensor(self, name: str, rows: int, columns: int) -> Tensor:
+        """A tensor that the host gives."""
+        return self._new(Tensor(name, rows, columns))
+
+    def constant(self, name: str, data: NDArray[Any]) -> Tensor:
+        """A tensor whose numbers are known."""
+        rows, columns = data.shape
+        return self._new(Tensor(name, rows, columns, data))
+
+    def product(self, a: Tensor, b: Tensor, name: str = "") -> Tensor:
+        """A · B."""
+        if a.columns != b.rows:
+            raise LowerError(
+                f"{a.name} ({a.rows} x {a.columns}) times {b.name} ({b.rows} x {b.columns})"
+            )
+        return self._task(PRODUCT, (a, b), a.rows, b.columns, name)
+
+    def pointwise(self, function: str, *operands: Tensor, name: str = "") -> Tensor:
+        """A function number by number, of one tensor or of two of one shape."""
+        if function not in FUNCTION_NAMES:
+            raise LowerError(f"no function is called {function}", ", ".join(FUNCTION_NAMES))
+        if len(operands) != _OPERANDS[function]:
+            raise LowerError(f"{function} takes {_OPERANDS[function]} tensors, not {len(operands)}")
+        rows, columns = operands[0].rows, operands[0].columns
+        for other in operands[1:]:
+            if (other.rows, other.columns) != (rows, columns):
+                raise LowerError(f"{function} of {operands[0].name} and {other.name}: two shapes")
+        return self._task(POINTWISE, operands, rows, columns, name, function=function)
+
+    def view(self, a: Tensor, rows: int, columns: int, offset: int = 0, name: str = "") -> Tensor:
+        """The numbers of a tensor in another shape, from `offset` on; nothing moves."""
+        if offset < 0 or rows < 1 or columns < 1 or offset + rows * columns > a.numbers:
+            raise LowerError(
+                f"{rows} x {columns} numbers of {a.name} ({a.rows} x {a.columns}) from {offset} on"
+            )
+        if (rows, columns, offset, name) == (a.rows, a.columns, 0, ""):
+            return a
+        self._own(a)
+        name = name or f"v{len(self.tensors)}"
+        if a.data is not None:
+            part = a.data.reshape(-1)[offset : offset + rows * columns]
+            return self.constant(name, part.reshape(rows, columns))
+        return self._new(Tensor(name, rows, columns, None, a.memory, a.offset + offset))
+
+    def gather(self, a: Tensor, rows: Sequence[int], name: str = "") -> Tensor:
+        """Rows of a tensor, by their numbers."""
+        self._check_rows(rows, a.rows)
+        places = np.asarray(rows, np.int64) * a.columns
+        return self.segments(a, places, a.columns, (len(rows), a.columns), name)
+
+    def scatter(
+        self,
+        a: Tensor,
+        rows: Sequence[int],
+        height: int,
+        name: str = "",
+        into: Tensor | None = None,
+    ) -> Tensor:
+        """Rows of a tensor to rows of `into`, or of `height` rows of zeros; each to its own."""
+        self._check_rows(rows, height)
+        if len(rows) != a.rows:
+            raise LowerError(f"scatter of {a.name}: {a.rows} rows go to as many different ones")
+        places = np.asarray(rows, np.int64) * a.columns
+        return self.spread(a, places, a.columns, (height, a.columns), name, into)
+
+    def segments(
+        self,
+        a: Tensor,
+        places: Sequence[int] | Places,
+        width: int,
+        shape: tuple[int, int],
+        name: str = "",
+    ) -> Tensor:
+        """Segments of a tensor that begin at `places`, `width` numbers each, in their order."""
+        rows, columns = shape
+        if rows * columns != len(places) * width:
+            raise LowerError(f"{len(places)} segments of {width} numbers are no {rows} x {columns}")
+        found = self._checked(places, width, a)
+        return self._task(GATHER, (a,), rows, columns, name, places=found, width=width)
+
+    def spread(
+        self,
+        a: Tensor,
+        places: Sequence[int] | Places,
+        width: int,
+        shape: tuple[int, int],
+        name: str = "",
+        into: Tensor | None = None,
+    ) -> Tensor:
+        """Segments of `width` numbers of a tensor to `places` of `into`, or of zeros."""
+        rows, columns = shape
+        target = Tensor("the result", rows, columns)
+        if into is not None and (into.rows, into.columns) != shape:
+            raise LowerError(f"scatter of {a.name} into {into.name}: another shape")
+        if a.numbers != len(places) * width:
+            raise LowerError(f"{a.name} has {a.numbers} numbers, not {len(places)} x {width}")
+        found = self._checked(places, width, target)
+        if np.any(np.diff(np.sort(found)) < width):
+            raise LowerError(f"scatter of {a.name}: two rows go to one place")
+        inputs = (a,) if into is None else (a, into)
+        return self._task(SCATTER, inputs, rows, columns, name, places=found, width=width)
+
+    def transposed(self, a: Tensor, name: str = "") -> Tensor:
+        """Aᵀ, a gather number by number; of a constant nothing has to be done."""
+        if a.data is not None:
+            return self.constant(name or f"v{len(self.tensors)}", a.data.T)
+        if 1 in (a.rows, a.columns):
+            return self.view(a, a.columns, a.rows, name=name)
+        places = np.arange(a.numbers).reshape(a.rows, a.columns).T.reshape(-1)
+        return self.segments(a, places, 1, (a.columns, a.rows), name)
+
+    def result(self, tensor: Tensor) -> None:
+        """The host reads this tensor. Without any, it reads those that no task does."""
+        self._own(tensor)
+        if tensor not in self.read:
+            self.read.append(tensor)
+
+    @property
+    def results(self) -> list[Tensor]:
+        """The tensors that the host reads."""
+        if self.read:
+            return self.read
+        used = {tensor.memory.name for task in self.tasks for tensor in task.inputs}
+        return [task.output for task in self.tasks if task.output.name not in used]
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors that the host gives, in the order in which they were made."""
+        made = {task.output.name for task in self.tasks}
+        return [
+            tensor
+            for tensor in self.tensors.values()
+            if tensor.data is None and tensor.base is None and tensor.name not in made
+        ]
+
+    # --- layers ---
+
+    def chain(self, *matrices: Tensor) -> Tensor:
+        """A · B · C ..., from the left."""
+        found = matrices[0]
+        for other in matrices[1:]:
+            found = self.product(found, other)
+        return found
+
+    def perceptron(self, x: Tensor, layers: Sequence[Tensor], function: str = "relu") -> Tensor:
+        """A multi-layer perceptron; the function stands between layers."""
+        for number, weights in enumerate(layers):
+            x = self.product(x, weights)
+            if number < len(layers) - 1:
+                x = self.pointwise(function, x)
+        return x
+
+    def gru(self, x: Tensor, h: Tensor, w: Mapping[str, Tensor], one: Tensor) -> Tensor:
+        """A GRU cell: weights wr, wz, wn of x and ur, uz, un of h; `one` is a tensor of ones."""
+        gates = {}
+        for gate in "rz":
+            total = self.pointwise(
+                "add", self.product(x, w["w" + gate]), self.product(h, w["u" + gate])
+            )
+            gates[gate] = self.pointwise("sigmoid", total)
+        reset = self.pointwise("mul", gates["r"], self.product(h, w["un"]))
+        new = self.pointwise("tanh", self.pointwise("add", self.product(x, w["wn"]), reset))
+        kept = self.pointwise("mul", gates["z"], h)
+        left = self.pointwise("sub", one, gates["z"])
+        return self.pointwise("add", self.pointwise("mul", left, new), kept)
+
+    # --- order ---
+
+    def shape(self, tensor: Tensor) -> tuple[int, ...]:
+        """The shape in which the host sees a tensor."""
+        return self.shapes.get(tensor.name, (tensor.rows, tensor.columns))
+
+    def before(self, task: Task) -> list[Task]:
+        """The tasks that make a task's inputs."""
+        names = {tensor.memory.name for tensor in task.inputs}
+        return [other for other in self.tasks if other.output.name in names]
+
+    def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
+        """All tensors in float64, without the islands' roundings."""
+        found: dict[str, NDArray[np.float64]] = {}
+
+        def numbers(tensor: Tensor) -> NDArray[np.float64]:
+            if tensor.base is not None:
+                flat = numbers(tensor.base).reshape(-1)[tensor.offset :][: tensor.numbers]
+                return flat.reshape(tensor.rows, tensor.columns)
+            if tensor.name not in found:
+                given = inputs[tensor.name] if tensor.data is None else tensor.data
+                found[tensor.name] = np.asarray(given, np.float64)
+            return found[tensor.name]
+
+        for task in self.tasks:
+            found[task.output.name] = _evaluated(task, [numbers(x) for x in task.inputs])
+        return {name: numbers(tensor) for name, tensor in self.tensors.items()}
+
+    def _task(
+        self, kind: str, inputs: tuple[Tensor, ...], rows: int, columns: int, name: str, **more: Any
+    ) -> Tensor:
+        for tensor in inputs:
+            self._own(tensor)
+        output = self._new(Tensor(name or f"t{len(self.tasks)}", rows, columns))
+        self.tasks.append(Task(kind, inputs, output, **more))
+        return output
+
+    def _new(self, tensor: Tensor) -> Tensor:
+        if tensor.name in self.tensors:
+            raise LowerError(f"two tensors are called {tensor.name}")
+        self.tensors[tensor.name] = tensor
+        return tensor
+
+    def _own(self, tensor: Tensor) -> None:
+        if self.tensors.get(tensor.name) is not tensor:
+            raise LowerError(f"{tensor.name} is of another graph")
+
+    @staticmethod
+    def _checked(places: Sequence[int] | Places, width: int, target: Tensor) -> Places:
+        """The places as an array, if segments there lie in a tensor."""
+        found = places if isinstance(places, np.ndarray) else np.asarray(places, np.int64)
+        for place in (int(found.min()), int(found.max())) if len(found) else ():
+            if width < 1 or not 0 <= place <= target.numbers - width:
+                raise LowerError(
+                    f"{width} numbers from {place} on: {target.name} has {target.numbers}"
+                )
+        return found
+
+    @staticmethod
+    def _check_rows(rows: Sequence[int], height: int) -> None:
+        for row in rows:
+            if not 0 <= row < height:
+                raise LowerError(f"row {row} is out of range, 0 to {height - 1}")
+
+
+def _segments(task: Task) -> NDArray[np.int64]:
+    """The places of all numbers of a task's segments."""
+    return np.asarray(task.places[:, None] + np.arange(task.width))
+
+
+def _evaluated(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    if task.kind == PRODUCT:
+        return np.asarray(values[0] @ values[1])
+    if task.kind == GATHER:
+        return values[0].reshape(-1)[_segments(task)].reshape(task.output.rows, task.output.columns)
+    if task.kind == SCATTER:
+        shape = task.output.rows, task.output.columns
+        found = values[1].copy() if len(values) > 1 else np.zeros(shape)
+        found.reshape(-1)[_segments(task)] = values[0].reshape(-1, task.width)
+        return found
+    x = values[0]
+    match task.function:
+        case "add":
+            return x + values[1]
+        case "sub":
+            return x - values[1]
+        case "mul":
+            return x * values[1]
+        case "div":
+            return x / values[1]
+        case "relu":
+            return np.maximum(x, 0.0)
+        case "vssqr":
+            return x * x
+        case "vssqrt":
+            return np.sqrt(x)
+        case "sigmoid":
+            return np.asarray(1 / (1 + np.exp(-x)))
+        case "tanh":
+            return np.tanh(x)
+    raise LowerError(f"{task.function} is of bits, not of numbers")

@@ -1,0 +1,140 @@
+"""Gather and scatter by the host: segments from place to place by the dma.
+
+They go through cp's local memory, a piece of the result at a time: the dma does one copy after the
+other, so all large results share one place there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.fim_circuit import FORMATS
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.carry import EXTERNAL, LOCAL, Copy, Place
+from macaw.lowering.fim.copies import Route
+from macaw.lowering.fim.graph import GATHER, Task, Tensor
+from macaw.lowering.fim.job import Phase
+
+PIECE = 1 << 20  # bytes of a result that lie in local memory at once
+MOST = 100_000  # copies of a task
+SHARED, ZEROS = "_moved", "_zeros"  # places in local memory that all large results share
+Bytes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class HostJob:
+    """Segments from place to place by the dma, through cp's local memory."""
+
+    task: Task
+    form: int
+
+    def phases(self) -> list[Phase]:
+        """The copies. Raises `LowerError` if they are too many."""
+        return [self._phase]
+
+    @cached_property
+    def _phase(self) -> Phase:
+        total = self.task.output.numbers * self.size
+        whole = total <= PIECE
+        symbol = f"{self.task.output.name}.c" if whole else SHARED
+        scratch = {symbol: min(total, PIECE)}
+        if not whole and self.task.kind != GATHER and len(self.task.inputs) == 1:
+            scratch[ZEROS] = PIECE
+        found: list[Copy] = []
+        for copy in self._copies(Place(LOCAL, symbol), total):
+            found.append(copy)
+            if len(found) > MOST:
+                raise LowerError(f"its numbers go by more than {MOST:,} copies of the dma")
+        return Phase((Route(tuple(found), scratch),), ())
+
+    @property
+    def size(self) -> int:
+        """Bytes of a number."""
+        return FORMATS[self.form].size
+
+    def _copies(self, place: Place, total: int) -> Iterator[Copy]:
+        """Each piece: what lies there before, the segments, and all of it to the result."""
+        out = Place(EXTERNAL, self.task.output.name)
+        here = self._place(self.task.inputs[0])
+        for first in range(0, total, PIECE):
+            length = min(PIECE, total - first)
+            if len(self.task.inputs) > 1:
+                yield Copy(place, self._place(self.task.inputs[1]).at(first), length)
+            elif self.task.kind != GATHER and total > PIECE:
+                yield Copy(place, Place(LOCAL, ZEROS), length)
+            for dst, src, form in _runs(*self._segments(first, length)):
+                yield Copy(place.at(dst - first), here.at(src), *form)
+            yield Copy(out.at(first), place, length)
+
+    def _segments(self, first: int, length: int) -> tuple[Bytes, Bytes, Bytes]:
+        """The segments of a piece, in bytes: to, from and how many."""
+        width = self.task.width * self.size
+        if self.task.kind == GATHER:
+            numbers = np.arange(first // width, -(-(first + length) // width))
+            to, at = numbers * width, self.task.places[numbers].astype(np.int64) * self.size
+        else:
+            numbers = self._scattered(first, length)
+            to, at = self.task.places[numbers].astype(np.int64) * self.size, numbers * width
+        less = np.maximum(first - to, 0)  # what a piece before has
+        ends = np.minimum(to + width, first + length)
+        return to + less, at + less, ends - to - less
+
+    def _scattered(self, first: int, length: int) -> Bytes:
+        """The numbers of a scatter's segments that reach into a piece."""
+        places, width = self.task.places, self.task.width
+        if self.task.output.numbers * self.size <= PIECE:
+            return np.arange(len(places))
+        low, high = first // self.size, (first + length) // self.size
+        begin = np.searchsorted(places, low - width, "right", sorter=self._order)
+        return self._order[begin : np.searchsorted(places, high, sorter=self._order)]
+
+    @cached_property
+    def _order(self) -> Bytes:
+        """The segments of a scatter by where they go."""
+        return np.argsort(self.task.places)
+
+    def _place(self, tensor: Tensor) -> Place:
+        if tensor.data is not None:
+            return Place(EXTERNAL, "a.tiles" if tensor is self.task.inputs[0] else "b.tiles")
+        return Place(EXTERNAL, tensor.memory.name, tensor.offset * self.size)
+
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Operands that are known."""
+        dtype = FORMATS[self.form].dtype
+        return {
+            f"{'ab'[side]}.tiles": np.asarray(tensor.data, dtype)
+            for side, tensor in enumerate(self.task.inputs)
+            if tensor.data is not None
+        }
+
+
+def _runs(
+    to: Bytes, at: Bytes, sizes: Bytes
+) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
+    """Segments as few copies: destination, source, and bytes, rows and strides."""
+    joint = (to[1:] == to[:-1] + sizes[:-1]) & (at[1:] == at[:-1] + sizes[:-1])
+    begins = np.flatnonzero(np.concatenate([[True], ~joint])) if len(to) else np.zeros(0, int)
+    sizes = np.add.reduceat(sizes, begins) if len(to) else sizes
+    to, at = to[begins], at[begins]
+    # A copy's rows are of one size and equally far apart on both sides: `changes` says behind which
+    # segments the next one is otherwise apart than this one from the one before.
+    steps = np.stack([np.diff(to), np.diff(at)])
+    equal = sizes[1:] == sizes[:-1]
+    changes = np.flatnonzero((steps[:, 1:] != steps[:, :-1]).any(axis=0) | ~equal[1:]) + 1
+    ends = [*changes.tolist(), len(to) - 1]
+    first = place = 0
+    while first < len(to):
+        last = first
+        if first + 1 < len(to) and equal[first]:
+            while ends[place] <= first:
+                place += 1
+            last = ends[place]
+        apart = steps[:, first].tolist() if last > first else [0, 0]
+        yield int(to[first]), int(at[first]), (int(sizes[first]), last - first + 1, *apart)
+        first = last + 1

@@ -1,0 +1,121 @@
+"""What depends on constants alone, computed beforehand by ONNX's reference evaluator.
+
+Only by operators that give the same numbers each time and whose results are no larger than their
+rules say; how much is computed for a model is limited.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.reference
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.onnx_file import reason
+from macaw.lowering.fim.onnx_inference import Form
+from macaw.lowering.fim.onnx_values import Value
+
+MOST = 1 << 28  # numbers that are read, written and multiplied for the constants of a model
+SMALL = 1 << 12  # numbers of an operator that the reference computes one by one
+# fmt: off
+FOLDED = frozenset((  # whole arrays at once, by NumPy
+    "Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh",
+    "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Cast", "CastLike", "Ceil",
+    "Celu", "Clip", "Compress", "Concat", "Constant", "ConstantOfShape", "Cos", "Cosh", "CumSum",
+    "DepthToSpace", "DequantizeLinear", "Div", "Elu", "Equal", "Erf", "Exp", "Expand", "EyeLike",
+    "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "Gemm", "Greater", "GreaterOrEqual",
+    "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN", "LeakyRelu", "Less", "LessOrEqual",
+    "Log", "LogSoftmax", "MatMul", "Max", "Mean", "Min", "Mod", "Mul", "Neg", "NonZero", "Not",
+    "OneHot", "Or", "PRelu", "Pad", "Pow", "QuantizeLinear", "Range", "Reciprocal", "ReduceL1",
+    "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+    "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Round", "Scatter",
+    "ScatterElements", "ScatterND", "Selu", "Shape", "Sigmoid", "Sign", "Sin", "Sinh", "Size",
+    "Slice", "Softmax", "Softplus", "Softsign", "SpaceToDepth", "Split", "Sqrt", "Squeeze", "Sub",
+    "Sum", "Tan", "Tanh", "ThresholdedRelu", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze",
+    "Where", "Xor",
+))
+SLOW = frozenset(("BatchNormalization", "Conv", "GRU", "LayerNormalization"))
+# fmt: on
+_BOUNDED = ("Compress", "NonZero")  # of as many numbers as their inputs, times the dimensions
+
+
+class Evaluator:
+    """Computes nodes of a model whose inputs are known; it keeps count of the numbers."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self.left = MOST
+
+    def folded(
+        self, node: onnx.NodeProto, inputs: Sequence[Value | None], forms: Sequence[Form | None]
+    ) -> list[NDArray[Any]]:
+        """The outputs of a node of constants; those without a name are empty."""
+        kind = node.op_type
+        if kind not in FOLDED and kind not in SLOW:
+            raise LowerError("it is not computed beforehand, though its inputs are known")
+        if kind not in _BOUNDED and any(form and form.shape is None for form in forms):
+            raise LowerError("the size of its result is not known beforehand")
+        values = [value for value in inputs if value is not None]
+        count = sum(math.prod(value.shape) for value in values)
+        count += sum(form.numbers for form in forms if form)
+        if kind in SLOW and count > SMALL:
+            raise LowerError(
+                f"{count:,} numbers, though its inputs are known",
+                f"at most {SMALL:,} are computed beforehand",
+            )
+        self._spend(count + _products(kind, values, forms))
+        return self.evaluated(node, [value.array if value else None for value in inputs])
+
+    def evaluated(
+        self, node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]
+    ) -> list[NDArray[Any]]:
+        """What the reference makes of arrays, by a node's operator."""
+        # SSA names of our own: a node's may be empty, or be those of its inputs.
+        one = onnx.NodeProto()
+        one.CopyFrom(node)
+        names = dict(zip(node.input, (f"i{n}" for n in range(len(node.input))), strict=True))
+        del one.input[:], one.output[:]
+        one.input.extend(names[name] if name else "" for name in node.input)
+        one.output.extend(f"o{n}" if name else "" for n, name in enumerate(node.output))
+        one.domain, version = "", self.version
+        if one.op_type == "Scatter":  # until set 10; the same as what follows it
+            one.op_type, version = "ScatterElements", 11
+        given = {
+            names[name]: x for name, x in zip(node.input, arrays, strict=True) if x is not None
+        }
+        unknown = onnx.helper.make_empty_tensor_value_info
+        graph = onnx.helper.make_graph(
+            [one], "one", [unknown(name) for name in given],
+            [unknown(name) for name in one.output if name],
+        )  # fmt: skip
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", version)])
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                found = onnx.reference.ReferenceEvaluator(model).run(None, given)
+        except Exception as error:  # whatever its NumPy code raises
+            cause = error.__cause__ or error
+            # Others are about Python, not about the model.
+            more = f": {reason(cause)}" if isinstance(cause, ValueError | IndexError) else ""
+            more = "" if more.endswith("index out of range") or "<" in more else more
+            raise LowerError(f"ONNX's reference cannot compute it{more}") from None
+        there = iter(found)
+        return [np.asarray(next(there)) if name else np.zeros(0) for name in node.output]
+
+    def _spend(self, numbers: int) -> None:
+        self.left -= numbers
+        if self.left < 0:
+            raise LowerError(f"for the constants of a model at most {MOST:,} numbers are computed")
+
+
+def _products(kind: str, values: Sequence[Value], forms: Sequence[Form | None]) -> int:
+    """Products of numbers, in the work of as many numbers that are written."""
+    if kind not in ("MatMul", "Gemm") or not forms or forms[0] is None:
+        return 0
+    return forms[0].numbers * max(max(value.shape, default=1) for value in values[:2]) // 8

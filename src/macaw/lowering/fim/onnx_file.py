@@ -1,0 +1,55 @@
+"""ONNX models as files: parsed, with the arrays that lie beside them, and checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+
+from macaw.asm.diagnostics import printable
+from macaw.lowering.errors import LowerError
+
+LONGEST_NAME, LONGEST_REASON = 60, 200  # characters that a message quotes
+
+
+def parsed(data: bytes, path: Path) -> onnx.ModelProto:
+    """The model of a file's bytes, with arrays of other files beside it. Raises `LowerError`."""
+    try:
+        model = onnx.load_model_from_string(data)
+        if model.HasField("graph"):
+            onnx.load_external_data_for_model(model, str(path.parent))
+    except Exception as error:  # protobuf's, the file system's and onnx's own, of many kinds
+        raise LowerError(f"{printable(str(path))} is no ONNX model", reason(error)) from None
+    check(model, printable(str(path)))
+    return model
+
+
+def check(model: onnx.ModelProto, what: str = "the model") -> None:
+    """Raise `LowerError` if ONNX's checker refuses a model; outputs need no shape."""
+    if any(not row.type.tensor_type.HasField("shape") for row in model.graph.output):
+        whole, model = model, onnx.ModelProto()
+        model.CopyFrom(whole)
+        for row in model.graph.output:
+            row.type.tensor_type.shape.SetInParent()
+    try:
+        onnx.checker.check_model(model)
+    except Exception as error:  # the checker's own and protobuf's, of many kinds
+        raise LowerError(f"{what} is no ONNX model", reason(error)) from None
+
+
+def shown(name: str) -> str:
+    """A model's name as a message has it: printable, and not endless."""
+    return _cut(printable(name), LONGEST_NAME)
+
+
+def reason(error: BaseException) -> str:
+    """What onnx says of a mistake, in one line."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    text = next((line for line in lines if line), type(error).__name__)
+    for mark in ("[ShapeInferenceError] ", "[TypeInferenceError] "):
+        text = text.replace(mark, "")
+    return _cut(printable(text), LONGEST_REASON)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

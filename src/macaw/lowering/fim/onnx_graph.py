@@ -1,0 +1,294 @@
+"""ONNX graphs as graphs of tasks (seed 004 ¶61: the scheduler analyses a framework's graph).
+
+Numbers of all values are of one format, the lanes' fp16 or fp32. What does not depend on inputs is
+computed beforehand by ONNX's reference; it also tells where numbers go that are only moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+
+from macaw.isa.fim_circuit import FORMAT_NAMES
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim import onnx_moves
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.onnx_constants import FOLDED, SLOW, Evaluator
+from macaw.lowering.fim.onnx_file import reason, shown
+from macaw.lowering.fim.onnx_inference import STANDARD, Form, opset, results
+from macaw.lowering.fim.onnx_layers import LAYERS
+from macaw.lowering.fim.onnx_moves import JOINS, MOVES, SCATTERS
+from macaw.lowering.fim.onnx_values import LARGEST, Value, Values, matrix
+
+TWO = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
+ONE = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Sqrt": "vssqrt"}
+FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
+SAME = ("Identity", "Cast")
+SIZES = ("Shape", "Size")  # of anything: they are known
+NODES = tuple(sorted((*TWO, *ONE, *SAME, *SIZES, *MOVES, *SCATTERS, *JOINS, *LAYERS, "Dropout")))
+KNOWN = {*NODES, *FOLDED, *SLOW}
+
+
+@dataclass(frozen=True)
+class Read:
+    """A graph of tasks, and the shapes of its inputs and outputs in the model, by tensor."""
+
+    graph: Graph
+    inputs: Mapping[str, tuple[int, ...]]
+    outputs: Mapping[str, tuple[int, ...]]
+
+
+def read(
+    model: onnx.ModelProto,
+    form: int = 0,
+    dims: Mapping[str, int] | None = None,
+    room: int = LARGEST,
+) -> Read:
+    """The graph of a checked model, its numbers in a format of `macaw.isa.fim_circuit.FORMATS`.
+
+    `dims` are numbers for dimensions that the model calls by name, `room` the bytes of external
+    memory. Raises `LowerError`.
+    """
+    return _Reader(model, form, dims or {}, room).read()
+
+
+class _Reader:
+    def __init__(
+        self, model: onnx.ModelProto, form: int, dims: Mapping[str, int], room: int
+    ) -> None:
+        self.model, self.dims = model, dims
+        self.values = Values(form, room)
+        self.version = opset(model)
+        self.evaluator = Evaluator(self.version)
+        self.inputs: dict[str, tuple[int, ...]] = {}
+
+    def read(self) -> Read:
+        graph, known = self.model.graph, self.values.known
+        self._known_dims()
+        if graph.sparse_initializer:
+            raise LowerError("sparse initializers are not read")
+        for row in graph.initializer:
+            known[row.name] = self._initial(row)
+        for row in graph.input:
+            if row.name not in known:
+                known[row.name] = self._input(row)
+        for node in graph.node:
+            self._node(node)
+        outputs = dict(self._result(row) for row in graph.output)
+        shapes = {**self.inputs, **outputs}
+        # A scalar is a tensor of one number.
+        self.values.graph.shapes |= {name: shape or (1,) for name, shape in shapes.items()}
+        return Read(self.values.graph, self.inputs, outputs)
+
+    def _known_dims(self) -> None:
+        """Refuse sizes of dimensions that the model does not have."""
+        graph = self.model.graph
+        shapes = (row.type.tensor_type.shape for row in (*graph.input, *graph.output))
+        there = dict.fromkeys(dim.dim_param for shape in shapes for dim in shape.dim)
+        names = [name for name in there if name]
+        for name in self.dims:
+            if name not in names:
+                some = ", ".join(shown(name) for name in names[:8])
+                hint = f"there are {some}" if names else "all sizes are known"
+                raise LowerError(f"the model calls no dimension '{shown(name)}'", hint)
+
+    def _initial(self, row: onnx.TensorProto) -> Value:
+        if row.data_type not in onnx.helper.get_all_tensor_dtypes():
+            kind = _named(row.data_type)
+            raise LowerError(f"the initializer {shown(row.name)} is of {kind}, which is not read")
+        try:
+            return self.values.array(onnx.numpy_helper.to_array(row), row.name)
+        except Exception as error:  # onnx's and NumPy's, of many kinds
+            raise LowerError(f"the initializer {shown(row.name)}: {reason(error)}") from None
+
+    def _input(self, row: onnx.ValueInfoProto) -> Value:
+        try:
+            shape = self._shape(row)
+            value = self.values.given(row.name, shape, row.type.tensor_type.elem_type)
+        except LowerError as error:
+            raise LowerError(f"the input {shown(row.name)}: {error}", error.hint) from None
+        assert value.tensor is not None
+        self.inputs[value.tensor.name] = shape
+        return value
+
+    def _shape(self, row: onnx.ValueInfoProto) -> tuple[int, ...]:
+        kind = row.type.tensor_type
+        if not row.type.HasField("tensor_type") or not kind.HasField("shape"):
+            raise LowerError("it has no shape")
+        if kind.elem_type not in FLOATS:
+            raise LowerError(f"it is of {_named(kind.elem_type)}, no floating-point type")
+        found = []
+        for dim in kind.shape.dim:
+            named = dim.dim_param
+            if not dim.HasField("dim_value") and named not in self.dims:
+                name = shown(named)
+                hint = f"--dim {name}=N, dims={{'{name}': N}}" if named else ""
+                name = f"'{name}'" if named else "not named"
+                raise LowerError(f"a dimension has no size, {name}", hint)
+            found.append(dim.dim_value if dim.HasField("dim_value") else self.dims[named])
+        if any(size < 1 for size in found):
+            raise LowerError(f"sizes of {tuple(found)}, which are 1 at least")
+        return tuple(found)
+
+    def _result(self, row: onnx.ValueInfoProto) -> tuple[str, tuple[int, ...]]:
+        """An output: a tensor of its own that a task makes."""
+        name, graph = shown(row.name), self.values.graph
+        value = self.values.known.get(row.name)
+        if value is None:
+            raise LowerError(f"no node makes the output {name}")
+        if value.array is not None:
+            raise LowerError(f"the output {name} does not depend on any input")
+        _as_declared(row, name, value)
+        tensor = value.tensor
+        assert tensor is not None
+        made = {task.output.name for task in graph.tasks}
+        if tensor.name not in made or tensor in graph.read:
+            rows, columns = matrix(value.shape)
+            tensor = graph.segments(
+                tensor, [0], tensor.numbers, (rows, columns), self.values.name(row.name)
+            )
+        graph.result(tensor)
+        return tensor.name, value.shape
+
+    # --- nodes ---
+
+    def _node(self, node: onnx.NodeProto) -> None:
+        kind = shown(node.op_type)
+        try:
+            missing = [name for name in node.input if name and name not in self.values.known]
+            if missing:
+                raise LowerError(f"nothing makes its input {shown(missing[0])}")
+            inputs = [self.values.known[name] if name else None for name in node.input]
+            found = self._made(node, inputs)
+            self.values.check_tasks()
+        except LowerError as error:
+            where = f"node {shown(node.name)} ({kind})" if node.name else f"a node {kind}"
+            raise LowerError(f"{where}: {error}", error.hint) from None
+        for name, value in zip(node.output, found, strict=True):
+            if name:
+                self.values.known[name] = value
+
+    def _made(self, node: onnx.NodeProto, inputs: list[Value | None]) -> list[Value]:
+        """The values of a node's outputs, each of the form that ONNX's rules say."""
+        if node.domain not in STANDARD or not {node.op_type} & KNOWN:
+            raise _no_task()
+        forms = results(node, inputs, self.version)
+        for form in forms:
+            if form is not None:
+                self.values.fits(form.numbers)
+        found = self._computed(node, inputs, forms)
+        for value, form in zip(found, forms, strict=True):
+            if form is not None and form.shape not in (None, value.shape):
+                raise LowerError(f"its result is of {value.shape}, by ONNX's rules of {form.shape}")
+        return [
+            replace(value, element=form.element) if form else value
+            for value, form in zip(found, forms, strict=True)
+        ]
+
+    def _computed(
+        self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
+    ) -> list[Value]:
+        kind, attributes = node.op_type, _attributes(node)
+        values = [value for value in inputs if value is not None]
+        if kind not in LAYERS and all(form is None or form.empty for form in forms):
+            return [self._nothing(form) for form in forms]
+        if kind in SIZES:
+            values = [self.values.array(np.broadcast_to(np.int8(0), values[0].shape))]
+            return self._constants(node, list(values), forms)
+        if kind == "Dropout":
+            return _dropped(self.values, node, inputs, forms)
+        if all(value.constant for value in values):
+            return self._constants(node, inputs, forms)
+        if kind not in NODES:
+            raise _no_task()
+        name = node.output[0]
+        if kind in TWO:
+            return [self._two(TWO[kind], values, name)]
+        if kind in ONE:
+            tensor = self.values.tensor(values[0], f"{name}_in")
+            made = self.values.graph.pointwise(ONE[kind], tensor, name=self.values.name(name))
+            return [self.values.made(made, values[0].shape)]
+        if kind in SAME:
+            if attributes.get("to", FLOATS[0]) not in FLOATS:
+                raise LowerError("a cast to another type than of floating point")
+            return [values[0]]
+        if kind in LAYERS:
+            return LAYERS[kind](self.values, node, attributes, inputs)
+        return onnx_moves.moved(self.values, self.evaluator, node, attributes, inputs, forms)
+
+    def _nothing(self, form: Form | None) -> Value:
+        """A result without numbers."""
+        if form is None or form.shape is None:
+            return self.values.array(np.zeros(0))
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(form.element)
+        return self.values.array(np.zeros(form.shape, dtype))
+
+    def _constants(
+        self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
+    ) -> list[Value]:
+        found = self.evaluator.folded(node, inputs, forms)
+        return [self.values.array(array) for array in found]
+
+    def _two(self, function: str, values: list[Value], name: str) -> Value:
+        shape = np.broadcast_shapes(values[0].shape, values[1].shape)
+        sides = []
+        for side, value in zip("ab", values, strict=True):
+            wide = self.values.broadcast(value, shape, f"{name}_{side}")
+            sides.append(self.values.tensor(wide, f"{name}_{side}"))
+        made = self.values.graph.pointwise(function, *sides, name=self.values.name(name))
+        return self.values.made(made, shape)
+
+
+def _no_task() -> LowerError:
+    return LowerError("no task of the islands does it", "there are " + ", ".join(NODES))
+
+
+def _dropped(
+    values: Values, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
+) -> list[Value]:
+    """Dropout outside training: its input, and a mask of what is kept, all of it."""
+    x, ratio, training = (*inputs, None, None)[:3]
+    assert x is not None
+    if training is not None and not (training.array is not None and not np.any(training.array)):
+        kept = ratio is not None and ratio.array is not None and not np.any(ratio.array)
+        if training.array is None or not kept:
+            raise LowerError("in training mode it drops numbers at random", "training_mode=false")
+    mask = values.array(np.broadcast_to(np.True_, x.shape))
+    return [x, mask][: len(forms)]
+
+
+def _as_declared(row: onnx.ValueInfoProto, name: str, value: Value) -> None:
+    """Raise `LowerError` if the model says another type or shape of an output."""
+    declared = row.type.tensor_type
+    if declared.elem_type not in (TensorProto.UNDEFINED, value.element):
+        kinds = _named(value.element), _named(declared.elem_type)
+        raise LowerError(f"the output {name} is of {kinds[0]}, the model says {kinds[1]}")
+    if not declared.HasField("shape"):
+        return
+    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.shape.dim]
+    if len(sizes) != len(value.shape) or any(
+        wanted not in (None, size) for wanted, size in zip(sizes, value.shape, strict=True)
+    ):
+        said = ", ".join("?" if size is None else str(size) for size in sizes)
+        raise LowerError(f"the output {name} is of {value.shape}, the model says ({said})")
+
+
+def _named(element: int) -> str:
+    names = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
+    return str(names.get(element, f"type {element}")).lower()
+
+
+def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
+    return {row.name: onnx.helper.get_attribute_value(row) for row in node.attribute}
+
+
+def form_of(name: str) -> int:
+    """The number of a format. Raises `LowerError`."""
+    if name not in FORMAT_NAMES:
+        raise LowerError(f"no format '{name}'", "there are " + ", ".join(FORMAT_NAMES))
+    return FORMAT_NAMES.index(name)

@@ -1,0 +1,94 @@
+"""What ONNX's own rules say of a node before anything is computed: types and shapes of its results.
+
+They also refuse inputs, attributes and types that the node's operator does not take.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper, shape_inference
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.onnx_file import reason
+from macaw.lowering.fim.onnx_values import Value
+
+STANDARD = ("", "ai.onnx")  # domains of ONNX's own operators
+OLDEST = 7  # in operator sets before, other rules say how shapes are repeated
+_TOLD = 64  # numbers of a constant that the rules may look at: sizes and axes
+
+
+class Form(NamedTuple):
+    """A result's element type (`TensorProto.DataType`), and its shape if it is known."""
+
+    element: int
+    shape: tuple[int, ...] | None
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it has; 0 if that is not known."""
+        return 0 if self.shape is None else math.prod(self.shape)
+
+    @property
+    def empty(self) -> bool:
+        """Whether it is known to have none."""
+        return self.shape is not None and 0 in self.shape
+
+
+def opset(model: onnx.ModelProto) -> int:
+    """The version of ONNX's operators that a model is written in. Raises `LowerError`."""
+    versions = [row.version for row in model.opset_import if row.domain in STANDARD]
+    if len(versions) != 1:
+        raise LowerError("the model does not say its operator set once")
+    newest = onnx.defs.onnx_opset_version()
+    if not OLDEST <= versions[0] <= newest:
+        raise LowerError(
+            f"the model is of operator set {versions[0]}; sets {OLDEST} to {newest} are read"
+        )
+    return int(versions[0])
+
+
+def results(
+    node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
+) -> list[Form | None]:
+    """The form of each output, None for one without a name. Raises `LowerError`."""
+    given = {name: x for name, x in zip(node.input, inputs, strict=True) if x is not None}
+    types = {
+        name: helper.make_tensor_type_proto(x.element, list(x.shape)) for name, x in given.items()
+    }
+    data = {
+        name: numpy_helper.from_array(np.asarray(x.array), name)
+        for name, x in given.items()
+        if x.array is not None and x.array.size <= _TOLD
+    }
+    try:
+        schema = onnx.defs.get_schema(node.op_type, version, "")
+        if schema.deprecated:
+            raise LowerError(f"operator set {version} has no such operator any more")
+        found = shape_inference.infer_node_outputs(
+            schema, node, types, data, opset_imports=[helper.make_opsetid("", version)]
+        )
+    except LowerError:
+        raise
+    except Exception as error:  # the schema's, the checker's and the inference's
+        raise LowerError(f"ONNX's rules refuse it: {reason(error)}") from None
+    return [_form(found.get(name)) if name else None for name in node.output]
+
+
+def _form(kind: onnx.TypeProto | None) -> Form:
+    if kind is None or not kind.HasField("tensor_type"):
+        raise LowerError("a result is no tensor")
+    tensor = kind.tensor_type
+    if not tensor.HasField("shape"):
+        return Form(tensor.elem_type, None)
+    sizes = tensor.shape.dim
+    if not all(size.HasField("dim_value") for size in sizes):
+        return Form(tensor.elem_type, None)
+    shape = tuple(int(size.dim_value) for size in sizes)
+    if min(shape, default=0) < 0:
+        raise LowerError(f"its result would be of {shape}")
+    return Form(tensor.elem_type, shape)

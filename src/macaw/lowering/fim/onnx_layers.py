@@ -1,0 +1,353 @@
+"""Layers of ONNX as tasks: products, a convolution as gather and product, a GRU as its cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.graph import Tensor
+from macaw.lowering.fim.onnx_values import Value, Values, matrix, places_of
+
+Attributes = Mapping[str, Any]
+Inputs = list[Value | None]
+
+
+def _output(node: Any, place: int = 0) -> str:
+    return str(node.output[place])
+
+
+def _given(inputs: Inputs, place: int) -> Value | None:
+    return inputs[place] if place < len(inputs) else None
+
+
+def _needed(inputs: Inputs, place: int) -> Value:
+    found = _given(inputs, place)
+    if found is None:
+        raise LowerError(f"its input {place} is missing")
+    return found
+
+
+def _matmul(values: Values, node: Any, _: Attributes, inputs: Inputs) -> list[Value]:
+    a, b = _needed(inputs, 0), _needed(inputs, 1)
+    name = _output(node)
+    left = a.shape if len(a.shape) > 1 else (1, *a.shape)
+    right = b.shape if len(b.shape) > 1 else (*b.shape, 1)
+    if any(size != 1 for size in right[:-2]):
+        raise LowerError(f"a right side of the shape {b.shape}", "two dimensions are done")
+    product = values.graph.product(
+        values.tensor(a, f"{name}_a", *matrix(left)),
+        values.tensor(b, f"{name}_b", *right[-2:]),
+        values.name(name),
+    )
+    whole = np.broadcast_shapes(left[:-2], right[:-2])
+    shape = (*whole, *left[-2:-1], *right[-1:])
+    if len(a.shape) == 1:
+        shape = (*shape[:-2], shape[-1])
+    if len(b.shape) == 1:
+        shape = shape[:-1]
+    return [values.made(product, shape)]
+
+
+def _gemm(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
+    name = _output(node)
+    a, b = (
+        _turned(values, _needed(inputs, place), attributes.get(key, 0), f"{name}_{key[-1].lower()}")
+        for place, key in enumerate(("transA", "transB"))
+    )
+    alpha, beta = float(attributes.get("alpha", 1)), float(attributes.get("beta", 1))
+    c = _given(inputs, 2)
+    if alpha != 1 and b.array is not None:
+        b, alpha = values.array(b.array * alpha), 1
+    if alpha != 1 and a.array is not None:
+        a, alpha = values.array(a.array * alpha), 1
+    more = alpha != 1 or (c is not None and beta != 0)
+    product = values.graph.product(
+        values.tensor(a, f"{name}_a"),
+        values.tensor(b, f"{name}_b"),
+        values.name(f"{name}_product" if more else name),
+    )
+    found = values.made(product, (product.rows, product.columns))
+    if alpha != 1:
+        found = _scaled(values, found, alpha, name)
+    if c is not None and beta != 0:
+        found = _added(values, found, _scaled(values, c, beta, f"{name}_c"), name)
+    return [found]
+
+
+def _turned(values: Values, value: Value, turn: int, name: str) -> Value:
+    if not turn:
+        return value
+    if value.array is not None:
+        array = value.array
+        return values.derived(value, "transposed", lambda: array.T)
+    return values.moved(value, places_of(value.shape).T, f"{name}_transposed")
+
+
+def _scaled(values: Values, value: Value, factor: float, name: str) -> Value:
+    if factor == 1:
+        return value
+    if value.array is not None:
+        return values.array(value.array * factor)
+    factors = values.array(np.full(value.shape, factor))
+    tensors = values.tensor(value, f"{name}_in"), values.tensor(factors, f"{name}_factor")
+    made = values.graph.pointwise("mul", *tensors, name=values.name(f"{name}_scaled"))
+    return values.made(made, value.shape)
+
+
+def _added(values: Values, a: Value, b: Value, name: str) -> Value:
+    """a + b; b is broadcast to a's shape."""
+    wide = values.broadcast(b, a.shape, f"{name}_bias")
+    tensors = values.tensor(a, f"{name}_a"), values.tensor(wide, f"{name}_bias")
+    return values.made(values.graph.pointwise("add", *tensors, name=values.name(name)), a.shape)
+
+
+# --- convolutions ---
+
+
+def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
+    """Windows of the image are columns of a matrix; weights times it are the outputs (¶59, ¶63)."""
+    name, x, weights = _output(node), _needed(inputs, 0), _needed(inputs, 1)
+    if weights.array is None:
+        raise LowerError("its weights depend on an input")
+    if len(x.shape) not in (3, 4):
+        raise LowerError(f"an image of the shape {x.shape}", "one or two dimensions are done")
+    groups = int(attributes.get("group", 1))
+    outputs, own, *kernel = weights.array.shape
+    batch, channels, *image = x.shape
+    if own * groups != channels or outputs % groups:
+        raise LowerError(f"weights {weights.shape} in {groups} groups for the image {x.shape}")
+    if tuple(attributes.get("kernel_shape", kernel)) != tuple(kernel):
+        raise LowerError(f"a kernel_shape of {attributes['kernel_shape']}, weights {weights.shape}")
+    values.fits(outputs * channels * math.prod(kernel))
+    rows = _grouped(weights.array, groups, channels)
+    framed, frame = _framed(values, x, kernel, attributes, name)
+    strides = [int(n) for n in attributes.get("strides", [1] * len(kernel))]
+    dilations = [int(n) for n in attributes.get("dilations", [1] * len(kernel))]
+    sizes = [
+        (size - (k - 1) * dilation - 1) // stride + 1
+        for size, k, stride, dilation in zip(frame, kernel, strides, dilations, strict=True)
+    ]
+    if min(sizes) < 1:
+        raise LowerError(f"a kernel {tuple(kernel)} over an image of {tuple(image)}")
+    values.fits(batch * math.prod((rows.shape[1], *sizes)), beside=True)
+    places = places_of((batch, channels, *frame))
+    for axis, (k, size, stride, dilation) in enumerate(
+        zip(kernel, sizes, strides, dilations, strict=True)
+    ):
+        taken = np.arange(k)[:, None] * dilation + np.arange(size)[None] * stride
+        # (..., kernel, size) where the image's dimension was; kernels come before the batch later.
+        places = np.take(places, taken, axis=2 + 2 * axis)
+    count = len(kernel)
+    order = (1, *(2 + 2 * n for n in range(count)), 0, *(3 + 2 * n for n in range(count)))
+    windows = places.transpose(order).reshape(rows.shape[1], -1)
+    columns = values.moved(framed, windows, f"{name}_windows")
+    biased = _given(inputs, 2) is not None
+    last = name if batch == 1 else f"{name}_by_channels"
+    found = values.made(
+        values.graph.product(
+            values.tensor(values.array(rows), f"{name}_weights"),
+            values.tensor(columns, f"{name}_windows"),
+            values.name(f"{last}_product" if biased else last),
+        ),
+        (outputs, windows.shape[1]),
+    )
+    if biased:
+        bias = _needed(inputs, 2)
+        wide = values.broadcast(_column(values, bias), found.shape, f"{name}_bias")
+        found = _added(values, found, wide, last)
+    shape = (batch, outputs, *sizes)
+    if batch > 1:
+        turned = places_of((outputs, batch, *sizes)).swapaxes(0, 1)
+        return [values.moved(found, turned, name)]
+    return [Value(shape, found.tensor)]
+
+
+def _column(values: Values, bias: Value) -> Value:
+    if bias.array is not None:
+        return values.array(bias.array.reshape(-1, 1))
+    return Value((*bias.shape, 1), values.tensor(bias, "bias", bias.shape[0], 1))
+
+
+def _grouped(weights: NDArray[Any], groups: int, channels: int) -> NDArray[Any]:
+    """Weights as rows for all channels: zeros for those of other groups."""
+    outputs, own, *kernel = weights.shape
+    found = np.zeros((outputs, channels, *kernel), weights.dtype)
+    for output in range(outputs):
+        first = output // (outputs // groups) * own
+        found[output, first : first + own] = weights[output]
+    return found.reshape(outputs, -1)
+
+
+def _framed(
+    values: Values, x: Value, kernel: list[int], attributes: Attributes, name: str
+) -> tuple[Value, list[int]]:
+    """The image with its frame of zeros, and its height and width then."""
+    image, count = list(x.shape[2:]), len(kernel)
+    strides = attributes.get("strides", [1] * count)
+    dilations = attributes.get("dilations", [1] * count)
+    auto = attributes.get("auto_pad", b"NOTSET").decode()
+    pads = [int(n) for n in attributes.get("pads", [0] * 2 * count)]
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        pads = [0] * 2 * count
+        for axis, size in enumerate(image):
+            reach = (kernel[axis] - 1) * dilations[axis] + 1
+            total = max((-(-size // strides[axis]) - 1) * strides[axis] + reach - size, 0)
+            less, more = total // 2, total - total // 2
+            first, second = (less, more) if auto == "SAME_UPPER" else (more, less)
+            pads[axis], pads[count + axis] = first, second
+    elif auto not in ("NOTSET", "VALID", ""):
+        raise LowerError(f"auto_pad {auto}")
+    if not any(pads) or auto == "VALID":
+        return x, image
+    frame = [size + pads[axis] + pads[count + axis] for axis, size in enumerate(image)]
+    shape = (*x.shape[:2], *frame)
+    if min(pads) < 0:
+        raise LowerError("a negative frame", "Slice takes a part")
+    values.fits(math.prod(shape), beside=True)
+    places = places_of(shape)
+    for axis, size in enumerate(image):
+        places = np.take(places, np.arange(pads[axis], pads[axis] + size), axis=2 + axis)
+    return values.spread(values.array(np.zeros(shape)), x, places, f"{name}_framed"), frame
+
+
+# --- recurrent ---
+
+_GATES = "zrh"  # in ONNX's order
+
+
+def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
+    """A GRU forward over its sequence: a cell a step (¶53, ¶63)."""
+    _plain(attributes, inputs)
+    x, w, r = (_needed(inputs, place) for place in range(3))
+    if w.array is None or r.array is None:
+        raise LowerError("its weights depend on an input")
+    steps, batch, size = x.shape
+    hidden = int(attributes.get("hidden_size", r.array.shape[-1]))
+    name = str(node.output[0] or node.output[1])
+    bias, start = _given(inputs, 3), _given(inputs, 5)
+    wanted = (1, 3 * hidden, size), (1, 3 * hidden, hidden), (1, 6 * hidden), (1, batch, hidden)
+    for value, shape in zip((w, r, bias, start), wanted, strict=True):
+        if value is not None and (value.shape != shape or not math.prod(shape)):
+            raise LowerError(f"an input of the shape {value.shape}, not {shape}")
+    cell = _Cell(values, name, w.array[0], r.array[0], hidden, batch)
+    if bias is not None:
+        if bias.array is None:
+            raise LowerError("its bias depends on an input")
+        cell.biases = bias.array[0].reshape(2, 3, hidden)
+    cell.late = bool(attributes.get("linear_before_reset", 0))
+    state = values.array(np.zeros((batch, hidden)))
+    if start is not None:
+        state = values.part(start, 0, (batch, hidden), f"{name}_h")
+    states = []
+    for step in range(steps):
+        now = values.part(x, step * batch * size, (batch, size), f"{name}_x{step}")
+        state = cell.step(now, state, step)
+        states.append(state)
+        values.check_tasks()
+    last = Value((1, batch, hidden), state.tensor)
+    if not node.output[0]:
+        return [last, last]
+    shape = (steps, 1, batch, hidden)
+    if steps == 1:
+        return [Value(shape, state.tensor), last][: len(node.output)]
+    whole = values.joined(states, list(places_of(shape)), shape, name)
+    return [whole, last][: len(node.output)]
+
+
+def _plain(attributes: Attributes, inputs: Inputs) -> None:
+    """Raise for what is not done."""
+    direction = attributes.get("direction", b"forward").decode()
+    if direction != "forward":
+        raise LowerError(f"the direction {direction}", "forward is done")
+    names = [row.decode() for row in attributes.get("activations", [])]
+    if names not in ([], ["Sigmoid", "Tanh"]):
+        raise LowerError(f"the functions {' '.join(names)}", "Sigmoid and Tanh are done")
+    if attributes.get("layout", 0) or "clip" in attributes or _given(inputs, 4) is not None:
+        raise LowerError("layout 1, clip and sequence_lens are not done")
+
+
+class _Cell:
+    """A GRU cell: H' = (1 - z) * n + z * H."""
+
+    def __init__(
+        self,
+        values: Values,
+        name: str,
+        w: NDArray[Any],
+        r: NDArray[Any],
+        hidden: int,
+        batch: int,
+    ) -> None:
+        self.values, self.name, self.shape = values, name, (batch, hidden)
+        self.biases = np.zeros((2, 3, hidden))
+        self.late = False  # the reset gate after the product with H
+        self.w = self._sides(w, hidden, "w")
+        self.r = self._sides(r, hidden, "r")
+        self.one = values.tensor(values.array(np.ones(self.shape)), f"{name}_one")
+        self.added: dict[str, Tensor] = {}
+
+    def _sides(self, matrices: NDArray[Any], hidden: int, side: str) -> dict[str, Tensor]:
+        return {
+            gate: self.values.tensor(
+                self.values.array(matrices[place * hidden : (place + 1) * hidden].T),
+                f"{self.name}_{side}{gate}",
+            )
+            for place, gate in enumerate(_GATES)
+        }
+
+    def step(self, x: Value, state: Value, number: int) -> Value:
+        """The next state."""
+        values, graph = self.values, self.values.graph
+        inputs = values.tensor(x, f"{self.name}_x{number}")
+        kept = values.tensor(state, f"{self.name}_h{number}")
+
+        def named(part: str) -> str:
+            return values.name(f"{self.name}_{part}{number}")
+
+        def sums(gate: str, h: Tensor) -> Tensor:
+            of_x = graph.product(inputs, self.w[gate], named(f"x{gate}"))
+            of_h = graph.product(h, self.r[gate], named(f"h{gate}"))
+            both = graph.pointwise("add", of_x, of_h, name=named(f"sum_{gate}"))
+            return self._biased(both, gate, (0, 1), number)
+
+        update = graph.pointwise("sigmoid", sums("z", kept), name=named("z"))
+        reset = graph.pointwise("sigmoid", sums("r", kept), name=named("r"))
+        if self.late:
+            of_h = graph.product(kept, self.r["h"], named("hh"))
+            of_h = self._biased(of_h, "h", (1,), number)
+            part = graph.pointwise("mul", reset, of_h, name=named("reset"))
+            of_x = graph.product(inputs, self.w["h"], named("xh"))
+            of_x = self._biased(of_x, "h", (0,), number)
+            total = graph.pointwise("add", of_x, part, name=named("sum_h"))
+        else:
+            total = sums("h", graph.pointwise("mul", reset, kept, name=named("reset")))
+        new = graph.pointwise("tanh", total, name=named("n"))
+        left = graph.pointwise("sub", self.one, update, name=named("left"))
+        fresh = graph.pointwise("mul", left, new, name=named("fresh"))
+        old = graph.pointwise("mul", update, kept, name=named("kept"))
+        last = graph.pointwise("add", fresh, old, name=named("state"))
+        return values.made(last, self.shape)
+
+    def _biased(self, tensor: Tensor, gate: str, which: tuple[int, ...], number: int) -> Tensor:
+        bias = self.biases[list(which), _GATES.index(gate)].sum(axis=0)
+        if not bias.any():
+            return tensor
+        name = f"{self.name}_b{gate}{''.join(map(str, which))}"
+        if name not in self.added:
+            wide = self.values.array(np.broadcast_to(bias, self.shape))
+            self.added[name] = self.values.tensor(wide, name)
+        last = self.values.name(f"{name}_sum{number}")
+        return self.values.graph.pointwise("add", tensor, self.added[name], name=last)
+
+
+LAYERS: dict[str, Callable[[Values, Any, Attributes, Inputs], list[Value]]] = {
+    "MatMul": _matmul,
+    "Gemm": _gemm,
+    "Conv": _conv,
+    "GRU": _gru,
+}

@@ -1,0 +1,179 @@
+"""Nodes that only move numbers: views, or segments for the dma, by the places that numbers have.
+
+ONNX's reference is asked where each place goes. Results are measured before anything is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.onnx_constants import Evaluator
+from macaw.lowering.fim.onnx_inference import Form
+from macaw.lowering.fim.onnx_values import Value, Values, places_of
+
+# fmt: off
+SHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")  # no number changes its place
+PARTS = ("Slice", "Split")  # each number goes to one place at most
+MOVES = (  # of the first input; the others are constants
+    *SHAPES, *PARTS, "Transpose", "Expand", "Tile", "Gather", "GatherElements", "GatherND",
+    "DepthToSpace", "SpaceToDepth",
+)
+# fmt: on
+SCATTERS = ("ScatterElements", "ScatterND", "Scatter")  # the last one until operator set 10
+JOINS = ("Concat", "Pad")
+
+
+class Move(NamedTuple):
+    """A node that moves numbers, with what is known of it."""
+
+    values: Values
+    evaluator: Evaluator
+    node: onnx.NodeProto
+    attributes: Mapping[str, Any]
+    inputs: Sequence[Value | None]
+    shapes: list[tuple[int, ...]]  # of its outputs
+
+    @property
+    def name(self) -> str:
+        """Of its first output."""
+        return str(self.node.output[0])
+
+    @property
+    def first(self) -> Value:
+        """The input whose numbers move."""
+        assert self.inputs[0] is not None
+        return self.inputs[0]
+
+    def places(self, *arrays: NDArray[Any] | None) -> list[NDArray[Any]]:
+        """What the node makes of arrays in place of its inputs."""
+        return self.evaluator.evaluated(self.node, arrays)
+
+
+def moved(
+    values: Values,
+    evaluator: Evaluator,
+    node: onnx.NodeProto,
+    attributes: Mapping[str, Any],
+    inputs: Sequence[Value | None],
+    forms: Sequence[Form | None],
+) -> list[Value]:
+    """The outputs of a node that moves numbers. Raises `LowerError`."""
+    kind = node.op_type
+    does: Callable[[Move], list[Value]] = {
+        "Concat": _concat,
+        "Pad": _padded,
+        **dict.fromkeys(SCATTERS, _scattered),
+    }.get(kind, _gathered)
+    decided = inputs[1:2] if kind in SCATTERS else inputs[1:]  # where numbers go
+    if kind != "Concat" and any(value and not value.constant for value in decided):
+        raise LowerError("where its numbers go depends on an input")
+    shapes = [form.shape if form else () for form in forms]
+    if any(shape is None for shape in shapes):
+        raise LowerError("the size of its result is not known beforehand")
+    known = [shape for shape in shapes if shape is not None]
+    return does(Move(values, evaluator, node, attributes, inputs, known))
+
+
+def _gathered(move: Move) -> list[Value]:
+    """Numbers of the first input."""
+    values, x, kind = move.values, move.first, move.node.op_type
+    if kind in SHAPES or (kind in ("Transpose", "Expand", "Tile") and _stays(move)):
+        return [values.made(values.tensor(x, move.name), move.shapes[0])]
+    if kind not in PARTS:
+        values.fits(math.prod(move.shapes[0]), beside=True)
+    rest = [value.array if value else None for value in move.inputs[1:]]
+    places = places_of(x.shape)
+    if kind == "GatherElements":  # what lies beyond the indices in other dimensions is not asked
+        axis = move.attributes.get("axis", 0) % len(x.shape)
+        sizes = move.shapes[0]
+        places = places[tuple(slice(None if n == axis else sizes[n]) for n in range(len(sizes)))]
+    found = move.places(places, *rest)
+    return [
+        values.moved(x, places, name) for places, name in zip(found, move.node.output, strict=True)
+    ]
+
+
+def _stays(move: Move) -> bool:
+    """Whether all numbers stay in their order."""
+    x = move.first.shape
+    if move.node.op_type != "Transpose":
+        return math.prod(x) == math.prod(move.shapes[0])
+    order = move.attributes.get("perm", range(len(x))[::-1])
+    kept = [axis for axis in order if x[axis] > 1]
+    return kept == sorted(kept)
+
+
+def _scattered(move: Move) -> list[Value]:
+    """The first input with other numbers at some places."""
+    data, indices, updates = move.inputs
+    assert data is not None
+    assert indices is not None
+    assert updates is not None
+    how = move.attributes.get("reduction", b"none")
+    if how != b"none":
+        raise LowerError(f"the reduction {how.decode(errors='replace')}", "none is done")
+    if not math.prod(updates.shape):
+        return [data]
+    count = math.prod(data.shape)
+    move.values.fits(count, beside=True)
+    asked = places_of(data.shape), indices.array, places_of(updates.shape) + count
+    flat = move.places(*asked)[0].reshape(-1)
+    where = np.flatnonzero(flat >= count)
+    if len(where) != math.prod(updates.shape):
+        raise LowerError("two rows go to one place")
+    places = np.empty_like(where)
+    places[flat[where] - count] = where
+    return [move.values.spread(data, updates, places, move.name)]
+
+
+def _concat(move: Move) -> list[Value]:
+    """All inputs side by side."""
+    (shape,) = move.shapes
+    parts = [value for value in move.inputs if value is not None]
+    axis = move.attributes["axis"]
+    move.values.fits(math.prod(shape), beside=True)
+    ends = list(accumulate(value.shape[axis] for value in parts))
+    places = np.split(places_of(shape), ends[:-1], axis)
+    some = [row for row in zip(parts, places, strict=True) if math.prod(row[0].shape)]
+    if len(some) == 1:
+        return [move.values.made(move.values.tensor(some[0][0], move.name), shape)]
+    values, where = zip(*some, strict=True)
+    return [move.values.joined(values, where, shape, move.name)]
+
+
+def _padded(move: Move) -> list[Value]:
+    """Numbers of the input, marked from 1 on, and zeros where none of them goes."""
+    x, (shape,) = move.first, move.shapes
+    pads, fill = _frame(move)
+    if any(number < 0 for number in pads):
+        raise LowerError("a negative frame", "Slice takes a part")
+    if not any(pads):
+        return [move.values.made(move.values.tensor(x, move.name), shape)]
+    if np.any(fill):
+        raise LowerError("a frame of other numbers than zeros")
+    move.values.fits(math.prod(shape), beside=True)
+    rest = [value.array if value else None for value in move.inputs[1:]]
+    found = move.places(places_of(x.shape) + 1, *rest)[0]
+    if found.all():
+        return [move.values.moved(x, found - 1, move.name)]
+    where = np.flatnonzero(found)
+    zeros = move.values.array(np.broadcast_to(np.int8(0), shape))
+    return [move.values.spread(zeros, x, where, move.name)]
+
+
+def _frame(move: Move) -> tuple[list[int], Any]:
+    """The width of a frame on each side, and what fills it: inputs from operator set 11 on."""
+    if move.evaluator.version < 11:
+        return list(move.attributes["pads"]), move.attributes.get("value", 0.0)
+    _, pads, fill = (*move.inputs, None)[:3]
+    assert pads is not None
+    assert pads.array is not None
+    return pads.array.reshape(-1).tolist(), 0 if fill is None else fill.array

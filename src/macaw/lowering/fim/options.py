@@ -1,0 +1,263 @@
+"""What each island and layout would take for a task, all of it: bring, compute, fetch.
+
+Ways of a pair are ranked by a rough count; the first few are followed cycle by cycle
+(`macaw.lowering.fim.job.predicted`), and the least is the pair's option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from heapq import nsmallest
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OUTER, TENSOR
+from macaw.isa.fim_islands import abilities, timings
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.carry import Carrier
+from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER, Task
+from macaw.lowering.fim.host import HostJob
+from macaw.lowering.fim.job import Cycles, Job, ProductJob, copies, held_up, predicted
+from macaw.lowering.fim.pair import pair
+from macaw.lowering.fim.plan import ROWS, Home, Option, Refusal
+from macaw.lowering.fim.pointwise import pointwise
+from macaw.lowering.fim.stream import Stream
+from macaw.lowering.fim.unit import CannotError, Part, Traits, check, parted
+from macaw.lowering.fim.ways import streams
+from macaw.lowering.fim.words import Mode, latency
+
+FOLLOWED = 3  # ways of a pair that are followed cycle by cycle, if by the rough count they
+NEAR = 1.05  # take no more than so many times the first one's
+FAR, LARGE = 5, 500_000  # a pair of more cycles, and so many times the best one's, is not followed
+HUGE = 2_000_000  # nor is a pair of more cycles than these, so that a plan is there in seconds
+
+
+def options(
+    tasks: Sequence[Task],
+    config: Configuration,
+    homes: Mapping[str, Home] | None = None,
+    form: int = 0,
+) -> list[Option | Refusal]:
+    """The least option of each island and layout for tasks at one start, or why there is none."""
+    homes = homes or {}
+    for task in tasks:
+        for tensor in task.inputs:
+            if homes.get(tensor.name, ROWS) != ROWS:
+                raise ValueError(f"{tensor.name} lies otherwise than row by row")
+    found: list[Option | Refusal] = []
+    tasks = tuple(tasks)
+    if len(tasks) == 1 and tasks[0].kind in (GATHER, SCATTER):
+        return [_host(tasks, config, form)]
+    alone = len(tasks) == 1 and tasks[0].kind == POINTWISE
+    layouts = (ELEMENTWISE,) if alone else range(len(ARRANGEMENTS))
+    least = _least_rough(tasks, config, form)
+    for island in range(config["fim.islands"]):
+        for layout in layouts:
+            found.append(_option(tasks, config, island, layout, form, least))
+    return found
+
+
+def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option | Refusal:
+    """Segments from place to place: an island has nothing to compute there."""
+    job = HostJob(tasks[0], form)
+    try:
+        several = copies(job.phases()[0].bring)
+    except LowerError as error:
+        return Refusal(tasks, None, ELEMENTWISE, str(error))
+    cycles = Carrier(config, {}).copies(several, 0)
+    held = held_up(several, config, {})
+    return Option(tasks, None, ELEMENTWISE, cycles, 0, 0, held_bring=held, how=job)
+
+
+def _pointwise(
+    tasks: tuple[Task, ...], config: Configuration, island: int, form: int
+) -> Option | Refusal:
+    job = pointwise(tasks[0], config, island, form)
+    if isinstance(job, str):
+        return Refusal(tasks, island, ELEMENTWISE, job)
+    return option_of(tasks, ELEMENTWISE, job, predicted(job, config))
+
+
+def option_of(
+    tasks: tuple[Task, ...], layout: int, job: Job, cycles: Cycles, buffer: int = 0
+) -> Option:
+    """The option of a job that takes so many cycles."""
+    return Option(
+        tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
+        job.mask, buffer, cycles.held_bring, cycles.held_fetch, cycles.during, job,
+    )  # fmt: skip
+
+
+def _option(
+    tasks: tuple[Task, ...],
+    config: Configuration,
+    island: int,
+    layout: int,
+    form: int,
+    least: int,
+) -> Option | Refusal:
+    if tasks[0].kind == POINTWISE and len(tasks) == 1:
+        return _pointwise(tasks, config, island, form)
+    try:
+        parts = parted(tasks)
+        if len(parts) > 1:
+            job, cycles = pair(parts, config, island, layout, form)
+            return option_of(tasks, layout, job, cycles, job.columns)
+        return _product(tasks, parts[0], config, layout, island, form, least)
+    except CannotError as error:
+        return Refusal(tasks, island, layout, str(error))
+
+
+def _product(
+    tasks: tuple[Task, ...],
+    part: Part,
+    config: Configuration,
+    layout: int,
+    island: int,
+    form: int,
+    least: int,
+) -> Option:
+    check(part, config, island, layout, form)
+    asked = _Asked(part.traits(form), config, island, layout, tasks, part)
+    most = min(HUGE, max(LARGE, FAR * least))
+    found = _least(asked, all(cycles < most for cycles, _, _ in _ranked(asked)[:1]))
+    if found is None:
+        raise CannotError(
+            "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
+        )
+    stream, cycles = found
+    return option_of(tasks, layout, ProductJob(tasks, stream, part.rows), cycles)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A product and functions on an island; tasks of the same traits take the same."""
+
+    traits: Traits
+    config: Configuration
+    island: int
+    layout: int
+    tasks: tuple[Task, ...] = field(compare=False)
+    part: Part = field(compare=False)
+
+
+@lru_cache(maxsize=4096)
+def _ranked(asked: _Asked) -> list[tuple[int, int, Stream]]:
+    """The first ways by the rough count: cycles, a number and the way."""
+    traits, config = asked.traits, asked.config
+    ways = streams(traits.shape, config, asked.island, asked.layout, traits.after)
+    return nsmallest(
+        FOLLOWED,
+        ((sum(rough(way, config, *traits.known)), number, way) for number, way in enumerate(ways)),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _least(asked: _Asked, follow: bool) -> tuple[Stream, Cycles] | None:
+    """The best way, and what it takes; by the rough count if it is not followed."""
+    ranked = _ranked(asked)
+    if not ranked:
+        return None
+    if not follow:
+        cycles = rough(ranked[0][-1], asked.config, *asked.traits.known)
+        return ranked[0][-1], Cycles(*cycles, held_bring=cycles[0], held_fetch=cycles[2])
+    ways = [way for cycles, _, way in ranked if cycles <= ranked[0][0] * NEAR]
+    found = (
+        (way, predicted(ProductJob(asked.tasks, way, asked.part.rows), asked.config))
+        for way in ways
+    )
+    return min(found, key=lambda pair: pair[1].total)
+
+
+def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> int:
+    """The least rough count of all islands and layouts for a product and functions."""
+    try:
+        (part,) = parted(tasks)
+    except (CannotError, ValueError):
+        return 0
+    found = []
+    for island in range(config["fim.islands"]):
+        for layout in range(len(ARRANGEMENTS)):
+            try:
+                check(part, config, island, layout, form)
+            except CannotError:
+                continue
+            asked = _Asked(part.traits(form), config, island, layout, tasks, part)
+            found += [cycles for cycles, _, _ in _ranked(asked)[:1]]
+    return min(found, default=0)
+
+
+def rough(
+    stream: Stream, config: Configuration, known_a: bool, known_b: bool
+) -> tuple[int, int, int]:
+    """About what a stream takes: bring, compute, fetch."""
+    return (
+        _rough_bring(stream, config, known_a, known_b),
+        stream.starts * _rough_compute(stream, config),
+        _rough_fetch(stream, config),
+    )
+
+
+def _times(config: Configuration) -> tuple[int, int, int]:
+    """Of a column on the channel, of a copy's begin and end, and of another row of a bank."""
+    column = int(config["fim.t_ccdl"])
+    copy = int(config["dma.setup"]) + int(config["mem.external_latency"]) + 10
+    row = sum(int(config[f"fim.{name}"]) for name in ("wl", "burst", "t_wr", "t_rp", "t_rcdwr"))
+    return column, copy, row
+
+
+def _rough_bring(stream: Stream, config: Configuration, known_a: bool, known_b: bool) -> int:
+    column, copy, row = _times(config)
+    shape = stream.shape
+    columns = stream.strips * stream.steps
+    found = columns * column + columns * row // COLUMNS + stream.blocks * copy
+    used = min(COLUMNS, stream.steps * stream.wide)
+    copies = 1 if stream.banks == 1 else stream.blocks
+    found += stream.result_row * (copies * copy + stream.banks * stream.blocks * used * column)
+    high, deep, _ = stream.tile
+    if not known_a and (deep > 1 == high == stream.high):
+        found += 0 if shape.k % deep == 0 else copy + shape.m * (stream.steps + 1)
+    elif not known_a:
+        lanes = shape.numbers.lanes // (high * deep)
+        pieces = shape.m * stream.steps
+        found += lanes * (pieces + copy * min(shape.m, stream.steps * high * stream.high))
+    if not known_b:
+        found += stream.across * deep * (copy + stream.steps)
+    return found
+
+
+def _rough_compute(stream: Stream, config: Configuration) -> int:
+    able = abilities(config, stream.island)
+    step = able.divider
+    column, _, _ = _times(config)
+    column = -(-column // step) * step
+    busy, _ = latency(Mode(0, stream.layout, stream.shape.form, True), config, able)
+    tile = 2 * step + (stream.wide - 1) * max(column, busy * step) + column
+    wait = int(config["fim.rl"]) + timings(config)["burst"] + 2 * step
+    tile = max(tile, wait, stream.blocks * column, stream.wide * busy * step)
+    rows = int(config["fim.t_rp"]) + int(config["fim.t_rcdrd"]) + step
+    store = rows + 30 + stream.slices * column
+    item = stream.steps * stream.high * tile + stream.depth * rows + store
+    item += len(stream.after) * stream.slices * 10 * step + rows * (stream.operands > 0)
+    return stream.rounds * stream.items * item
+
+
+def _rough_fetch(stream: Stream, config: Configuration) -> int:
+    column, copy, _ = _times(config)
+    shape, size = stream.shape, stream.shape.numbers.size
+    banks = stream.blocks * stream.banks
+    places = stream.starts * banks * stream.rounds
+    columns = places * stream.items * stream.slices
+    if stream.layout == TENSOR:
+        lines = places * stream.tile[0] * stream.high * stream.wide
+        lines = min(lines, lines * stream.items // stream.banks)
+        pieces = shape.m * stream.across
+        return columns * column + lines * copy + pieces
+    pieces = places * stream.items * (stream.tile[0] if stream.layout == OUTER else stream.high)
+    copies = places * (1 if stream.layout == OUTER else stream.high)
+    length = stream.wide * stream.tile[2] * size
+    found = pieces * -(-length // COLUMN_BYTES) * column + copies * copy * 3 // 2
+    if shape.n * size % COLUMN_BYTES:
+        found += shape.m * (shape.n * size // COLUMN_BYTES + 2)
+    return found

@@ -1,0 +1,188 @@
+"""A producer and a consumer: (A B) C by two blocks of one island (seed 004 ¶48-52, Fig. 2).
+
+The producer pushes a strip of A B, functions included, as soon as it has it; what it pushes are
+tiles as the consumer pulls them, so nothing is stored, fetched or brought in between. The layouts
+whose results are such tiles: dot, a part of a row, and tensor, a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from heapq import nsmallest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, COLUMNS, DOT, TENSOR
+from macaw.isa.fim_islands import geometry
+from macaw.lowering.fim.copies import Router, operand
+from macaw.lowering.fim.job import Cycles, Phase, placed, predicted
+from macaw.lowering.fim.stream import Link, Stream
+from macaw.lowering.fim.unit import CannotError, Part, Traits, check
+from macaw.lowering.fim.ways import streams
+from macaw.lowering.fim.words import LOCK, POINT, PUSH, UNLOCK, Block, Word
+
+_BETWEEN = 1  # the number of the buffer between them; 0 is that of A
+_FOLLOWED = 3
+
+
+@dataclass(frozen=True)
+class PairJob:
+    """Two parts at one start."""
+
+    parts: tuple[Part, Part]
+    producer: Stream
+    consumer: Stream
+
+    @property
+    def island(self) -> int:
+        """Which island."""
+        return self.producer.island
+
+    @property
+    def _bank(self) -> int:
+        """The bank of the buffer between them."""
+        return self.producer.buffer(0) + 1
+
+    @property
+    def columns(self) -> int:
+        """Columns of the buffer between them; those of one push more than are used."""
+        return self.producer.items * self.producer.slices * self.producer.banks
+
+    @property
+    def _size(self) -> int:
+        return self.columns + self.producer.banks
+
+    @property
+    def mask(self) -> int:
+        """The banks in use."""
+        return (1 << self._bank + 1 + self.consumer.banks) - 1
+
+    @property
+    def rows(self) -> int:
+        """Rows of these banks in use."""
+        own = max(self.producer.rows, self.producer.buffer_rows, self.consumer.rows)
+        return max(own, -(-self._size // COLUMNS))
+
+    @property
+    def words(self) -> int:
+        """Words of the program, at most."""
+        return self.producer.most_words + self.consumer.most_words + 8
+
+    def blocks(self, row: int = 0) -> list[Block]:
+        """The producer, which says where the buffer lies, and the consumer."""
+        (first,), (second,) = self.producer.program(row), self.consumer.program(row)
+        low = self.producer.offset(self._bank, row) // COLUMN_BYTES
+        places = (f"{self.producer.address(column):#x}" for column in (low, low + self._size))
+        head = (
+            Word(f"mmr b{_BETWEEN}_low, {next(places)}", POINT, value=_BETWEEN, start=low, end=low),
+            Word(f"mmr b{_BETWEEN}_high, {next(places)}"),
+            Word(f"lock {_BETWEEN}", LOCK, value=_BETWEEN),
+        )
+        # What the consumer pulls ahead and never uses, behind the last strip.
+        tail = (
+            Word(f"push rz, {_BETWEEN}", PUSH, value=_BETWEEN),
+            Word(f"unlock {_BETWEEN}", UNLOCK, value=_BETWEEN),
+        )
+        return [replace(first, items=(*head, *first.items, *tail)), second]
+
+    def phases(self, row: int = 0) -> Iterator[Phase]:
+        """One start."""
+        size = self.producer.shape.numbers.size
+        a, b = self.parts[0].product.inputs
+        c = self.parts[1].product.inputs[1]
+        first, second = Router(self.producer, row), Router(self.consumer, row)
+        bring = (
+            first.bring_b(operand(b, size, "b")),
+            second.bring_b(operand(c, size, "c")),
+            first.bring_a(operand(a, size, "a"), 0),
+        )
+        yield Phase(bring, (second.fetch(self.parts[1].output.name, 0),))
+
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Sides that are known, as tiles."""
+        found, dtype = {}, self.producer.shape.numbers.dtype
+        a, b = (tensor.data for tensor in self.parts[0].product.inputs)
+        c = self.parts[1].product.inputs[1].data
+        if a is not None:
+            found["a.tiles"] = self.producer.placed_a(np.asarray(a, dtype))
+        if b is not None:
+            found["b.tiles"] = placed(self.producer, b, self.parts[0].rows)
+        if c is not None:
+            found["c.tiles"] = placed(self.consumer, c, self.parts[1].rows)
+        return found
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Two parts on an island; parts of the same traits take the same."""
+
+    traits: tuple[Traits, ...]
+    config: Configuration
+    island: int
+    layout: int
+    parts: tuple[Part, Part] = field(compare=False)
+
+
+def pair(
+    parts: Sequence[Part], config: Configuration, island: int, layout: int, form: int
+) -> tuple[PairJob, Cycles]:
+    """The least pair of an island and a layout, and what it takes.
+
+    Raises `CannotError`.
+    """
+    first, second = parts
+    for part in parts:
+        check(part, config, island, layout, form)
+    if layout not in (DOT, TENSOR):
+        name = ARRANGEMENT_NAMES[layout]
+        raise CannotError(f"what {name} yields is no tile of A; what dot and tensor yield is one")
+    traits = tuple(part.traits(form) for part in parts)
+    found = _least(_Asked(traits, config, island, layout, (first, second)))
+    if found is None:
+        raise CannotError("two products and their buffers take more banks, rows or words")
+    job, cycles = found
+    return replace(job, parts=(first, second)), cycles
+
+
+@lru_cache(maxsize=1024)
+def _least(asked: _Asked) -> tuple[PairJob, Cycles] | None:
+    config = asked.config
+    rows, words = geometry(config).rows, config["fim.instructions"]
+    jobs = (job for job in _jobs(asked) if job.rows <= rows and job.words <= words)
+    found = ((job, predicted(job, config)) for job in nsmallest(_FOLLOWED, jobs, key=_rough))
+    return min(found, key=lambda pair: pair[1].total, default=None)
+
+
+def _jobs(asked: _Asked) -> Iterator[PairJob]:
+    (first, second), config = asked.traits, asked.config
+    island, layout = asked.island, asked.layout
+    banks = geometry(config).banks
+    for way in streams(first.shape, config, island, layout):
+        if way.high > 1 or way.blocks > 1 or way.rounds > 1 or way.starts > 1:
+            continue
+        if layout == DOT and way.wide != first.shape.numbers.lanes:
+            continue
+        producer = replace(way, after=first.after, link=Link(pushes=_BETWEEN))
+        left = banks - producer.banks - 2
+        steps = producer.banks * producer.slices
+        shape = replace(second.shape, k=steps * way.tile[1])
+        for other in streams(shape, config, island, layout):
+            if other.high > 1 or other.blocks > 1 or other.starts > 1 or other.banks > left:
+                continue
+            link = Link(producer.buffer(0) + 2, _BETWEEN, fed=True)
+            consumer = replace(other, after=second.after, link=link)
+            yield PairJob(asked.parts, producer, consumer)
+
+
+def _rough(job: PairJob) -> tuple[int, int]:
+    """In which order pairs are followed: the slower block's operations, then what comes in."""
+    producer, consumer = job.producer, job.consumer
+    first = producer.items * (producer.steps * max(25, 2 + 4 * producer.wide) + 60)
+    second = consumer.items * (consumer.steps * max(25, 2 + 4 * consumer.wide) + 90)
+    brought = producer.banks * producer.result_row + consumer.banks * consumer.result_row
+    return max(first, second * consumer.rounds) + 128 * brought, brought

@@ -1,0 +1,124 @@
+"""What can be done how: the options of each task and of tasks that go together, asked once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from macaw.isa.config import Configuration
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.explain import said
+from macaw.lowering.fim.graph import Graph, Task
+from macaw.lowering.fim.plan import Home, Option, Refusal
+
+Unit = tuple[Task, ...]  # tasks of one start, in their order
+Ask = Callable[[Unit, Configuration, Mapping[str, Home]], Sequence[Option | Refusal]]
+LONGEST = 4  # tasks of a unit
+
+
+@dataclass(frozen=True)
+class Placing:
+    """The options of a graph's units, and why others are none.
+
+    `units` are those that have an option, by their first task's output; `levels` the least cycles
+    from the begin of a task to the end of all that follow from it.
+    """
+
+    graph: Graph
+    units: Mapping[str, tuple[Unit, ...]]
+    options: Mapping[Unit, tuple[Option, ...]]
+    refused: Mapping[Unit, tuple[Refusal, ...]]
+    levels: Mapping[str, int]
+
+    def needs(self, unit: Unit) -> frozenset[str]:
+        """The outputs of other tasks that a unit reads."""
+        found = self._needs.get(unit)
+        if found is None:
+            names = {tensor.memory.name for task in unit for tensor in task.inputs}
+            own = {task.output.name for task in unit}
+            found = frozenset(name for name in names - own if name in self.levels)
+            self._needs[unit] = found
+        return found
+
+    @cached_property
+    def _needs(self) -> dict[Unit, frozenset[str]]:
+        """What was found already."""
+        return {}
+
+    def tail(self, unit: Unit) -> int:
+        """The least cycles of what comes after a unit."""
+        return max((self.levels[name] for name in self.readers(unit[-1])), default=0)
+
+    def readers(self, task: Task) -> list[str]:
+        """The outputs of the tasks that read a task's output."""
+        return [other.output.name for other in self._readers[task.output.name]]
+
+    @cached_property
+    def _readers(self) -> dict[str, list[Task]]:
+        """The tasks that read each output."""
+        return _readers(self.graph)
+
+
+def _readers(graph: Graph) -> dict[str, list[Task]]:
+    found: dict[str, list[Task]] = defaultdict(list)
+    for task in graph.tasks:
+        for name in {tensor.memory.name for tensor in task.inputs}:
+            found[name].append(task)
+    return found
+
+
+def placing(graph: Graph, config: Configuration, ask: Ask, together: bool = True) -> Placing:
+    """Ask for the options of all tasks, and of chains of tasks if `together`.
+
+    A chain is tasks of which each is the only reader of the one before, whose output the host does
+    not want. Raises `LowerError` if a task cannot be done at all.
+    """
+    readers = _readers(graph)
+    wanted = {tensor.memory.name for tensor in graph.results}
+    units: dict[str, list[Unit]] = defaultdict(list)
+    options: dict[Unit, tuple[Option, ...]] = {}
+    refused: dict[Unit, tuple[Refusal, ...]] = {}
+    for task in graph.tasks:
+        unit: Unit = (task,)
+        while True:
+            answers = ask(unit, config, {})
+            found = tuple(row for row in answers if isinstance(row, Option))
+            refused[unit] = tuple(row for row in answers if isinstance(row, Refusal))
+            if found:
+                options[unit] = found
+                units[task.output.name].append(unit)
+            last = unit[-1].output.name
+            followers = readers[last]
+            if not together or len(followers) != 1 or last in wanted or len(unit) == LONGEST:
+                break
+            if not found and len(unit) > 1:
+                break
+            unit = (*unit, followers[0])
+    levels = _levels(graph, readers, options, refused)
+    whole = {name: tuple(rows) for name, rows in units.items()}
+    return Placing(graph, whole, options, refused, levels)
+
+
+def _levels(
+    graph: Graph,
+    readers: Mapping[str, list[Task]],
+    options: Mapping[Unit, tuple[Option, ...]],
+    refused: Mapping[Unit, tuple[Refusal, ...]],
+) -> dict[str, int]:
+    ends: dict[str, list[tuple[Unit, int]]] = defaultdict(list)
+    for unit, rows in options.items():
+        for task in unit:
+            ends[task.output.name].append((unit, min(row.total for row in rows)))
+    levels: dict[str, int] = {}
+    for task in reversed(graph.tasks):
+        name = task.output.name
+        if not ends[name]:
+            whys = dict.fromkeys(row.why for row in refused.get((task,), ()))
+            raise LowerError(f"nothing can do {said(task)}", "; ".join(whys))
+        levels[name] = min(
+            cycles + max((levels[x.output.name] for x in readers[unit[-1].output.name]), default=0)
+            for unit, cycles in ends[name]
+        )
+    return levels

@@ -1,0 +1,190 @@
+"""A function number by number on an island (seed 004, Fig. 3E).
+
+A row of memory has columns of the operands, and of the result behind them. Chunks of the tensor,
+which is taken as one run of numbers, go to the same row of all banks, then to the next row: so rows
+open while others take their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import (
+    ARRANGEMENT_NAMES,
+    COLUMN_BYTES,
+    COLUMNS,
+    ELEMENTWISE,
+    FORMATS,
+    FUNCTION_NAMES,
+    FUNCTIONS,
+    GIO,
+)
+from macaw.isa.fim_islands import Geometry, abilities, geometry
+from macaw.lowering.fim.carry import EXTERNAL, ISLAND, LOCAL, Copy, Place
+from macaw.lowering.fim.copies import Route
+from macaw.lowering.fim.graph import Task
+from macaw.lowering.fim.job import Phase
+from macaw.lowering.fim.stream import ROW_BYTES
+from macaw.lowering.fim.words import (
+    ACT,
+    ALONE,
+    COMPUTE,
+    READ,
+    STORE,
+    Block,
+    Item,
+    Mode,
+    Repeat,
+    Word,
+)
+from macaw.lowering.fim.words import size as words_of
+
+
+@dataclass(frozen=True)
+class PointwiseJob:
+    """A function of a tensor, or of two of one shape."""
+
+    task: Task
+    island: int
+    form: int
+    slices: int  # of Rz
+    memory: Geometry
+
+    @cached_property
+    def function(self) -> int:
+        """The function's number."""
+        return FUNCTION_NAMES.index(self.task.function)
+
+    @cached_property
+    def chunk(self) -> int:
+        """Columns of a row of memory for an operand."""
+        return COLUMNS // (len(self.task.inputs) + 1)
+
+    @cached_property
+    def columns(self) -> int:
+        """Columns of the result."""
+        return -(-self.task.output.numbers // FORMATS[self.form].lanes)
+
+    @cached_property
+    def banks(self) -> int:
+        """Banks that have a chunk."""
+        return min(self.memory.banks, -(-self.columns // self.chunk))
+
+    @property
+    def mask(self) -> int:
+        """The banks in use."""
+        return (1 << self.banks) - 1
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows of these banks in use."""
+        return -(-self.columns // (self.chunk * self.banks))
+
+    @property
+    def words(self) -> int:
+        """Words of the program."""
+        return sum(2 + words_of(block.items) for block in self.blocks()) + 1
+
+    def blocks(self, row: int = 0) -> list[Block]:
+        """One block of all banks."""
+        head = (
+            Word(f"mmr op, {FUNCTION_NAMES[self.function]}"),
+            Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}"),
+            Word(f"mmr format, {FORMATS[self.form].name}"),
+            Word("mmr rz_step, 1 # slices of Rz one after the other"),
+        )
+        body = Repeat(self.rows, (Word(f"act {row} + row", ACT), *self._row()), "row")
+        modes = (Mode(self.function, ELEMENTWISE, self.form),)
+        return [Block(tuple(range(self.banks)), (*head, body), modes, row + self.rows - 1)]
+
+    def _row(self) -> Iterator[Item]:
+        """The columns of a row, as many together as Rz holds."""
+        what, result = FUNCTIONS[self.function], self.chunk * len(self.task.inputs)
+        for first in range(0, self.chunk, self.slices):
+            count = min(self.slices, self.chunk - first)
+            for column in range(first, first + count):
+                yield Word(f"rop <- iosa[{column}]", READ)
+                if what.operands == 1:
+                    text = f"{what.symbol}rop" if what.symbol else f"{what.name}(rop)"
+                    yield Word(f"rz <- {text}", ALONE, register=GIO)
+                else:
+                    yield Word(f"rz <- rop {what.symbol} iosa[{self.chunk + column}]", COMPUTE)
+            yield Word("mmr rz_slot, 0")
+            last = result + first + count
+            columns = str(last - 1) if count == 1 else f"{last - count}:{last}"
+            yield Word(f"iosa[{columns}] <- rz", STORE, count)
+            yield Word("mmr rz_slot, 0")
+
+    def phases(self, row: int = 0) -> Iterator[Phase]:
+        """One start."""
+        size = FORMATS[self.form].size
+        bring = []
+        for side, tensor in enumerate(self.task.inputs):
+            place = Place(EXTERNAL, tensor.memory.name, tensor.offset * size)
+            if tensor.data is not None:
+                place = Place(EXTERNAL, f"{'ab'[side]}.tiles")
+            bring.append(self._bring(place, side, row))
+        result = Place(EXTERNAL, self.task.output.name)
+        copies = [
+            Copy(result.at(here), bank, *form, src_stride=pitch, dst_stride=apart)
+            for bank, here, form, pitch, apart in self._chunks(len(self.task.inputs), row)
+        ]
+        yield Phase(tuple(bring), (Route(tuple(copies), {}),))
+
+    def _bring(self, src: Place, side: int, row: int) -> Route:
+        before: tuple[Copy, ...] = ()
+        scratch = {}
+        if src.offset % COLUMN_BYTES:  # a beat from there would lie in two columns
+            there = Place(LOCAL, f"{src.symbol}.{'ab'[side]}")
+            count = self.task.output.numbers * FORMATS[self.form].size
+            before, scratch, src = (Copy(there, src, count),), {there.symbol: count}, there
+        copies = (
+            Copy(bank, src.at(here), *form, dst_stride=pitch, src_stride=apart)
+            for bank, here, form, pitch, apart in self._chunks(side, row)
+        )
+        return Route((*before, *copies), scratch)
+
+    def _chunks(
+        self, side: int, row: int
+    ) -> Iterator[tuple[Place, int, tuple[int, int], int, int]]:
+        """Place in the banks, offset in the tensor, bytes and rows, pitch there and here."""
+        left = self.task.output.numbers * FORMATS[self.form].size
+        chunk, here = self.chunk * COLUMN_BYTES, 0
+        for number in range(self.rows):
+            offset = (row + number) * ROW_BYTES + side * chunk
+            place = Place(ISLAND, offset=offset, island=self.island)
+            whole = min(self.banks, left // chunk)
+            if whole:
+                yield place, here, (chunk, whole), self.memory.bank_bytes, chunk
+                here, left = here + whole * chunk, left - whole * chunk
+            if whole < self.banks and left:
+                yield place.at(whole * self.memory.bank_bytes), here, (left, 1), 0, 0
+                left = 0
+
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Operands that are known."""
+        dtype = FORMATS[self.form].dtype
+        return {
+            f"{'ab'[side]}.tiles": np.asarray(tensor.data, dtype)
+            for side, tensor in enumerate(self.task.inputs)
+            if tensor.data is not None
+        }
+
+
+def pointwise(task: Task, config: Configuration, island: int, form: int) -> PointwiseJob | str:
+    """The job of a function on an island, or why it cannot do it."""
+    able, memory = abilities(config, island), geometry(config)
+    why = able.lacks(FUNCTION_NAMES.index(task.function), ELEMENTWISE, form)
+    if why:
+        return why
+    found = PointwiseJob(task, island, form, able.rz_slices, memory)
+    if found.rows > memory.rows or found.words > config["fim.instructions"]:
+        return "its numbers take more rows (fim.rows) or words (fim.instructions)"
+    return found

@@ -1,0 +1,266 @@
+"""The source of a plan: cp queues copies and starts islands, the islands do the rest.
+
+Copies stand in tables that cp walks; the dma counts its tickets, so cp knows whose inputs are
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from numpy.typing import NDArray
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim import CORE
+from macaw.isa.fim_circuit import FORMATS
+from macaw.isa.fim_islands import island_address
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim import labels as own
+from macaw.lowering.fim.carry import ISLAND, LOCAL, Copy, Place
+from macaw.lowering.fim.copies import Route
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.host import SHARED, ZEROS
+from macaw.lowering.fim.job import Phase, copies
+from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Plan, Step
+from macaw.lowering.fim.words import Block
+from macaw.lowering.listing import Listing
+
+BLOCKS = "blocks"  # and the number of a step: the label of its blocks
+_FEW = 2  # copies that need no loop
+_CODE = 128 << 10  # bytes of local memory for cp's code and stack
+
+
+class RoomError(LowerError):
+    """The words of an island's steps together are too many."""
+
+
+@dataclass(frozen=True)
+class LoweredGraph:
+    """A source and the arrays that stand beside it, by file name."""
+
+    source: str
+    files: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def emit(
+    plan: Plan, graph: Graph, config: Configuration, device: str = "base", name: str = ""
+) -> LoweredGraph:
+    """The program of a plan; `device` is what `.device` says, files begin with `name` and a dot.
+
+    Raises `LowerError` if islands or memory have not the room for all steps.
+    """
+    return Writer(plan, graph, config, device, name).written()
+
+
+class Writer:
+    """A source on its way: a static plan's; others derive from it."""
+
+    def __init__(
+        self, plan: Plan, graph: Graph, config: Configuration, device: str, name: str = ""
+    ) -> None:
+        self.plan, self.graph, self.config, self.device = plan, graph, config, device
+        self.prefix = f"{name}." if name else ""
+        self.numbers = FORMATS[graph.form]
+        self.files: dict[str, NDArray[Any]] = {}
+        self.code: list[str] = []
+        self.tables: list[str] = []
+        self.scratch: dict[str, int] = {}
+        self.tickets = 0
+        self.brought: dict[int, int] = {}  # the last ticket of a step's inputs
+        self.phases: dict[int, list[Phase]] = {}
+        self.labels = self._labels()
+
+    def _labels(self) -> dict[str, str]:
+        """Of tensors that have memory of their own: those that the host sees by their names."""
+        graph = self.graph
+        seen = {tensor.name for tensor in (*graph.inputs, *graph.results)}
+        for name in seen:
+            own.check(name)
+        made = [task.output.name for step in self.plan.steps for task in step.tasks[-1:]]
+        between = [name for name in made if name not in seen]
+        labels = {name: f"t{number}_between" for number, name in enumerate(between)}
+        return {name: name for name in seen} | labels
+
+    def written(self) -> LoweredGraph:
+        """The whole source."""
+        out = Listing()
+        out.comment(self.title())
+        self._tensors(out)
+        self.program()
+        out.block(".core cp\n.macro copies table, count\nla a0, \\table\nli a1, \\count")
+        out.block("copy\\@: dma.copy zero, a0\naddi a0, a0, 24\naddi a1, a1, -1")
+        out.block("bnez a1, copy\\@\n.endm")
+        out.put("", label="_start")
+        out.block("\n".join(self.code))
+        out.block("dma.wait zero\nli a0, 0\nli a7, 93\necall")
+        out.block(".data\n.balign 4")
+        out.comment("destination, source, bytes of a row, rows, strides")
+        out.block("\n".join(self.tables))
+        self._data(out)
+        self.more_data(out)
+        self._islands(out)
+        return LoweredGraph(out.text(), self.files)
+
+    def title(self) -> str:
+        """What the program is, for its first lines."""
+        count = len(self.plan.steps)
+        return (
+            f"Tasks of a graph on the islands of {self.device}, by a plan of"
+            f" {count} step{'s' * (count != 1)}, {self.plan.makespan} cycles as predicted."
+        )
+
+    def program(self) -> None:
+        """cp's code, from its first word to the end of the last step."""
+        does = {BRING: self.bring, START: self.start, FETCH: self.fetch, HOST: self.host}
+        for action in self.plan.actions:
+            does[action.kind](self.plan.steps[action.step])
+
+    def blocks(self, step: Step) -> list[Block]:
+        """The blocks of a step's island."""
+        found: list[Block] = step.option.how.blocks()
+        return found
+
+    def more_data(self, out: Listing) -> None:
+        """What else stands in cp's memory."""
+
+    def _tensors(self, out: Listing) -> None:
+        out.put(f".device {self.device}")
+        for kind, tensors in ((".input", self.graph.inputs), (".output", self.graph.results)):
+            for tensor in tensors:
+                sizes = ", ".join(map(str, self.graph.shape(tensor)))
+                out.put(f"{kind} {tensor.name}, {self.numbers.dtype}, {sizes}")
+
+    def host(self, step: Step) -> None:
+        """The copies of a step of the host."""
+        self._copies(step, f"h{step.number}", step.option.how.phases()[0].bring)
+
+    def bring(self, step: Step) -> None:
+        """Copies of a step's inputs."""
+        self._copies(step, f"b{step.number}", self._phases(step)[0].bring)
+        self.brought[step.number] = self.tickets
+
+    def start(self, step: Step) -> None:
+        """Start a step's blocks when its inputs are there; if several times, all copies between."""
+        self._start(step)
+        for number, (phase, after) in enumerate(pairwise(self._phases(step))):
+            self._copies(step, f"f{step.number}_{number}", phase.fetch)
+            self._copies(step, f"b{step.number}_{number + 1}", after.bring)
+            self.brought[step.number] = self.tickets
+            self._start(step)
+
+    def fetch(self, step: Step) -> None:
+        """Copies of a step's results."""
+        self._copies(step, f"f{step.number}", self._phases(step)[-1].fetch)
+
+    def _phases(self, step: Step) -> list[Phase]:
+        if step.number not in self.phases:
+            self.phases[step.number] = list(step.option.how.phases())
+        return self.phases[step.number]
+
+    def wait_for_inputs(self, step: Step) -> None:
+        """Wait for the last copy of a step's inputs."""
+        self.code += [f"li a0, {self.brought[step.number]}", "dma.wait a0"]
+
+    def _start(self, step: Step) -> None:
+        island = step.option.island
+        assert island is not None
+        self.wait_for_inputs(step)
+        self.code += [
+            f"li a0, {CORE.number + island} # island {island}",
+            f"la a1, {BLOCKS}{step.number}",
+            "core.start a0, a1",
+        ]
+
+    # --- copies ---
+
+    def _copies(self, step: Step, name: str, routes: Sequence[Route]) -> None:
+        """Queue copies, and write their table."""
+        several = copies(tuple(routes))
+        if not several:
+            return
+        for route in routes:
+            for symbol, size in route.scratch.items():
+                label = self.scratch_label(step, symbol)
+                self.scratch[label] = max(size, self.scratch.get(label, 0))
+        self.tables.append(f"{name}:")
+        self.tables += [self._words(step, copy) for copy in several]
+        self.tickets += len(several)
+        if len(several) <= _FEW:
+            for number in range(len(several)):
+                self.code += [f"la a0, {name} + {24 * number}", "dma.copy zero, a0"]
+        else:
+            self.code.append(f"copies {name}, {len(several)}")
+
+    def _words(self, step: Step, copy: Copy) -> str:
+        dst, src = (self._place(step, place) for place in (copy.dst, copy.src))
+        return f".word {dst}, {src}, " + ", ".join(map(str, copy.words()))
+
+    def _place(self, step: Step, place: Place) -> str:
+        if place.memory == ISLAND:
+            return f"{island_address(place.island) + place.offset:#x}"
+        if place.memory == LOCAL:
+            name = self.scratch_label(step, place.symbol)
+        else:
+            name = self.labels.get(place.symbol) or self._file(step, place.symbol)
+        return f"{name} + {place.offset}" if place.offset else name
+
+    def scratch_label(self, step: Step, symbol: str) -> str:
+        """Where copies of a step go through in local memory."""
+        if symbol in (SHARED, ZEROS):
+            return symbol
+        return f"s{step.number}_{symbol.replace('.', '_')}"
+
+    @staticmethod
+    def _file(step: Step, symbol: str) -> str:
+        return f"c{step.number}_{symbol.partition('.')[0]}"
+
+    def _data(self, out: Listing) -> None:
+        """Constants, tensors between steps, and local memory that copies go through."""
+        self._check_scratch()
+        for step in self.plan.steps:
+            for symbol, array in step.option.how.files().items():
+                name = self._file(step, symbol)
+                file = f"{self.prefix}{name}.npy"
+                self.files[file] = array
+                out.block(f'.balign 64\n{name}: .npy "{file}"')
+        for name, label in self.labels.items():
+            if label != name:
+                size = self.graph.tensors[name].numbers * self.numbers.size
+                out.block(f".balign 64\n{label}: .skip {size} # {name}")
+        if self.scratch:
+            out.block(".section .data.cp")
+            for name, size in self.scratch.items():
+                out.block(f".balign 64\n{name}: .skip {size}")
+
+    def _check_scratch(self) -> None:
+        needed, most = sum(self.scratch.values()) + _CODE, self.config["mem.local_bytes"]
+        if needed > most:
+            raise LowerError(
+                f"copies go through {needed} bytes of cp's local memory, mem.local_bytes is {most}"
+            )
+
+    def _islands(self, out: Listing) -> None:
+        for island in range(self.config["fim.islands"]):
+            steps = [step for step in self.plan.steps if step.option.island == island]
+            if not steps:
+                continue
+            self._check_words(island, steps)
+            out.put(f".core fim, island={island}")
+            for place, step in enumerate(steps):
+                if place:
+                    out.put("endall")
+                label = f"{BLOCKS}{step.number}"
+                for block in self.blocks(step):
+                    out.block("\n".join(block.lines(label)))
+                    label = ""
+
+    def _check_words(self, island: int, steps: Sequence[Step]) -> None:
+        words, most = sum(step.option.how.words for step in steps), self.config["fim.instructions"]
+        if words > most:
+            raise RoomError(
+                f"the {len(steps)} steps of island {island} have {words} words,"
+                f" fim.instructions is {most}"
+            )

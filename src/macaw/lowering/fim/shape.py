@@ -1,0 +1,34 @@
+"""A product's shape, and whether an island can multiply so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import FORMATS, MUL, NumberFormat
+from macaw.isa.fim_islands import abilities
+from macaw.lowering.errors import LowerError
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A product C (m, n) = A (m, k) · B (k, n) in a number format of `macaw.isa.fim_circuit`."""
+
+    m: int
+    k: int
+    n: int
+    form: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.m, self.k, self.n) < 1:
+            raise LowerError(f"a product of {self.m} x {self.k} x {self.n}: sides are 1 at least")
+
+    @property
+    def numbers(self) -> NumberFormat:
+        """The number format."""
+        return FORMATS[self.form]
+
+
+def lacks(shape: Shape, config: Configuration, island: int, layout: int) -> str:
+    """Why an island cannot multiply in a layout; empty if it can."""
+    return abilities(config, island).lacks(MUL, layout, shape.form)

@@ -1,0 +1,162 @@
+"""The words of a stream's blocks, in their order (`macaw.lowering.fim.stream` says how it lies)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from macaw.isa.fim_circuit import (
+    ARRANGEMENT_NAMES,
+    COLUMN_BYTES,
+    COLUMNS,
+    ELEMENTWISE,
+    FUNCTION_NAMES,
+    FUNCTIONS,
+    GIO,
+    MUL,
+    OUTER,
+    SLOTS,
+)
+from macaw.lowering.fim.words import (
+    ACT,
+    ALONE,
+    COMPUTE,
+    FROM_RZ,
+    LOCK,
+    MOVE,
+    POINT,
+    PULL,
+    PUSH,
+    STORE,
+    UNLOCK,
+    Item,
+    Repeat,
+    Word,
+)
+
+if TYPE_CHECKING:
+    from macaw.lowering.fim.stream import Stream
+
+
+def block_items(stream: Stream, block: int, row: int) -> Iterator[Item]:
+    """What a block of the stream does; `row` is the first row of the banks that it may use."""
+    yield from _setup(stream, block, row)
+    yield from _rounds(stream, block, row)
+
+
+def _setup(stream: Stream, block: int, row: int) -> Iterator[Item]:
+    yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
+    yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[stream.layout]}")
+    yield Word(f"mmr format, {stream.shape.numbers.name}")
+    yield Word("mmr rz_step, 1 # slices of Rz one after the other")
+    if stream.link.fed:
+        return
+    first, number = _first(stream, block, row), stream.link.buffer + block
+    end = first + stream.pulled + 1
+    low, high = (f"{stream.address(column):#x}" for column in (first, end))
+    yield Word(f"mmr b{number}_low, {low}", POINT, value=number, start=first, end=first)
+    yield Word(f"mmr b{number}_high, {high}")
+    text = f"mmr b{number}_end, {high} # the host has filled it"
+    yield Word(text, POINT, value=number, end=end)
+
+
+def _first(stream: Stream, block: int, row: int) -> int:
+    return stream.offset(stream.buffer(block), row) // COLUMN_BYTES
+
+
+def _rounds(stream: Stream, block: int, row: int) -> Iterator[Item]:
+    first = _first(stream, block, row)
+    for number in range(stream.rounds):
+        if number:
+            low, buffer = f"{stream.address(first):#x}", stream.link.buffer + block
+            again = Word(f"mmr b{buffer}_start, {low}", POINT, value=buffer, start=first)
+            yield from _locked(buffer, again) if stream.link.fed else (again,)
+        yield _pull(stream, block)
+        yield Repeat(stream.items, tuple(_item(stream, block, number, row)), "item")
+
+
+def _locked(buffer: int, word: Word) -> Iterator[Item]:
+    """A word that may be done while no other block has a buffer's lock."""
+    yield Word(f"lock {buffer}", LOCK, value=buffer)
+    yield word
+    yield Word(f"unlock {buffer}", UNLOCK, value=buffer)
+
+
+def _pull(stream: Stream, block: int) -> Word:
+    number = stream.link.buffer + block
+    return Word(f"pull gio, {number}, all", PULL, value=number, register=GIO, every=True)
+
+
+def _item(stream: Stream, block: int, number: int, row: int) -> Iterator[Item]:
+    """An item of a round."""
+    slot = 0  # rz_slot
+    first = row + number * stream.depth
+    for deep in range(stream.depth):
+        yield Word(f"act {first + deep}", ACT)
+        for step in range(min(stream.deep, stream.steps - deep * stream.deep)):
+            at = deep * stream.deep + step
+            if at < 2 and stream.steps > 1:
+                yield Word(f"mmr accumulate, {at}")
+            if slot:
+                yield Word("mmr rz_slot, 0")
+            yield from _step(stream, block, step, int(at > 0))
+            slot = _slot(stream, stream.high * stream.wide)
+    if stream.after:
+        yield from _functions(stream, row + stream.operand_row + number)
+        slot = 0
+    if slot:
+        yield Word("mmr rz_slot, 0")
+    if stream.link.pushes is not None:
+        for _ in range(stream.slices):
+            yield Word(f"push rz, {stream.link.pushes}", PUSH, value=stream.link.pushes)
+        if stream.slices % SLOTS:
+            yield Word("mmr rz_slot, 0")
+        return
+    place = f"({number * stream.items} + item) * {stream.slices}"
+    yield Word(f"act {row + stream.result_row} + {place} / {COLUMNS}", ACT)
+    column = f"{place} % {COLUMNS}"
+    columns = column if stream.slices == 1 else f"{column} : {column} + {stream.slices}"
+    yield Word(f"iosa[{columns}] <- rz", STORE, stream.slices)
+    if stream.slices % SLOTS:
+        yield Word("mmr rz_slot, 0")
+
+
+def _functions(stream: Stream, row: int) -> Iterator[Item]:
+    """What an item goes through: a slice of Rz, by Rop, back to the slice."""
+    if stream.operands:
+        yield Word(f"act {row}", ACT)
+    yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}")
+    if stream.steps > 1:
+        yield Word("mmr accumulate, 0")
+    yield Word("mmr rz_step, 0")
+    operand = 0
+    for place, number in enumerate(stream.after):
+        what, mode = FUNCTIONS[number], place + 2
+        yield Word(f"mmr op, {what.name}")
+        for one in range(stream.slices):
+            yield Word(f"mmr rz_slot, {one}")
+            yield Word("rop <- rz", FROM_RZ)
+            if what.operands == 1:
+                text = f"{what.symbol}rop" if what.symbol else f"{what.name}(rop)"
+                yield Word(f"rz <- {text}", ALONE, value=mode, register=GIO)
+                continue
+            column = operand * stream.patterns + one % stream.patterns
+            yield Word(f"rz <- rop {what.symbol} iosa[{column}]", COMPUTE, value=mode)
+        operand += what.operands == 2
+    yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
+    yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[stream.layout]}")
+    yield Word("mmr rz_step, 1")
+    yield Word("mmr rz_slot, 0")
+
+
+def _slot(stream: Stream, operations: int) -> int:
+    return 0 if stream.layout == OUTER else operations % SLOTS
+
+
+def _step(stream: Stream, block: int, step: int, mode: int) -> Iterator[Item]:
+    first = step * stream.wide
+    columns = str(first) if stream.wide == 1 else f"{first}:{first + stream.wide}"
+    for _ in range(stream.high):
+        yield Word("rop <- gio", MOVE, register=GIO)
+        yield _pull(stream, block)
+        yield Word(f"rz <- rop * iosa[{columns}]", COMPUTE, stream.wide, mode)

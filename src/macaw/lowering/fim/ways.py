@@ -1,0 +1,69 @@
+"""The ways in which an island can do a product as a stream: banks, blocks, tiles in Rz, starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import BUFFERS, COLUMNS, DOT, OUTER, SLOTS
+from macaw.isa.fim_islands import abilities, geometry
+from macaw.lowering.fim.shape import Shape, lacks
+from macaw.lowering.fim.stream import Stream, part
+
+_POWERS = tuple(1 << n for n in range(SLOTS.bit_length()))
+
+
+def streams(
+    shape: Shape, config: Configuration, island: int, layout: int, after: tuple[int, ...] = ()
+) -> Iterator[Stream]:
+    """The ways of an island that it has the registers, rows and words for."""
+    if lacks(shape, config, island, layout):
+        return
+    able, memory = abilities(config, island), geometry(config)
+    room = {DOT: SLOTS, OUTER: 1}.get(layout, able.rz_slices)  # tiles of C in Rz
+    words = int(config["fim.instructions"])
+    for high in _POWERS:
+        for wide in _POWERS:
+            if high * wide > room:
+                continue
+            probe = Stream(shape, island, layout, high, wide, 1, 1, 1, memory, after)
+            if probe.operands * probe.patterns > COLUMNS:
+                continue
+            for banks, blocks in _shares(probe, memory.banks):
+                found = _fitting(probe, banks, blocks, words)
+                if found is not None and found.slices <= able.rz_slices:
+                    yield found
+
+
+def _shares(probe: Stream, banks: int) -> Iterator[tuple[int, int]]:
+    """Banks of a block and blocks; no more of either than change something."""
+    columns, rows = part(probe.across, probe.wide), part(probe.strips, probe.high)
+    seen = set()
+    for blocks in range(1, min(BUFFERS, banks // 2, rows) + 1):
+        items = part(rows, blocks)
+        if part(rows, items) < blocks:
+            continue
+        for each in range(1, min(banks // blocks - 1, columns) + 1):
+            rounds = part(columns, each)
+            if (blocks, rounds) not in seen:
+                seen.add((blocks, rounds))
+                yield each, blocks
+
+
+def _fitting(probe: Stream, banks: int, blocks: int, words: int) -> Stream | None:
+    """The stream of so many banks and blocks, in as few starts as fit; None if none does.
+
+    More items of a start take more rows and words, so halves of what is left tell the most.
+    """
+    strips, rows = part(probe.strips, probe.high), probe.memory.rows
+    best, low, high = None, 1, part(strips, blocks)
+    items = high
+    while low <= high:
+        found = replace(probe, banks=banks, blocks=blocks, starts=part(strips, blocks * items))
+        if found.rows <= rows and found.buffer_rows <= rows and found.most_words <= words:
+            best, low = found, items + 1
+        else:
+            high = items - 1
+        items = (low + high) // 2
+    return best

@@ -1,0 +1,392 @@
+"""The words of an island's blocks, and when the blocks end (docs/timing-fim.md).
+
+A block is written as words and repetitions of them; sources and predictions are made of the same
+list. Columns and rows are text for the assembler, for they take no part in the timing; pushed and
+pulled columns do, for their rows open and close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import (
+    ARRANGEMENTS,
+    COLUMNS,
+    FORMATS,
+    FUNCTION_NAMES,
+    GIO,
+    ROP,
+)
+from macaw.isa.fim_islands import Abilities, abilities
+from macaw.lowering.fim.banks import LONG_AGO, Banks
+
+# What a word is, for the timing.
+PLAIN, ACT, READ, STORE, MOVE, FROM_RZ, COMPUTE, ALONE, PULL, PUSH, POINT, LOCK, UNLOCK = range(13)
+_NEVER = 1 << 60
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word: its text, what it is, how often it is done, and what else its time depends on.
+
+    COMPUTE and ALONE, which takes no column: `value` is the number of its `Mode`, `register` what
+    was pulled that it reads. PULL, PUSH, LOCK, UNLOCK: `value` is the buffer's number; `every`: one
+    column for all banks. POINT (a pointer of a buffer moves): start and end go to these columns,
+    -1: where they are.
+    """
+
+    text: str
+    kind: int = PLAIN
+    count: int = 1
+    value: int = 0
+    register: str = ""
+    every: bool = False
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Words that stand in the program several times; `counter` counts up behind each, from 0."""
+
+    count: int
+    body: tuple[Item, ...]
+    counter: str = ""
+
+
+Item = Word | Repeat
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What the ALU does: function, arrangement, format by their numbers, and accumulate."""
+
+    function: int
+    arrangement: int
+    form: int
+    accumulates: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block: its banks and its words without `end`.
+
+    `modes` are those that COMPUTE names, `row` is the row that is open at the end.
+    """
+
+    banks: tuple[int, ...]
+    items: tuple[Item, ...]
+    modes: tuple[Mode, ...]
+    row: int
+
+    def lines(self, label: str = "") -> list[str]:
+        """The source."""
+        head = f"{label}: " if label else ""
+        numbers = ", ".join(map(str, self.banks))
+        if len(self.banks) == self.banks[-1] - self.banks[0] + 1 > 1:
+            numbers = f"{self.banks[0]}-{self.banks[-1]}"
+        return [f"{head}.block banks={numbers}", *_lines(self.items), "end"]
+
+
+def _lines(items: Sequence[Item]) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, Word):
+            yield item.text
+            continue
+        if item.counter:
+            yield f".set {item.counter}, 0"
+        if item.count > 1:
+            yield f".rept {item.count}"
+        yield from _lines(item.body)
+        if item.counter and item.count > 1:
+            yield f".set {item.counter}, {item.counter} + 1"
+        if item.count > 1:
+            yield ".endr"
+
+
+def size(items: Sequence[Item]) -> int:
+    """Words of a program."""
+    return sum(1 if isinstance(item, Word) else item.count * size(item.body) for item in items)
+
+
+def flat(items: Sequence[Item]) -> list[Word]:
+    """The words one after the other."""
+    found: list[Word] = []
+    for item in items:
+        if isinstance(item, Word):
+            found.append(item)
+        else:
+            found += flat(item.body) * item.count
+    return found
+
+
+@dataclass
+class _Buffer:
+    """A buffer's pointers, as columns of the island, and its lock.
+
+    `arrivals`: when the last columns before the end are stored.
+    """
+
+    start: int = 0
+    end: int = 0
+    arrivals: list[int] = field(default_factory=list)
+    owner: _Running | None = None
+
+    def there(self, count: int) -> int:
+        """From when on so many columns lie before the end."""
+        behind = self.end - self.start - count
+        if behind < 0:
+            return _NEVER
+        return 0 if behind >= len(self.arrivals) else self.arrivals[-1 - behind]
+
+
+class _Running:
+    """A block on its way. What the emulator asks of each bank is the same of all of them here."""
+
+    def __init__(self, island: _Island, block: Block, time: int) -> None:
+        self.island, self.block, self.time = island, block, time
+        self.words, self.place = flat(block.items), 0
+        self.latencies = [latency(mode, island.config, island.able) for mode in block.modes]
+        banks = island.banks
+        self.activated = max(banks.activated[bank] for bank in block.banks)
+        self.column = max(banks.columns[bank] for bank in block.banks)
+        self.written = LONG_AGO
+        self.stored = 0  # when all that it has pushed is there
+        self.alu = self.rz = 0
+        self.pulled = {ROP: 0, GIO: 0}
+        self.ended = False
+
+    def go(self, limit: int) -> None:
+        """Do a word, and those behind it that come before `limit`; others see what is pushed."""
+        while True:
+            self.step()
+            if self.ended or self.time >= limit or self.words[self.place - 1].kind == PUSH:
+                return
+
+    def step(self) -> None:
+        """Do a word."""
+        island = self.island
+        step, banks = island.step, island.banks
+        if self.place == len(self.words):
+            self._end()
+            return
+        word = self.words[self.place]
+        kind = word.kind
+        if kind in (COMPUTE, ALONE):
+            self._compute(word)
+        elif kind in (READ, STORE, MOVE, FROM_RZ):
+            self._move(word)
+        elif kind == PULL:
+            if not self._pull(word):
+                return
+        elif kind == ACT:
+            for bank in self.block.banks:
+                banks.written[bank] = max(banks.written[bank], self.written)
+            self.activated = banks.open(self.block.banks, 0, self.time, step)
+            self.time = self.activated + step
+        elif kind == PUSH:
+            if self.time < self.rz:  # it takes the channel then, not before
+                self.time = island.aligned(self.rz)
+                return
+            self._push(word)
+        else:
+            if kind == POINT:
+                self._point(word)
+            elif kind == LOCK and not self._lock(word):
+                return
+            elif kind == UNLOCK:
+                island.buffers[word.value].owner = None
+                self._wake(self.time)
+            self.time += step
+        self.place += 1
+
+    def _wake(self, time: int) -> None:
+        """Let those try again that wait for another block, which does something at a time."""
+        for other in self.island.running:
+            if other.time == _NEVER:
+                other.time = self.island.aligned(time + 1)
+
+    def _lock(self, word: Word) -> bool:
+        buffer = self.island.buffers[word.value]
+        if buffer.owner is not None:
+            self.time = _NEVER
+            return False
+        buffer.owner = self
+        return True
+
+    def _compute(self, word: Word) -> None:
+        island = self.island
+        step = island.step
+        busy, result = self.latencies[word.value]
+        begin = max(self.time, self.pulled.get(word.register, 0), self.alu)
+        period = busy * step
+        if word.kind == COMPUTE:
+            banks = island.banks
+            begin = max(begin, self.activated + banks.t_rcdrd, self.column + banks.t_ccdl)
+            period = max(period, island.ccdl)
+        last = island.aligned(begin) + (word.count - 1) * period
+        if word.kind == COMPUTE:
+            self.column = last
+        self.time, self.alu = last + step, last + busy * step
+        self.rz = max(self.rz, last + result * step)
+
+    def _move(self, word: Word) -> None:
+        """READ a column, STORE columns from Rz, MOVE between registers, FROM_RZ."""
+        island, kind = self.island, word.kind
+        step, banks = island.step, island.banks
+        begin = max(self.time, self.pulled.get(word.register, 0))
+        if kind in (STORE, FROM_RZ):
+            begin = max(begin, self.rz)
+        if kind in (READ, STORE):
+            delay = banks.t_rcdrd if kind == READ else banks.t_rcdwr
+            begin = max(begin, self.activated + delay, self.column + banks.t_ccdl)
+        begin = island.aligned(begin)
+        period = island.ccdl if kind in (READ, STORE) else step
+        last = begin + (word.count - 1) * period
+        self.time = last + step
+        if kind in (READ, STORE):
+            self.column = last
+        if kind == STORE:
+            self.written = last + banks.wl + banks.burst
+
+    def _pull(self, word: Word) -> bool:
+        island, step = self.island, self.island.step
+        buffer = island.buffers[word.value]
+        count = 1 if word.every else len(self.block.banks)
+        there = buffer.there(count)
+        if there > self.time:
+            self.time = there if there == _NEVER else island.aligned(there)
+            return False
+        for _ in range(count):
+            at = island.access(buffer.start, self.time, False)
+            self.time = at + step
+            buffer.start += 1
+            self.pulled[word.register] = max(
+                self.pulled[word.register], island.banks.data(at, False)
+            )
+        self.time = island.aligned(self.time)
+        return True
+
+    def _push(self, word: Word) -> None:
+        island, step = self.island, self.island.step
+        buffer = island.buffers[word.value]
+        begin = time = self.time
+        buffer.arrivals = [arrival for arrival in buffer.arrivals if arrival > begin]
+        for _ in self.block.banks:
+            at = island.access(buffer.end, time, True)
+            time = at + step
+            buffer.end += 1
+            buffer.arrivals.append(island.banks.data(at, True))
+        self.stored = max(self.stored, buffer.arrivals[-1])
+        self.time = island.aligned(time)
+        self._wake(begin)
+
+    def _point(self, word: Word) -> None:
+        island, buffer = self.island, self.island.buffers[word.value]
+        buffer.start = buffer.start if word.start < 0 else word.start
+        if word.end < 0:
+            return
+        ready = max(self.time, self.written, *buffer.arrivals)
+        if word.start < 0:  # the end alone: what the banks have written is stored, too
+            ready = max(ready, *(island.banks.written[bank] for bank in self.block.banks))
+        self.time = island.aligned(ready)
+        buffer.end = word.end
+        buffer.arrivals.clear()
+
+    def _end(self) -> None:
+        banks = self.island.banks
+        last = max(self.time, self.rz, *self.pulled.values(), self.written, self.stored)
+        for bank in self.block.banks:
+            banks.written[bank] = max(banks.written[bank], self.written)
+            last = max(last, banks.written[bank])
+            banks.columns[bank] = max(banks.columns[bank], self.column)
+            banks.rows[bank] = self.block.row
+        self.time, self.ended = self.island.aligned(last), True
+
+
+def latency(mode: Mode, config: Configuration, able: Abilities) -> tuple[int, int]:
+    """Cycles of the circuits from an operation to the next one, and to its result."""
+    work = ARRANGEMENTS[mode.arrangement].work(FORMATS[mode.form].lanes)
+    passes = -(-work.products // able.lanes)
+    more = int(config["fim.alu.add"]) if mode.accumulates else 0
+    function = int(config[f"fim.alu.{FUNCTION_NAMES[mode.function]}"])
+    levels = work.levels * int(config["fim.alu.tree"])
+    return max(passes, more), function + levels + more + passes - 1
+
+
+class _Island:
+    """Blocks that run at once on an island."""
+
+    def __init__(self, config: Configuration, number: int, banks: Banks) -> None:
+        self.config, self.banks = config, banks
+        self.able = abilities(config, number)
+        self.step = self.able.divider
+        self.ccdl = self.aligned(banks.t_ccdl)
+        self.buffers: list[_Buffer] = []
+        self.running: list[_Running] = []
+
+    def aligned(self, time: int) -> int:
+        """The first cycle of the circuits from `time` on."""
+        return -(-time // self.step) * self.step
+
+    def access(self, column: int, time: int, writes: bool) -> int:
+        """A column of the island over the channel; when its command comes."""
+        bank, rest = divmod(column, self.banks.geometry.rows * COLUMNS)
+        return self.banks.access(bank, rest // COLUMNS, time, writes, self.step)
+
+
+LONG = 8 * COLUMNS  # repetitions that are followed one by one
+
+
+def ended(
+    blocks: Sequence[Block], config: Configuration, island: int, banks: Banks, begin: int
+) -> int:
+    """The cycle in which the last of an island's blocks ends; they begin at once at `begin`.
+
+    Of many repetitions a few are followed: behind as many as a row has columns, what is pushed and
+    pulled lies in its rows as before.
+    """
+    counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
+    if len(counts) != 1 or max(counts) <= LONG:
+        return _followed(blocks, config, island, banks, begin)
+    (count,) = counts
+    few = COLUMNS + count % COLUMNS
+    fewer, more = (_repeated(blocks, number) for number in (few, few + COLUMNS))
+    first = _followed(fewer, config, island, deepcopy(banks), begin)
+    turn = _followed(more, config, island, deepcopy(banks), begin) - first
+    return _followed(fewer, config, island, banks, begin + turn * ((count - few) // COLUMNS))
+
+
+def _repeated(blocks: Sequence[Block], count: int) -> list[Block]:
+    """Blocks whose repetitions are so many."""
+    return [
+        replace(
+            block,
+            items=tuple(
+                replace(item, count=count) if isinstance(item, Repeat) else item
+                for item in block.items
+            ),
+        )
+        for block in blocks
+    ]
+
+
+def _followed(
+    blocks: Sequence[Block], config: Configuration, island: int, banks: Banks, begin: int
+) -> int:
+    there = _Island(config, island, banks)
+    there.buffers = [_Buffer() for _ in range(8)]
+    there.running = [_Running(there, block, there.aligned(begin)) for block in blocks]
+    left = list(there.running)
+    while left:
+        now = min(left, key=lambda block: block.time)
+        if now.time >= _NEVER:
+            raise ValueError("blocks wait for one another")
+        limit = min((block.time for block in left if block is not now), default=_NEVER)
+        now.go(limit)
+        if now.ended:
+            left.remove(now)
+    return max(block.time for block in there.running)

@@ -1,0 +1,139 @@
+"""Operations that can be lowered, with their weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.config import Configuration
+from macaw.isa.pe import ACTIVATIONS, OPERAND_DTYPES, SUM_DTYPES
+from macaw.lowering.errors import LowerError
+
+# What the special-function unit does to each result alone.
+FUNCTIONS = tuple(name for name in ACTIVATIONS if name in ("none", "relu"))
+
+
+@dataclass(frozen=True)
+class Types:
+    """Element types of an operation, by NumPy's names."""
+
+    operand: str  # activations and weights
+    sum: str  # accumulators, bias
+    result: str
+
+    @classmethod
+    def of(cls, config: Configuration, requantised: bool) -> Types:
+        """The types on a device; requantised results are operands again."""
+        element = config["pe.element"]
+        operand, total = OPERAND_DTYPES[element], SUM_DTYPES[element]
+        return cls(operand, total, operand if requantised else total)
+
+    @staticmethod
+    def size(dtype: str) -> int:
+        """Bytes of an element."""
+        return int(np.dtype(dtype).itemsize)
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """A matrix product O = f(I · Wᵀ + bias): I is (m, k), weights (n, k), O (m, n).
+
+    Weights stand as `.sparse` takes them, a row an output (the transpose of seed 000's Fig. 6a).
+    A vector is a product with m = 1 whose tensors have one dimension.
+    """
+
+    m: int
+    weights: NDArray[Any]
+    bias: NDArray[Any] | None = None
+    activation: str = "none"
+    shift: int | None = None  # requantise by 2**shift; None: raw sums
+    vector: bool = False
+
+    @cached_property
+    def weights_before(self) -> NDArray[np.int64]:
+        """How many weights of an output that are not zero lie before an input: (n, k + 1)."""
+        before = np.zeros((self.n, self.k + 1), np.int64)
+        np.cumsum(self.weights != 0, axis=1, out=before[:, 1:])
+        return before
+
+    @property
+    def n(self) -> int:
+        """Outputs."""
+        return int(self.weights.shape[0])
+
+    @property
+    def k(self) -> int:
+        """Inputs of an output."""
+        return int(self.weights.shape[1])
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Of activations and results."""
+        if self.vector:
+            return (self.k,), (self.n,)
+        return (self.m, self.k), (self.m, self.n)
+
+    @property
+    def macs(self) -> int:
+        """Products of a dense computation."""
+        return self.m * self.n * self.k
+
+    def describe(self) -> str:
+        """What it is, in words."""
+        what = "a vector" if self.vector else f"{self.m} rows"
+        return f"{what} of {self.k} inputs through {self.n} outputs"
+
+    def types(self, config: Configuration) -> Types:
+        """Element types on a device."""
+        return Types.of(config, self.shift is not None)
+
+    def tensor_bytes(self, config: Configuration) -> int:
+        """Bytes of activations and results in external memory."""
+        types = self.types(config)
+        sizes = (types.size(types.operand), types.size(types.result))
+        return sum(math.prod(shape) * size for shape, size in zip(self.shapes, sizes, strict=True))
+
+    def checked(self, config: Configuration) -> Product:
+        """The same with weights and bias of the device's types. Raises `LowerError`."""
+        types = self.types(config)
+        if self.weights.ndim != 2 or not self.weights.size:
+            raise LowerError(
+                f"the weights have the shape {self.weights.shape}", "a matrix (outputs, inputs)"
+            )
+        if self.m < 1:
+            raise LowerError(f"m is {self.m}, at least 1 row of activations is needed")
+        if self.activation not in FUNCTIONS:
+            raise LowerError(
+                f"no activation '{self.activation}'", "there are " + ", ".join(FUNCTIONS)
+            )
+        if self.shift is not None and not 0 <= self.shift <= 63:
+            raise LowerError(f"a shift of {self.shift} is out of range, 0 to 63")
+        bias = None
+        if self.bias is not None:
+            if self.bias.shape != (self.n,):
+                raise LowerError(
+                    f"the bias has the shape {self.bias.shape}, there are {self.n} outputs"
+                )
+            bias = exactly(self.bias, types.sum, "the bias")
+        weights = exactly(self.weights, types.operand, "the weights")
+        return Product(self.m, weights, bias, self.activation, self.shift, self.vector)
+
+
+def exactly(array: NDArray[Any], dtype: str, what: str) -> NDArray[Any]:
+    """`array` as `dtype`, little-endian; its integers must fit. Raises `LowerError`."""
+    wanted = np.dtype(dtype).newbyteorder("<")
+    if array.dtype.kind not in "biuf":
+        raise LowerError(f"{what} hold {array.dtype}, which is no number")
+    if wanted.kind == "i":
+        limits = np.iinfo(wanted)
+        if array.dtype.kind == "f" or array.min() < limits.min or array.max() > limits.max:
+            raise LowerError(
+                f"{what} hold {array.dtype}, not all of which are {dtype}",
+                f"the device computes in {dtype} (pe.element)",
+            )
+    return np.ascontiguousarray(array).astype(wanted)

@@ -1,0 +1,220 @@
+"""The command processor's part of a lowered product: a loop that loads, swaps and dispatches.
+
+While the array computes iteration i from one half of the units, the dma brings the results of
+i - 1 out of the other half and the data of i + 1 into it (seed 000 ¶146). What cp has to know of a
+half stands in a frame of words, one for ping and one for pong (src/macaw/lowering/transfers.py).
+"""
+
+from __future__ import annotations
+
+from macaw.isa import registry
+from macaw.isa.pe import PACKET, SEGMENT
+from macaw.lowering.listing import Listing
+from macaw.lowering.operation import Types
+from macaw.lowering.plan import Plan
+from macaw.lowering.processor_load import INDEX, write_load
+from macaw.lowering.transfers import PONG, UNIT, padding, results_out
+
+_NAMES = {"M": "rows of activations", "N": "outputs", "K": "inputs"}
+_FRAME = ("LIST", "STORE", "PLACE", "HALF", "X", "W", "START", "SUMS_AWAY", "Y", "CARRY", "GATHER")
+
+
+def write_processor(out: Listing, plan: Plan) -> None:
+    """The code of the part `.core cp`."""
+    out.title("the command processor")
+    out.put(".core cp")
+    _constants(out, plan)
+    _loop(out, plan)
+    _step(out, plan)
+    write_load(out, plan)
+    _store(out, plan)
+
+
+def _constants(out: Listing, plan: Plan) -> None:
+    mask = (1 << plan.partition.rows) - 1
+    first = registry.core("pe").number
+    length = SEGMENT.offsets["length"]
+    out.put(f".equ ROWS, {plan.partition.rows}")
+    out.put(f".equ ALL_ROWS, {mask:#x}", "units and rows, a bit each")
+    out.put(f".equ ALL_CORES, {mask:#x} << {first}", f"rows are cores {first} and on")
+    out.put(f".equ UNIT, {UNIT:#x}", "from a unit to the next")
+    out.put(f".equ PONG, {PONG:#x}", "from a unit's half 0 to its half 1")
+    out.put(f".equ STEPS, {plan.steps}", "iterations")
+    for dim, what in _NAMES.items():
+        out.put(f".equ TILES_{dim}, {plan.count(dim)}", f"tiles of {what} in a cluster's part")
+        out.put(f".equ TILE_{dim}, {plan.tile.length(dim)}", f"{what} of a tile")
+        last = plan.partition.length(dim) - plan.tile.length(dim)
+        out.put(f".equ LAST_{dim}, {last}", "where the last tile begins in its part")
+    for name, value in plan.constants.items():
+        out.put(f".equ {name}, {value}")
+    out.put(f".equ X_SIZE, {Types.size(plan.types.operand)}", "bytes of an activation")
+    out.put(f".equ Y_SIZE, {Types.size(plan.types.result)}", "bytes of a result")
+    for name, pitch in plan.pitches.items():
+        out.put(f".equ {name}, {pitch} * {name[0]}_SIZE")
+    out.put(f".equ SUMS, {plan.partial_bytes}", "bytes of a row's raw sums of an iteration")
+    where = PACKET.size + plan.weight_segment * SEGMENT.size + length
+    out.put(f".equ WEIGHT_BYTES, {where}", "in a product's packet: how many bytes of weights")
+    out.comment("Words of a frame; words of a transfer.")
+    for place, name in enumerate(_FRAME):
+        out.put(f".equ {name}, {4 * place}")
+    for place, name in enumerate(("DST", "SRC", "BYTES", "", "", "", "BASE", "NEXT")):
+        if name:
+            out.put(f".equ {name}, {4 * place}")
+    out.comment("What an iteration leaves behind (word STORE).")
+    for place, name in enumerate(("NOTHING", "PARTIAL", "RESULTS")):
+        out.put(f".equ {name}, {place}")
+
+
+def _loop(out: Listing, plan: Plan) -> None:
+    out.comment()
+    out.block(
+        f"""
+_start: la a0, fill_ping # packets and sequences to both halves of all units
+        dma.copy s10, a0 # the ticket; load writes into ping's packets
+        la a0, fill_pong
+        dma.copy zero, a0
+        li s0, ALL_ROWS
+        li s1, ALL_CORES
+        li s2, 0 # m, n and k of the iteration that is loaded
+        li s3, 0
+        li s4, 0
+        li s5, STEPS # iterations that are left to dispatch
+        la s8, ping # the frame of the half that loads
+        la s9, pong # the frame of the half that feeds
+        {_pad(plan) if plan.pads else ""}
+        call load
+        dma.wait zero
+        mem.swap s0
+        la a1, setup
+        dispatch s0, a1
+next:   mv t0, s8
+        mv s8, s9
+        mv s9, t0
+        lw a1, LIST(s9)
+        dispatch s0, a1 # iteration i computes
+        call store # i - 1 goes out
+        addi s5, s5, -1
+        beqz s5, done
+        call step
+        call load # i + 1 comes in
+done:   core.wait s1
+        dma.wait zero
+        """
+    )
+    if plan.carries:
+        _join(out, "PARTIAL", "CARRY", "partial sums for the next iteration, from half to half")
+    if plan.joins_rows:
+        _join(out, "RESULTS", "GATHER", "the raw sums of all rows to row 0, which adds them")
+        out.block(
+            """
+        la a1, merge
+        li t0, 1
+        dispatch t0, a1
+        core.wait s1
+not_RESULTS:
+            """
+        )
+    out.block(
+        """
+        mem.swap s0
+        bnez s5, next
+        mv s8, s9
+        call store # of the last iteration
+        dma.wait zero
+        li a0, 0
+        li a7, 93
+        ecall
+        """
+    )
+
+
+def _pad(plan: Plan) -> str:
+    count = len(padding(plan))
+    if count == 1:
+        return "la a0, pad # x into its frame of zeros\ndma.copy zero, a0"
+    return f"""
+        la a0, pad # x into its frame of zeros, channel by channel
+        li a1, {count}
+1:      dma.copy zero, a0
+        addi a0, a0, BASE # they have no base
+        addi a1, a1, -1
+        bnez a1, 1b
+        """
+
+
+def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
+    """A transfer from unit to unit before the halves swap, if the iteration leaves `store`."""
+    out.block(
+        f"""
+        lw t0, STORE(s9) # {comment}
+        li t1, {store}
+        bne t0, t1, not_{store}
+        lw t0, {transfer}(s9)
+        dma.copy zero, t0
+        dma.wait zero
+        """
+    )
+    if store == "PARTIAL":
+        out.block("not_PARTIAL:")
+
+
+def _step(out: Listing, plan: Plan) -> None:
+    outer, middle, inner = plan.mapping.order
+    out.comment()
+    loops = ", ".join(plan.mapping.order).lower()
+    out.comment(f"The next tile: {plan.mapping.name} stationary, loops {loops} (seed 000 Fig. 7).")
+    out.block(
+        f"""
+step:   addi {INDEX[inner]}, {INDEX[inner]}, 1
+        li t0, TILES_{inner}
+        blt {INDEX[inner]}, t0, 1f
+        li {INDEX[inner]}, 0
+        addi {INDEX[middle]}, {INDEX[middle]}, 1
+        li t0, TILES_{middle}
+        blt {INDEX[middle]}, t0, 1f
+        li {INDEX[middle]}, 0
+        addi {INDEX[outer]}, {INDEX[outer]}, 1
+1:      ret
+        """
+    )
+
+
+def _store(out: Listing, plan: Plan) -> None:
+    """Take out what an iteration has left."""
+    out.comment()
+    out.comment("Take out what the iteration of frame s8 has left.")
+    out.block(
+        """
+store:  lw t0, STORE(s8)
+        lw a2, PLACE(s8)
+        li t1, RESULTS
+        beq t0, t1, 2f
+        """
+    )
+    back = plan.returns and not plan.carries
+    if back:
+        out.block(
+            """
+        li t1, PARTIAL
+        bne t0, t1, 1f
+        lw a0, SUMS_AWAY(s8)
+        li a1, 1
+        j 3f
+1:
+            """
+        )
+    out.block(
+        f"""
+        ret
+2:      lw a0, Y(s8)
+        li a1, {len(results_out(plan))}
+3:      lw t0, BASE(a0)
+        add t0, t0, a2
+        sw t0, DST(a0)
+        dma.copy zero, a0
+        addi a0, a0, NEXT
+        addi a1, a1, -1
+        bnez a1, 3b
+        ret
+        """
+    )

@@ -1,0 +1,226 @@
+"""What the command processor does to load an iteration: where its tile lies, and the transfers."""
+
+from __future__ import annotations
+
+from macaw.lowering.listing import Listing
+from macaw.lowering.mapping import WEIGHT
+from macaw.lowering.plan import Plan
+from macaw.lowering.rows import has_again, list_names
+from macaw.lowering.transfers import activations_in, sums_in, weights_in
+
+INDEX = {"M": "s2", "N": "s3", "K": "s4"}  # the loop counters
+START = {"M": "t3", "N": "t4", "K": "t5"}  # where a tile begins in its part
+
+
+def write_load(out: Listing, plan: Plan) -> None:
+    """The subroutine `load`."""
+    out.comment()
+    out.comment("Bring the data of iteration (m, n, k) to the half of frame s8.")
+    out.comment("s11: its list; s7: how much of the list's beginning is left out.")
+    out.put("", label="load")
+    if plan.columns:
+        _image_start(out, plan)
+    for dim in "NK" if plan.columns else "MNK":
+        _tile_start(out, plan.count(dim), dim, INDEX[dim], START[dim])
+    _choose_list(out, plan)
+    _place_of_outputs(out, plan)
+    if plan.begins:
+        _load_sums(out, plan)
+    _load_activations(out, plan)
+    _load_weights(out, plan)
+    out.block(
+        """
+        add s11, s11, s7
+        sw s11, LIST(s8)
+        ret
+        """
+    )
+
+
+def _image_start(out: Listing, plan: Plan) -> None:
+    """Where a tile of an image begins: its row in t3, its column in s6."""
+    if plan.columns == 1:
+        _tile_start(out, plan.count("M"), "M", "s2", "t3")
+        out.put("li s6, 0", "a tile has all columns")
+        return
+    out.block(
+        """
+        li t0, COLUMNS # tiles side by side
+        divu t1, s2, t0
+        remu t2, s2, t0
+        """
+    )
+    _tile_start(out, 2, "M", "t1", "t3")
+    _tile_start(out, 2, "X", "t2", "s6")
+
+
+def _tile_start(out: Listing, count: int, dim: str, index: str, register: str) -> None:
+    if count == 1:
+        out.put(f"li {register}, 0", f"there is one tile in {dim}")
+        return
+    out.block(
+        f"""
+        li t0, TILE_{dim}
+        mul {register}, {index}, t0
+        li t0, LAST_{dim} # the last tile begins earlier rather than being shorter
+        ble {register}, t0, 1f
+        mv {register}, t0
+1:
+        """
+    )
+
+
+def _choose_list(out: Listing, plan: Plan) -> None:
+    more, last = list_names(plan)
+    out.block(f"la s11, {more}\nli a6, {'PARTIAL' if plan.returns else 'NOTHING'}\nli s7, 0")
+    out.block("li t0, TILES_K - 1\nbne s4, t0, 1f")
+    if more != last:
+        out.block(f"la s11, {last}")
+    out.block("li a6, RESULTS\n1: sw a6, STORE(s8)")
+    if has_again(plan):
+        index = INDEX["N" if plan.holds else "K"]
+        kept = "the PEs have the activations" if plan.holds else "the accumulators hold sums"
+        out.block(f"beqz {index}, 2f # {kept}\nli s7, {last}_again - {last}\n2:")
+
+
+def _place_of_outputs(out: Listing, plan: Plan) -> None:
+    """What `store` adds to the outputs' places for index 0."""
+    out.block(
+        f"""
+        li t0, Y_ROW
+        mul a5, {START["M"]}, t0
+        li t0, Y_DEPTH
+        mul t0, {START["N"]}, t0
+        add a5, a5, t0
+        """
+    )
+    if plan.columns > 1:
+        out.block("li t0, Y_COLUMN\nmul t0, s6, t0\nadd a5, a5, t0")
+    if plan.returns and not plan.carries:
+        out.block(
+            f"""
+        li t0, RESULTS
+        beq a6, t0, 3f
+        li a5, SUMS * ROWS
+        mul a5, a5, {INDEX[plan.mapping.inner]}
+3:
+            """
+        )
+    out.put("sw a5, PLACE(s8)")
+
+
+def _load_sums(out: Listing, plan: Plan) -> None:
+    """Bring what sums begin with: a bias at k = 0, partial sums afterwards."""
+    away = plan.returns and not plan.carries
+    out.block(f"bnez s4, {'4f' if away else '6f'}")
+    if plan.columns:
+        out.block("li a2, BIAS\nmul a2, a2, s3")
+    else:
+        out.block("la t0, start_sums")
+    if plan.product.bias is not None and not plan.columns:
+        out.block("li t1, SUMS * ROWS\nmul t1, t1, s3\nadd t0, t0, t1")
+    if away:
+        out.block(
+            f"""
+        j 5f
+4:      la t0, partial_sums # what an iteration before has left there
+        li t1, SUMS * ROWS
+        mul t1, t1, {INDEX[plan.mapping.inner]}
+        add t0, t0, t1
+            """
+        )
+    if plan.columns:
+        _move_in(out, "START", len(sums_in(plan)), "7")
+    else:
+        out.block(f"{'5:' if away else ''} lw a0, START(s8)\nsw t0, SRC(a0)\ndma.copy zero, a0")
+    if not away:
+        out.block("6:")
+
+
+def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
+    """Start the transfers of a frame from their places for index 0 plus a2."""
+    out.block(
+        f"""
+        lw a0, {transfers}(s8)
+        li a1, {count}
+{label}: lw t0, BASE(a0)
+        add t0, t0, a2
+        sw t0, SRC(a0)
+        dma.copy zero, a0
+        addi a0, a0, NEXT
+        addi a1, a1, -1
+        bnez a1, {label}b
+        """
+    )
+
+
+def _load_activations(out: Listing, plan: Plan) -> None:
+    if plan.holds:
+        out.block("bnez s3, 8f # they stay in the PEs for all n")
+    out.block(
+        f"""
+        li t0, X_ROW
+        mul a2, {START["M"]}, t0
+        li t0, X_DEPTH
+        mul t0, {START[plan.depth]}, t0
+        add a2, a2, t0
+        """
+    )
+    if plan.columns > 1:
+        out.block("li t0, X_COLUMN\nmul t0, s6, t0\nadd a2, a2, t0")
+    _move_in(out, "X", len(activations_in(plan)), "7")
+    if plan.holds:
+        out.block("8:")
+
+
+def _load_weights(out: Listing, plan: Plan) -> None:
+    transfers = len(weights_in(plan))
+    kept = plan.mapping is WEIGHT and plan.count("M") > 2
+    if kept:
+        out.block("li t0, 2 # each half keeps its weights for all m\nbge s2, t0, 9f")
+    out.block(
+        f"""
+        li t0, TILES_K # the tile's place in the table of weights
+        mul t0, t0, s3
+        add t0, t0, s4
+        li t1, {8 * transfers}
+        mul t0, t0, t1
+        la a3, weight_table
+        add a3, a3, t0
+        lw a0, W(s8)
+        lw a4, HALF(s8) # the list in the unit of row 0
+        add a4, a4, s11
+        li a5, UNIT
+        li a1, {transfers}
+        dma.wait s10 # the packets have come
+7:      lw t0, 0(a3)
+        sw t0, SRC(a0)
+        lw t1, 4(a3)
+        sw t1, BYTES(a0)
+        dma.copy zero, a0
+        li a6, {plan.partition.rows // transfers} # rows that these weights are for
+8:
+        """
+    )
+    _more, last = list_names(plan)
+    for group in range(plan.products):
+        out.block(
+            f"""
+        li t6, {last}_product{group} - {last} + WEIGHT_BYTES
+        add t6, t6, a4
+        sw t1, 0(t6)
+            """
+        )
+    out.block(
+        """
+        add a4, a4, a5
+        addi a6, a6, -1
+        bnez a6, 8b
+        addi a0, a0, NEXT
+        addi a3, a3, 8
+        addi a1, a1, -1
+        bnez a1, 7b
+        """
+    )
+    if kept:
+        out.block("9:")

@@ -1,0 +1,115 @@
+"""A plan as a program: the source, and the .npy files that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import macaw.lowering.conv_rows  # noqa: F401 - it registers the rows and transfers of an ImagePlan
+from macaw.isa.config import load, presets
+from macaw.lowering.conv import ImagePlan
+from macaw.lowering.listing import Listing
+from macaw.lowering.plan import Plan
+from macaw.lowering.processor import write_processor
+from macaw.lowering.rows import write_rows
+from macaw.lowering.transfers import write_transfers
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """A source and its files, by name beside it."""
+
+    source: str
+    files: dict[str, NDArray[Any]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
+    """The program of a plan: source NAME.s, weights NAME.w.npy, bias NAME.bias.npy.
+
+    A device that is no preset goes beside it, NAME.device.toml.
+    """
+    out = Listing()
+    files: dict[str, NDArray[Any]] = {}
+    texts: dict[str, str] = {}
+    _head(out, plan, name, reasons)
+    device = plan.config.name
+    if device not in presets() or load(device) != plan.config:
+        device = f'"{name}.device.toml"'
+        texts[device.strip('"')] = plan.config.to_toml()
+    out.put(f".device {device}")
+    x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
+    out.put(f".input x, {plan.types.operand}, {x_shape}")
+    out.put(f".output y, {plan.types.result}, {y_shape}")
+    out.title("external memory")
+    rounds = plan.weight_rounds
+    files[f"{name}.w.npy"] = rounds.reshape(-1, rounds.shape[-1])
+    slots, what = rounds.shape[3], "a round a tile, in the order of loading"
+    statement = f'.sparse "{name}.w.npy", clusters={slots // plan.pes}, pes={plan.pes}'
+    if plan.dense:
+        files[f"{name}.w.npy"] = rounds.reshape(-1, slots, rounds.shape[-1])
+        statement = f'.npy "{name}.w.npy"'
+    out.put(statement, what, label="w")
+    if plan.product.bias is not None:
+        start = plan.start_sums()
+        files[f"{name}.bias.npy"] = start
+        out.put(
+            f'.npy "{name}.bias.npy"', "what sums begin with, by (n tile, row)", label="start_sums"
+        )
+    if plan.pads or plan.returns:
+        out.put(".bss")
+        out.put(".balign 32")
+    if plan.pads:
+        assert isinstance(plan, ImagePlan)
+        sides = (*plan.product.padded, plan.product.channels)
+        sides = sides if plan.product.layout == "hwc" else sides[::-1]
+        shape = ", ".join(map(str, sides))
+        out.put(f".array {plan.types.operand}, {shape}", "x in a frame of zeros", label="padded")
+    if plan.returns:
+        shape = f"{plan.partition.rows}, {plan.partial_bytes // plan.sum_size}"
+        if plan.product.bias is None:
+            out.put(f".array {plan.types.sum}, {shape}", "zeros", label="start_sums")
+        if not plan.carries:
+            count = plan.count(plan.mapping.inner)
+            out.put(
+                f".array {plan.types.sum}, {count}, {shape}",
+                "raw sums of the tiles of a group",
+                label="partial_sums",
+            )
+    write_rows(out, plan)
+    write_processor(out, plan)
+    write_transfers(out, plan)
+    return Lowered(out.text(), files, texts)
+
+
+def _head(out: Listing, plan: Plan, name: str, reasons: Sequence[str]) -> None:
+    product, part = plan.product, plan.partition
+    nonzero = int(np.count_nonzero(product.weights))
+    out.extend(
+        [
+            f"{name}.s - {product.describe()};",
+            f"{nonzero} weights that are not zero. Written by macaw lower.",
+            "",
+            *(reasons or [f"{plan.mapping.name} stationary, split {part.split}."]),
+            "",
+            f"Rows of the array divide {part.dims[0]}, clusters {part.dims[1]}. What each gets:",
+        ]
+    )
+    for p in range(part.rows):
+        for q in range(part.clusters):
+            out.comment(f"row {p}, cluster {q}: {_slices(plan, p, q)}")
+
+
+def _slices(plan: Plan, p: int, q: int) -> str:
+    """What a cluster computes, in the notation of seed 000 Fig. 9; of an image its outputs."""
+    m, n, k = (plan.part(dim, p, q) for dim in "MNK")
+    if isinstance(plan, ImagePlan):
+        return f"rows {m[0]}:{m[1]} and channels {n[0]}:{n[1]} of the outputs"
+    return (
+        f"I[{m[0]}:{m[1]}, {k[0]}:{k[1]}]  W[{k[0]}:{k[1]}, {n[0]}:{n[1]}]"
+        f"  O[{m[0]}:{m[1]}, {n[0]}:{n[1]}]"
+    )

@@ -1,0 +1,334 @@
+"""Weights in a random order, and the orders apart from them (seed 002 ¶105-¶113).
+
+Arrays in, arrays out. A layer's weights are (nodes, inputs); the inputs of a node are cut
+into blocks of as many lanes as a vector register has, zero-padded, and each block is stored
+in an order of its own. Input lane i of a block has its weight in lane order[i] of the
+stored block, as `pmac` takes it: sum of a[i] * b[order[i]]. The scope says which nodes share
+their orders.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import factorial, log2, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.vector import PMAC_FORMATS
+from macaw.isa.vector_layouts import VECTOR_BYTES
+from macaw.lowering import permutations
+from macaw.lowering.errors import LowerError
+from macaw.lowering.permutations import Source
+
+SCOPES = ("net", "layer", "group:N", "node")
+# Lanes of the formats of pmac by the bytes of their elements.
+LANES = {form.bits // 8: form.lanes for form in PMAC_FORMATS.values()}
+
+Orders = NDArray[np.uint8]
+Weights = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which nodes share their orders; `size` is the N of `group:N`, 0 of the others."""
+
+    kind: str
+    size: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Scope:
+        """A scope as the user writes it. Raises `LowerError`."""
+        kind, _, number = text.partition(":")
+        if kind == "group":
+            if re.fullmatch("0*[1-9][0-9]{0,8}", number, re.ASCII):
+                return cls(kind, int(number))
+            raise LowerError(f"'{text}' is no scope", "group:N, N nodes of a layer share an order")
+        if text not in SCOPES:
+            raise LowerError(f"'{text}' is no scope", "there are " + ", ".join(SCOPES))
+        return cls(text)
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.size}" if self.size else self.kind
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which order is whose, by the shapes of all layers' weights; no weight is looked at.
+
+    Nodes are along the first axis of a shape, the fan-in is the product of the others.
+    Orders are numbered layer by layer, node by node; a group never spans two layers, and the
+    last one of a layer may be smaller.
+    """
+
+    shapes: tuple[tuple[int, ...], ...]
+    scope: Scope
+    lanes: int
+
+    def nodes(self, layer: int) -> int:
+        """Nodes of a layer."""
+        return self.shapes[layer][0]
+
+    def fan_in(self, layer: int) -> int:
+        """Weights of a node of a layer."""
+        return prod(self.shapes[layer][1:])
+
+    def blocks_of(self, layer: int) -> int:
+        """Blocks of a node of a layer, the last one perhaps padded."""
+        return -(-self.fan_in(layer) // self.lanes)
+
+    @cached_property
+    def order_of(self) -> tuple[NDArray[np.intp], ...]:
+        """By layer, the number of each node's order: (nodes,)."""
+        found, first = [], 0
+        for layer in range(len(self.shapes)):
+            nodes = self.nodes(layer)
+            size = self.scope.size or (1 if self.scope.kind == "node" else nodes)
+            number = first + np.arange(nodes) // size
+            found.append(np.zeros(nodes, np.intp) if self.scope.kind == "net" else number)
+            first = int(number[-1]) + 1
+        return tuple(found)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The shape of the orders: (orders, blocks of the layer that has most, lanes)."""
+        blocks = max(self.blocks_of(layer) for layer in range(len(self.shapes)))
+        return int(self.order_of[-1][-1]) + 1, blocks, self.lanes
+
+    @cached_property
+    def shares(self) -> tuple[tuple[slice, tuple[int, ...]], ...]:
+        """Orders with the layers whose nodes have them."""
+        layers = tuple(range(len(self.shapes)))
+        if self.scope.kind == "net":
+            return ((slice(0, 1), layers),)
+        numbers = [(int(order[0]), int(order[-1]) + 1) for order in self.order_of]
+        return tuple((slice(*found), (layer,)) for layer, found in enumerate(numbers))
+
+    def filled(self, layers: tuple[int, ...], block: int) -> tuple[int, ...]:
+        """How many lanes of a block hold weights, of the layers that share it; empty: of none."""
+        begin = block * self.lanes
+        counts = {min(self.fan_in(layer) - begin, self.lanes) for layer in layers}
+        return tuple(sorted(count for count in counts if count > 0))
+
+    @cached_property
+    def most(self) -> NDArray[np.intp]:
+        """How many lanes of a block hold weights, at most: (orders, blocks)."""
+        found = np.zeros(self.shape[:2], np.intp)
+        for numbers, layers in self.shares:
+            for block in range(self.shape[1]):
+                found[numbers, block] = max(self.filled(layers, block), default=0)
+        return found
+
+
+def layout(weights: Sequence[Weights], scope: str, lanes: int | None = None) -> Layout:
+    """The layout of a network's weights, one array a layer.
+
+    `lanes` are those that a register has of the widest type unless they are given. Raises
+    `LowerError` for weights that pmac has no format for.
+    """
+    if not weights:
+        raise LowerError("there are no weights")
+    for layer, array in enumerate(weights, 1):
+        problem, hint = _problem(array)
+        if problem:
+            where = f"layer {layer}: " if len(weights) > 1 else ""
+            raise LowerError(where + problem, hint)
+    parsed = Scope.parse(scope)
+    widest = max(weights, key=lambda array: array.dtype.itemsize).dtype
+    lanes = LANES[widest.itemsize] if lanes is None else lanes
+    if lanes not in LANES.values():
+        raise LowerError(f"no format of pmac has {lanes} lanes", _known_lanes(LANES.values()))
+    if lanes * widest.itemsize > VECTOR_BYTES:
+        fit = [each for each in LANES.values() if each * widest.itemsize <= VECTOR_BYTES]
+        raise LowerError(f"a register does not hold {lanes} lanes of {widest}", _known_lanes(fit))
+    return Layout(tuple(array.shape for array in weights), parsed, lanes)
+
+
+def _problem(array: Weights) -> tuple[str, str]:
+    """Why weights cannot be stored in another order, and what would do; or nothing."""
+    if array.ndim < 2 or not array.size:
+        return f"the weights have the shape {array.shape}", "(nodes, inputs)"
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize not in LANES:
+        hint = "integers of 8, 16 or 32 bits, float16 or float32"
+        return f"the weights hold {array.dtype}, which pmac cannot multiply", hint
+    if array.size == len(array):
+        return "a node of one weight has no order that could be changed", ""
+    return "", ""
+
+
+def stored_layout(
+    stored: Sequence[Weights],
+    scope: str,
+    orders: NDArray[Any],
+    shapes: Sequence[Sequence[int]] | None = None,
+) -> Layout:
+    """The layout of shuffled weights: of their own `shapes`, padding included, if none are given.
+
+    Raises `LowerError` for shapes that such weights cannot have had.
+    """
+    found = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
+    if shapes is None:
+        shapes = found.shapes
+    for array, shape in zip(stored, shapes, strict=True):
+        blocks = -(-prod(shape[1:]) // found.lanes)
+        if len(shape) < 2 or min(shape) < 1 or array.shape != (shape[0], blocks * found.lanes):
+            raise LowerError(
+                f"shuffled weights of the shape {array.shape} in blocks of {found.lanes} lanes"
+                f" have not been {tuple(shape)}"
+            )
+    return Layout(tuple(map(tuple, shapes)), found.scope, found.lanes)
+
+
+def _known_lanes(lanes: Sequence[int] | Any) -> str:
+    return "lanes: " + ", ".join(map(str, sorted(lanes)))
+
+
+def draw(plan: Layout, seed: int | None = None) -> Orders:
+    """Random orders, uint8 (orders, blocks, lanes), of the operating system's generator.
+
+    With a `seed` of NumPy's, for tests alone. Nothing is known here but shapes: the orders
+    say nothing of the weights. Blocks that a layer has not (another has more) hold orders too.
+    """
+    source: Source = os.urandom if seed is None else np.random.default_rng(seed).bytes
+    found = np.empty(plan.shape, np.uint8)
+    for numbers, layers in plan.shares:
+        for block in range(plan.shape[1]):
+            filled = plan.filled(layers, block) or (plan.lanes,)
+            count = numbers.stop - numbers.start
+            found[numbers, block] = permutations.draw(count, plan.lanes, filled, source)
+    return found
+
+
+def check(orders: NDArray[Any], plan: Layout) -> Orders:
+    """The same orders, if they are orders and of this layout. Raises `LowerError`."""
+    if orders.dtype != np.uint8 or orders.ndim != 3:
+        raise LowerError(
+            f"the orders are {orders.dtype} of the shape {orders.shape}",
+            "uint8 (orders, blocks, lanes)",
+        )
+    if orders.shape != plan.shape:
+        raise LowerError(
+            f"the orders have the shape {orders.shape}, these weights with the scope"
+            f" {plan.scope} need {plan.shape}",
+            "(orders, blocks, lanes)",
+        )
+    past = np.argwhere(orders >= plan.lanes)
+    if past.size:
+        order, block, lane = map(int, past[0])
+        raise LowerError(
+            f"order {order}, block {block} names lane {orders[order, block, lane]} of {plan.lanes}"
+        )
+    wrong = np.argwhere((np.sort(orders) != np.arange(plan.lanes)).any(axis=-1))
+    if wrong.size:
+        order, block = map(int, wrong[0])
+        values, counts = np.unique(orders[order, block], return_counts=True)
+        raise LowerError(f"order {order}, block {block} names lane {values[counts > 1][0]} twice")
+    return orders
+
+
+def shuffle(weights: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
+    """The weights as they are stored: (nodes, blocks * lanes) a layer, of the same type."""
+    found = []
+    for layer, array in enumerate(weights):
+        plain = _blocks(array, plan, layer)
+        stored = np.empty_like(plain)
+        np.put_along_axis(stored, _of_nodes(orders, plan, layer), plain, axis=-1)
+        found.append(stored.reshape(len(stored), -1))
+    return found
+
+
+def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
+    """The weights as they were, in their shapes.
+
+    Raises `LowerError` if they cannot have been stored so.
+    """
+    found = []
+    for layer, array in enumerate(stored):
+        nodes, blocks = plan.nodes(layer), plan.blocks_of(layer)
+        blocked = array.reshape(nodes, blocks, plan.lanes)
+        plain = np.take_along_axis(blocked, _of_nodes(orders, plan, layer), axis=-1)
+        plain = plain.reshape(nodes, -1)
+        if plain[:, plan.fan_in(layer) :].any():
+            raise LowerError(
+                "the orders are not those of these weights: there are weights in the padding"
+            )
+        found.append(
+            np.ascontiguousarray(plain[:, : plan.fan_in(layer)]).reshape(plan.shapes[layer])
+        )
+    return found
+
+
+def _blocks(array: Weights, plan: Layout, layer: int) -> Weights:
+    """A layer's weights, zero-padded: (nodes, blocks, lanes)."""
+    nodes, fan_in, blocks = plan.nodes(layer), plan.fan_in(layer), plan.blocks_of(layer)
+    padded = np.zeros((nodes, blocks * plan.lanes), array.dtype)
+    padded[:, :fan_in] = array.reshape(nodes, fan_in)
+    return padded.reshape(nodes, blocks, plan.lanes)
+
+
+def _of_nodes(orders: Orders, plan: Layout, layer: int) -> NDArray[np.intp]:
+    """The orders of a layer's nodes, as indices: (nodes, blocks, lanes)."""
+    return orders[plan.order_of[layer], : plan.blocks_of(layer)].astype(np.intp)
+
+
+def log2_orders(plan: Layout) -> float:
+    """Log2 of how many sets of orders can be drawn.
+
+    The sum over orders and blocks of log2(n! - 1), n the weights in the block: orders *
+    blocks * log2(lanes! - 1) if the fan-in is a multiple of the lanes. Padding adds nothing, for
+    its zeros show; of a single weight there is nothing to find out. Where layers of different
+    fan-in share a block, n is the most, and what is drawn again (`permutations.draw`) counts too.
+    """
+    return float(_bits(plan)[plan.most].sum())
+
+
+def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
+    """Log2 of how many of them differ in what is stored: equal weights are interchangeable.
+
+    Two lanes of a block are alike if they hold the same bits in every node that shares the
+    order. A block of n weights, of which m, m', ... are alike, has n! / (m! m'! ...) arrangements;
+    the original one is among them unless all differ.
+    """
+    names, lane = _columns(weights, plan), np.arange(plan.lanes)
+    unused = lane >= plan.most[..., None]
+    ordered = np.sort(np.where(unused, -1 - lane, names))
+    # The k-th of lanes that are alike takes a factor k away.
+    turn = np.ones(ordered.shape)
+    for at in range(1, plan.lanes):
+        same = ordered[..., at] == ordered[..., at - 1]
+        turn[..., at] += np.where(same, turn[..., at - 1], 0)
+    fewer = np.log2(turn).sum(axis=-1)
+    every = np.array([log2(factorial(n)) for n in range(plan.lanes + 1)])
+    return float(np.where(fewer > 0, every[plan.most] - fewer, _bits(plan)[plan.most]).sum())
+
+
+def _bits(plan: Layout) -> NDArray[np.float64]:
+    """log2(n! - 1) by n, of 0 and 1 none: (lanes + 1,)."""
+    return np.array([log2(max(factorial(n) - 1, 1)) for n in range(plan.lanes + 1)])
+
+
+def _columns(weights: Sequence[Weights], plan: Layout) -> NDArray[np.int64]:
+    """A name for what a lane holds in all nodes that share the order: (orders, blocks, lanes)."""
+    names, below = np.zeros(plan.shape, np.int64), 1  # all names are below
+    for layer, array in enumerate(weights):
+        blocks = _blocks(array, plan, layer)
+        bits = blocks.view(blocks.dtype.str.replace(blocks.dtype.kind, "u"))
+        order = plan.order_of[layer]
+        # Nodes that share an order refine its names one after another, all orders side by side.
+        _, first = np.unique(order, return_index=True)
+        place = np.arange(len(order)) - first[order - order[0]]
+        for turn in range(int(place.max()) + 1):
+            now = place == turn
+            values = 256**blocks.itemsize
+            if below * values > 2**63:  # numbered anew, they need fewer bits
+                old, new = np.unique(names, return_inverse=True)
+                names, below = new.reshape(names.shape).astype(np.int64), len(old)
+            where = order[now], slice(0, blocks.shape[1])
+            names[where] = names[where] * values + bits[now]
+            below *= values
+    return names

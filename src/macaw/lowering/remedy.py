@@ -1,0 +1,68 @@
+"""Which setting of a device is too small for an operation: the one with which it can be lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+from macaw.isa.config import ConfigError, Configuration, settings
+from macaw.lowering.errors import LowerError
+
+# What a tile takes room in, in the order in which larger ones are tried.
+ROOMS = {
+    "mem.unit_half_bytes": "half of a unit, {value} bytes, with its packets and sequences",
+    "pe.weight_queue": "the weight queue, {value} entries",
+    "pe.input_buffer": "the input buffer, {value} elements",
+    "pe.output_queue": "the output queue, {value} elements",
+}
+
+
+def refusal(config: Configuration, fits: Callable[[Configuration], bool]) -> LowerError:
+    """Why no tile fits: the settings, as few as can be, that would have to be larger.
+
+    `fits` says whether a tile fits a device.
+    """
+    for count in range(1, len(ROOMS) + 1):
+        for names in combinations(ROOMS, count):
+            larger = _larger(config, names, fits)
+            if larger is not None:
+                rooms = " and ".join(ROOMS[name].format(value=config[name]) for name in names)
+                values = ", ".join(f"{name} = {larger[name]}" for name in names)
+                return LowerError(f"no tile fits {rooms}", f"one fits with {values}")
+    return LowerError("no tile fits, whatever room a device has", "it has to be cut into parts")
+
+
+def _larger(
+    config: Configuration, names: tuple[str, ...], fits: Callable[[Configuration], bool]
+) -> dict[str, int] | None:
+    """Larger values with which a tile fits, by doubling all that are not at their limit."""
+    values = {name: int(config[name]) for name in names}
+    while True:
+        grown = {name: min(2 * value, _limit(name)) for name, value in values.items()}
+        if any(grown[name] == int(config[name]) for name in names) or grown == values:
+            return None
+        values = grown
+        try:
+            larger = config.changed(values)
+        except ConfigError:
+            return None
+        if fits(larger):
+            return _least(config, values, fits)
+
+
+def _least(
+    config: Configuration, values: dict[str, int], fits: Callable[[Configuration], bool]
+) -> dict[str, int]:
+    """Each value halved while a tile still fits: of several, some were doubled too often."""
+    for name in values:
+        half = values[name] // 2
+        while half > int(config[name]) and fits(config.changed({**values, name: half})):
+            values = {**values, name: half}
+            half //= 2
+    return values
+
+
+def _limit(name: str) -> int:
+    setting = settings()[name]
+    assert setting.high is not None
+    return int(setting.high)

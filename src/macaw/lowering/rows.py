@@ -1,0 +1,320 @@
+"""The rows' part of a lowered product: tiles in the unit, sequences, packet lists.
+
+All rows run the same part; cp copies it to every unit. A row's list of an iteration is made of
+exes that each do one thing to the four accumulators of a PE: begin (a bias or partial sums in),
+product (weights times activations), raw or final (sums out). A list says in its order what
+happens, and the accumulators carry the sums from exe to exe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import singledispatch
+from math import prod
+
+from macaw.isa.pe import (
+    ACCUMULATORS,
+    DATA_ALIGN,
+    INSTRUCTION_BYTES,
+    OUT,
+    PACKET,
+    PACKET_ALIGN,
+    SEGMENT,
+    SEQUENCE,
+    SEQUENCE_ALIGN,
+    STEP,
+)
+from macaw.lowering.listing import Listing
+from macaw.lowering.operation import Types
+from macaw.lowering.plan import Plan
+
+# Instruction buffers; products of group g have PRODUCT + g.
+HOLD, BEGIN, RAW, FINAL, PRODUCT = range(5)
+
+
+@dataclass(frozen=True)
+class Array:
+    """A tile's place in the unit."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    what: str
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return prod(self.shape) * Types.size(self.dtype)
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """An instruction sequence: its buffer, the rest of its `.seq` line, its instructions."""
+
+    name: str
+    buffer: int
+    body: list[str]
+    header: str = ""
+    what: str = ""
+    options: tuple[str, ...] = ()  # .loop, .step and .then
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        steps = sum(option.startswith(".step") for option in self.options)
+        return SEQUENCE.size + steps * STEP.size + INSTRUCTION_BYTES * len(self.body)
+
+
+@dataclass(frozen=True)
+class Exe:
+    """An exe packet; a label of its own is for cp, which patches or begins there."""
+
+    buffer: int
+    data: tuple[str, ...] = ()
+    out: str = ""
+    to: str = ""
+    flag: str = "last"  # of an exe with results
+    label: str = ""
+    what: str = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the packet."""
+        return PACKET.size + len(self.data) * SEGMENT.size + OUT.size
+
+    def text(self) -> str:
+        """The statement."""
+        data = f", data=({', '.join(self.data)})" if self.data else ""
+        out = f", {self.flag}, out=({self.out})" if self.out else ""
+        return f"exe ib={self.buffer}{data}{out}{self.to}"
+
+
+@dataclass(frozen=True)
+class Packets:
+    """A packet list."""
+
+    name: str
+    exes: list[Exe]
+    what: str
+
+
+def write_rows(out: Listing, plan: Plan) -> None:
+    """The part `.core pe, row=0`."""
+    out.title("the array: every row runs this part")
+    out.put(".core pe, row=0")
+    for array in arrays(plan):
+        shape = ", ".join(map(str, array.shape))
+        out.put(f".array {array.dtype}, {shape}", array.what, label=array.name)
+    used = sequences(plan)
+    for sequence in used:
+        out.comment()
+        out.put(f".seq {sequence.name}{sequence.header}", sequence.what)
+        for line in sequence.options:
+            out.put(line)
+        for line in sequence.body:
+            out.put(line)
+        out.put(".endseq")
+    out.comment()
+    out.put(".list setup", "once")
+    for sequence in used:
+        out.put(f"config ib={sequence.buffer}, {sequence.name}")
+    out.put(".endlist")
+    for packets in lists(plan):
+        out.comment()
+        out.put(f".list {packets.name}", packets.what)
+        for exe in packets.exes:
+            out.put(exe.text(), exe.what, label=exe.label)
+        out.put(".endlist")
+
+
+def program_bytes(plan: Plan) -> int:
+    """Bytes of packet lists and sequences, which cp copies to both halves of each unit."""
+    used = sequences(plan)
+    bodies = [len(used) * (PACKET.size + SEGMENT.size)]
+    bodies += [sum(exe.size for exe in packets.exes) for packets in lists(plan)]
+    at = 0
+    for body in bodies:  # each with its end mark
+        at = aligned(at, PACKET_ALIGN) + body + 1
+    for sequence in used:
+        at = aligned(at, SEQUENCE_ALIGN) + sequence.size
+    return aligned(at, DATA_ALIGN)
+
+
+def aligned(offset: int, align: int) -> int:
+    """The next multiple of `align`."""
+    return -(-offset // align) * align
+
+
+def unit_bytes(plan: Plan) -> int:
+    """Bytes of a half of a unit that the program and its tiles take."""
+    at = program_bytes(plan)
+    for array in arrays(plan):
+        at = aligned(at, DATA_ALIGN) + array.size
+    return at
+
+
+def list_names(plan: Plan) -> tuple[str, str]:
+    """The lists of an iteration before the last k, and of the last one."""
+    if plan.count("K") == 1 or (plan.joins_rows and not plan.in_accumulators):
+        return "last", "last"  # every iteration does the same
+    return "more", "last"
+
+
+def has_again(plan: Plan) -> bool:
+    """Lists have a first part that not every iteration runs; `LIST_again` is what follows."""
+    return plan.holds or (plan.in_accumulators and plan.begins)
+
+
+def stores_raw(plan: Plan) -> bool:
+    """Raw sums leave the accumulators."""
+    return plan.returns or plan.joins_rows or plan.joins_clusters
+
+
+def takes_sums(plan: Plan) -> bool:
+    """Sums come into the accumulators from elsewhere."""
+    return plan.begins or plan.joins_clusters or plan.joins_rows
+
+
+@singledispatch
+def arrays(plan: Plan) -> list[Array]:
+    """The tiles in a half of a unit."""
+    tile, types, part = plan.tile, plan.types, plan.partition
+    clusters = 1 if plan.shares_activations else part.clusters
+    sums = (tile.groups, plan.summing * plan.pes, plan.lanes)
+    weights = int(plan.weight_bytes.max())
+    found = [
+        Array("x_tile", types.operand, (tile.m, clusters, tile.k), "(row, cluster, input)"),
+        Array("w_tile", "uint8", (weights,), "index + value, as many bytes as a tile has at most"),
+    ]
+    if plan.begins:
+        what = "what sums begin with: (group, PE, accumulator)"
+        found.append(Array("start", types.sum, sums, what))
+    if plan.returns or plan.joins_rows:
+        found.append(Array("partial", types.sum, sums, "raw sums: (group, PE, accumulator)"))
+    if plan.joins_clusters:
+        shape = (part.clusters, plan.pes, ACCUMULATORS)
+        found.append(Array("chain", types.sum, shape, "sums from cluster to cluster"))
+    if plan.joins_rows:
+        found.append(Array("gathered", types.sum, (part.rows, *sums), "raw sums of all rows"))
+    result = (tile.m, plan.summing * plan.pes)
+    found.append(Array("result", types.result, result, "(row, PE)"))
+    return found
+
+
+@singledispatch
+def sequences(plan: Plan) -> list[Sequence]:
+    """The instruction sequences."""
+    tile, product = plan.tile, plan.product
+    loads = [f"ld activations, base={row * plan.blocks}" for row in range(tile.m)]
+    found = []
+    if plan.holds:
+        found.append(Sequence("hold", HOLD, loads, what="activations stay in the input buffers"))
+    if takes_sums(plan):
+        found.append(Sequence("begin", BEGIN, ["ld psums"], what="sums into the accumulators"))
+    for group in range(tile.groups):
+        rows = range(group * tile.members, (group + 1) * tile.members)
+        body = [] if plan.holds else [loads[row] for row in rows]
+        body.append("ld weights")
+        body += [f"mac base={row * plan.blocks}, acc={row - rows[0]}" for row in rows]
+        what = f"row {rows[0]} of the tile" if len(rows) == 1 else f"rows {rows[0]} to {rows[-1]}"
+        found.append(Sequence(f"product{group}", PRODUCT + group, body, what=what))
+    members = range(tile.members)
+    moves = [f"spu nonsf, src={a}, dst={a}" for a in members]
+    stores = [f"st base={a}" for a in members]
+    if stores_raw(plan):
+        found.append(Sequence("raw", RAW, moves + stores, what="sums to the unit as they are"))
+    header = ""
+    if product.activation != "none":
+        header += f", activation={product.activation}"
+        moves += [f"spu activation, src={a}, dst={a}" for a in members]
+    if product.shift is not None:
+        header += f", shift={product.shift}"
+        moves += [f"spu requantise, src={a}, dst={a}" for a in members]
+    found.append(Sequence("final", FINAL, moves + stores, header, "results to the unit"))
+    return found
+
+
+@singledispatch
+def lists(plan: Plan) -> list[Packets]:
+    """The packet lists of iterations."""
+    more, last = list_names(plan)
+    found = []
+    if more != last:
+        store = "" if plan.in_accumulators else "raw"
+        found.append(Packets(more, list(_exes(plan, more, store)), "before the last k"))
+    store = "raw" if plan.joins_rows else "final"
+    what = "the last k" if more != last else "an iteration"
+    found.append(Packets(last, list(_exes(plan, last, store)), what))
+    if plan.joins_rows:
+        found.append(Packets("merge", list(_merge(plan)), "row 0, when all rows are done"))
+    return found
+
+
+def _exes(plan: Plan, name: str, store: str) -> Iterator[Exe]:
+    """What an iteration does; `store` is how its sums leave, empty if they stay."""
+    to = to_clusters(plan, range(plan.partition.clusters))
+    words = "" if plan.shares_activations else " by_cluster"
+    rows = tuple(f"x_tile[{row}]{words}" for row in range(plan.tile.m))
+    weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
+    if plan.holds:
+        yield Exe(HOLD, rows, to=to, what="not if the PEs have them")
+    elif plan.in_accumulators and plan.begins:
+        yield _begin(plan, 0)
+    for group in range(plan.tile.groups):
+        label = f"{name}_again" if has_again(plan) and not group else ""
+        if plan.begins and not plan.in_accumulators:
+            yield _begin(plan, group, label)
+            label = ""
+        first = group * plan.tile.members
+        data = () if plan.holds else rows[first : first + plan.tile.members]
+        label = f"{label}: {name}_product{group}" if label else f"{name}_product{group}"
+        yield Exe(PRODUCT + group, (*data, weights), to=to, label=label)
+        if store:
+            yield from _store(plan, store, group)
+
+
+def to_clusters(plan: Plan, clusters: range) -> str:
+    """`, to=...` for the first clusters; empty for all."""
+    if len(clusters) == plan.config["pe.clusters"]:
+        return ""
+    items = ", ".join(map(str, clusters))
+    return f", to={items}" if len(clusters) == 1 else f", to=({items})"
+
+
+def _begin(plan: Plan, group: int, label: str = "") -> Exe:
+    """Sums in: to the cluster whose sums go on to the others, or to each its own."""
+    last = plan.partition.clusters - 1
+    to = f", to={last}" if plan.joins_clusters else to_clusters(plan, range(last + 1))
+    return Exe(BEGIN, (f"psums start[{group}] sliced",), to=to, label=label)
+
+
+def _store(plan: Plan, store: str, group: int) -> Iterator[Exe]:
+    """Sums out; of clusters with parts of the same sums, from the last one down to cluster 0."""
+    raw = f"stride={ACCUMULATORS * plan.sum_size}, step={plan.sum_size}"
+    if plan.joins_clusters:
+        for cluster in reversed(range(1, plan.partition.clusters)):
+            yield Exe(RAW, out=f"chain[0], {raw}", to=f", to={cluster}")
+            yield Exe(BEGIN, (f"psums chain[{cluster}] sliced",), to=f", to={cluster - 1}")
+    if store == "raw":
+        to = to_clusters(plan, range(plan.summing))
+        yield Exe(RAW, out=f"partial[{group}], {raw}", to=to)
+    else:
+        yield _final(plan, group)
+
+
+def _final(plan: Plan, group: int) -> Exe:
+    size = Types.size(plan.types.result)
+    step = plan.summing * plan.pes * size
+    first = group * plan.tile.members
+    to = to_clusters(plan, range(plan.summing))
+    return Exe(FINAL, out=f"result[{first}], stride={size}, step={step}", to=to)
+
+
+def _merge(plan: Plan) -> Iterator[Exe]:
+    """Row 0 adds the raw sums of all rows (seed 000 ¶85: rows after clusters)."""
+    to = to_clusters(plan, range(plan.summing))
+    for group in range(plan.tile.groups):
+        for row in range(plan.partition.rows):
+            yield Exe(BEGIN, (f"psums gathered[{row}, {group}] sliced",), to=to)
+        yield _final(plan, group)

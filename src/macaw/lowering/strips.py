@@ -1,0 +1,229 @@
+"""Depthwise convolutions in a sliding window: a PE is a channel, its weight queue holds the image.
+
+For each output row the queue takes a strip: the rows below the kernel, column after column; the
+window steps on by columns, and zeros of the kernel, which lies in the input buffer, are skipped
+(seed 000 ¶131). Images that lie (channels, width, height) give strips by transfers of runs of a
+column; of images (height, width, channels) single elements must be brought.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.pe import BLOCKS
+from macaw.lowering.conv import ImagePlan
+from macaw.lowering.conv_rows import (
+    final_sequences,
+    out_words,
+    result_array,
+    results_words,
+    start_array,
+)
+from macaw.lowering.errors import LowerError
+from macaw.lowering.operation import Types
+from macaw.lowering.plan import MOST_SEGMENTS
+from macaw.lowering.rows import (
+    FINAL,
+    PRODUCT,
+    Array,
+    Exe,
+    Packets,
+    Sequence,
+    arrays,
+    lists,
+    sequences,
+    to_clusters,
+)
+from macaw.lowering.transfers import UNIT, Transfer, activating, activations_of, results_of, who
+
+
+class StripPlan(ImagePlan):
+    """A depthwise convolution whose weight queues slide over strips of the image."""
+
+    @property
+    def manner(self) -> str:
+        """One of two ways of a depthwise convolution."""
+        return ", sliding window"
+
+    @property
+    def window(self) -> int:
+        """Elements below the kernel."""
+        return prod(self.product.kernel)
+
+    @property
+    def strip(self) -> int:
+        """Elements of a strip."""
+        return self.slab_columns * self.product.kernel[0]
+
+    @property
+    def loops(self) -> tuple[int, int]:
+        """Strips are output rows."""
+        return self.tile.columns, self.tile.groups
+
+    @property
+    def shares_activations(self) -> bool:
+        """Each PE has its own channel."""
+        return False
+
+    @property
+    def dense(self) -> bool:
+        """Kernels lie in the input buffer."""
+        return True
+
+    @property
+    def weight_segment(self) -> int:
+        """The kernels come first."""
+        return 0
+
+    @cached_property
+    def weight_rounds(self) -> NDArray[np.generic]:
+        """Kernels, column after column: (n tiles, 1, rows, slots, window)."""
+        rows, clusters = self.weight_owners
+        shape = (self.count("N"), 1, rows, clusters, self.pes, self.window)
+        rounds = np.zeros(shape, self.product.weights.dtype)
+        columns = self.product.kernels[..., 0].transpose(0, 2, 1).reshape(self.product.n, -1)
+        for p, q, i, n, j, _, _ in self._rounds():
+            rounds[i, j, p, q, : self.tile.n] = columns[n : n + self.tile.n]
+        return rounds.reshape(*shape[:3], clusters * self.pes, self.window)
+
+    @cached_property
+    def weight_bytes(self) -> NDArray[np.int64]:
+        """Bytes of each round: (n tiles, 1, rows)."""
+        rows, clusters = self.weight_owners
+        size = clusters * self.pes * self.window * Types.size(self.types.operand)
+        return np.full((self.count("N"), 1, rows), size, np.int64)
+
+    def check_buffers(self) -> None:
+        """Raise `LowerError` if kernel or strips do not fit their buffers."""
+        if self.window > self.config["pe.input_buffer"]:
+            raise LowerError(f"a kernel of {self.window} weights")
+        if self.tile.groups * self.strip > self.config["pe.weight_queue"]:
+            raise LowerError(f"{self.tile.groups} strips of {self.strip} activations")
+        if 1 + self.tile.groups + self.begins > MOST_SEGMENTS:
+            raise LowerError(f"{self.tile.groups} strips, an exe has too few segments")
+
+
+@arrays.register
+def _arrays(plan: StripPlan) -> list[Array]:
+    tile, types = plan.tile, plan.types
+    shape = (tile.groups, plan.slots, plan.slab_columns, plan.product.kernel[0])
+    rounds = plan.weight_rounds.shape[3:]
+    found = [
+        Array("x_tile", types.operand, shape, "(output row, PE, column, row of the kernel)"),
+        Array("w_tile", types.operand, rounds, "kernels, column after column"),
+    ]
+    if plan.begins:
+        found.append(start_array(plan))
+    return [*found, result_array(plan)]
+
+
+@sequences.register
+def _sequences(plan: StripPlan) -> list[Sequence]:
+    body = ["ld activations", "ld weights"]
+    if plan.begins:
+        # Results fill the blocks before; what one segment has brought stays for all positions.
+        body.append(f"ld psums, base={BLOCKS - 1}")
+    body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
+    inner, outer = plan.loops
+    options = (f".loop inner={inner}, outer={outer}", ".step spu.dst, inner=1", f".then ib={FINAL}")
+    pop = plan.product.kernel[0] * plan.product.stride[1]
+    header = f", state=sw, pipeline=4, window={plan.window}, pop={pop}"
+    what = "an output position an iteration"
+    return [Sequence("product0", PRODUCT, body, header, what, options), *final_sequences(plan)]
+
+
+@lists.register
+def _lists(plan: StripPlan) -> list[Packets]:
+    tile = plan.tile
+    data = [f"activations w_tile {'by_pe' if plan.shares_weights else 'sliced'}"]
+    data.append("weights x_tile[0] sliced")
+    if plan.begins:
+        data.append("psums start[0] sliced")
+    data += [f"weights x_tile[{place}] sliced" for place in range(1, tile.groups)]
+    to = to_clusters(plan, range(plan.partition.clusters))
+    exe = Exe(PRODUCT, tuple(data), out_words(plan, "result"), to, "last", "last_product0")
+    return [Packets("last", [exe], "an iteration")]
+
+
+@activations_of.register
+def _activations_of(plan: StripPlan, p: int, q: int) -> list[Transfer]:
+    """The strips of a cluster's channels."""
+    product, tile, size = plan.product, plan.tile, Types.size(plan.types.operand)
+    row, column, channel = (pitch * size for pitch in product.x_pitches)
+    source = "padded" if plan.pads else "x"
+    m = plan.partition.start("M", p, q) * product.stride[0]
+    n = plan.partition.start("N", p, q)
+    taken = f"image from row {m}, channel {n} on"
+    what = f"{who(p, q, activating(plan).clusters)}: {taken}"
+    found = []
+    for strip in range(tile.groups):
+        src = (m + strip * product.stride[0]) * row + n * channel
+        dst = p * UNIT + (strip * plan.slots + q * plan.pes) * plan.strip * size
+        found += _strip(plan, source, src, dst, (row, column, channel))
+    first = found[0]
+    return [Transfer(**{**vars(first), "what": what}), *found[1:]]
+
+
+def _strip(
+    plan: StripPlan, source: str, src: int, dst: int, pitches: tuple[int, int, int]
+) -> list[Transfer]:
+    """A strip of each channel of a tile."""
+    product, size = plan.product, Types.size(plan.types.operand)
+    row, column, channel = pitches
+    height, columns, strip = product.kernel[0], plan.slab_columns, plan.strip * size
+    run = height * size
+    if product.layout == "cwh" and columns == product.padded[1]:  # a channel follows the other
+        rows = columns * plan.tile.n
+        return [Transfer(f"x_tile + {dst:#x}", f"{source} + {src}", run, rows, run, column)]
+    found = []
+    for item in range(plan.tile.n):
+        to, of = dst + item * strip, src + item * channel
+        if product.layout == "cwh":
+            found.append(
+                Transfer(f"x_tile + {to:#x}", f"{source} + {of}", run, columns, run, column)
+            )
+            continue
+        found += [
+            Transfer(
+                f"x_tile + {to + y * size:#x}",
+                f"{source} + {of + y * row}",
+                size,
+                columns,
+                run,
+                column,
+            )
+            for y in range(height)
+        ]
+    return found
+
+
+@results_of.register
+def _results_of(plan: StripPlan, p: int, q: int) -> list[Transfer]:
+    """The outputs of a cluster. Strips leave row by row, so columns take single elements."""
+    if not plan.by_columns:
+        return results_of.dispatch(ImagePlan)(plan, p, q)
+    product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
+    row, column, channel = (pitch * size for pitch in product.y_pitches)
+    start = plan.partition.start("M", p, q) * row + plan.partition.start("N", p, q) * channel
+    place = p * UNIT + q * plan.pes * tile.outputs * size
+    if tile.groups == 1 and tile.columns == product.columns:  # a channel follows the other
+        whole = tile.n * tile.columns
+        to, of, what = f"y + {start}", f"result + {place:#x}", results_words(plan, p, q)
+        return [Transfer(to, of, size, whole, column, size, what)]
+    return [
+        Transfer(
+            f"y + {start + item * channel + line * row}",
+            f"result + {place + (item * tile.outputs + line * tile.columns) * size:#x}",
+            size,
+            tile.columns,
+            column,
+            size,
+            results_words(plan, p, q) if not item + line else "",
+        )
+        for item in range(tile.n)
+        for line in range(tile.groups)
+    ]

@@ -1,0 +1,229 @@
+"""What the dma moves for an iteration, and cp's frames: the data of a lowered cp part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+
+from macaw.isa import memory_map
+from macaw.lowering.listing import Listing
+from macaw.lowering.operation import Types
+from macaw.lowering.plan import Plan
+
+UNIT = 1 << memory_map.UNIT_SHIFT
+PONG = 1 << memory_map.HALF_SHIFT
+# What transfers of sums are.
+BEGIN = "what sums begin with"
+AWAY = "raw sums to external memory"
+CARRY = "raw sums to the other half"
+GATHER = "raw sums of all rows to row 0"
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A transfer of the dma for index 0 of all loops, at half 0; `what` says which slice it is."""
+
+    dst: str
+    src: str
+    row_bytes: int | str
+    rows: int | str = 1
+    dst_stride: int | str = 0
+    src_stride: int | str = 0
+    what: str = ""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """How many clusters of how many rows have transfers of their own, all alike."""
+
+    rows: int
+    clusters: int
+
+    def __len__(self) -> int:
+        return self.rows * self.clusters
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return ((p, q) for p in range(self.rows) for q in range(self.clusters))
+
+
+def activating(plan: Plan) -> Moves:
+    """Whose activations come by transfers of their own."""
+    clusters = 1 if plan.shares_activations else plan.partition.clusters
+    return Moves(plan.partition.rows, clusters)
+
+
+def resulting(plan: Plan) -> Moves:
+    """Whose results leave by transfers of their own."""
+    return Moves(1 if plan.joins_rows else plan.partition.rows, plan.summing)
+
+
+def activations_in(plan: Plan) -> list[Transfer]:
+    """The transfers that bring an iteration's activations."""
+    return [item for p, q in activating(plan) for item in activations_of(plan, p, q)]
+
+
+def results_out(plan: Plan) -> list[Transfer]:
+    """The transfers that take an iteration's results to y."""
+    return [item for p, q in resulting(plan) for item in results_of(plan, p, q)]
+
+
+@singledispatch
+def activations_of(plan: Plan, p: int, q: int) -> list[Transfer]:
+    """The transfers that bring the activations of cluster q of row p."""
+    size = Types.size(plan.types.operand)
+    clusters = activating(plan).clusters
+    tile, k = plan.tile, plan.product.k
+    m, m_end = plan.part("M", p, q)
+    first, end = plan.part("K", p, q)
+    return [
+        Transfer(
+            f"x_tile + {p * UNIT + q * tile.k * size:#x}",
+            f"x + {(m * k + first) * size}",
+            tile.k * size,
+            tile.m,
+            clusters * tile.k * size,
+            k * size,
+            f"{who(p, q, clusters)}: of I[{m}:{m_end}, {first}:{end}]",
+        )
+    ]
+
+
+def weighing(plan: Plan) -> int:
+    """How many transfers bring weights: one a row, one for all if rows share them."""
+    return 1 if plan.rows_share_weights else plan.partition.rows
+
+
+def weights_in(plan: Plan) -> list[Transfer]:
+    """The transfers that bring an iteration's weights (`weighing`).
+
+    Source and bytes come from the table of weights.
+    """
+    if plan.rows_share_weights:
+        return [Transfer("w_tile", "w", 0, "ROWS", "UNIT", 0, f"all rows: {_weights(plan, 0)}")]
+    return [
+        Transfer(f"w_tile + {p * UNIT:#x}", "w", 0, what=f"row {p}: {_weights(plan, p)}")
+        for p in range(plan.partition.rows)
+    ]
+
+
+@singledispatch
+def results_of(plan: Plan, p: int, q: int) -> list[Transfer]:
+    """The transfers that take the results of cluster q of row p to y."""
+    size = Types.size(plan.types.result)
+    tile, n = plan.tile, plan.product.n
+    m, m_end = plan.part("M", p, q)
+    first, end = plan.part("N", p, q)
+    return [
+        Transfer(
+            f"y + {(m * n + first) * size}",
+            f"result + {p * UNIT + q * plan.pes * size:#x}",
+            tile.n * size,
+            tile.m,
+            n * size,
+            plan.summing * plan.pes * size,
+            f"{who(p, q, plan.summing)}: of O[{m}:{m_end}, {first}:{end}]",
+        )
+    ]
+
+
+@singledispatch
+def padding(plan: Plan) -> list[Transfer]:
+    """The transfers that bring x into a frame of zeros; most plans have no frame."""
+    return []
+
+
+@singledispatch
+def sums_in(plan: Plan) -> list[Transfer]:
+    """The transfers that bring what sums begin with."""
+    return [_sums("start", "start_sums", "UNIT", "SUMS", BEGIN)]
+
+
+def who(p: int, q: int, clusters: int) -> str:
+    return f"row {p}, cluster {q}" if clusters > 1 else f"row {p}"
+
+
+def _weights(plan: Plan, p: int) -> str:
+    """The weights of a row's clusters in the notation of seed 000, [inputs, outputs]."""
+    clusters = 1 if plan.shares_weights else plan.partition.clusters
+    found = []
+    for q in range(clusters):
+        k, n = plan.part("K", p, q), plan.part("N", p, q)
+        found.append(f"W[{k[0]}:{k[1]}, {n[0]}:{n[1]}]")
+    return "of " + ", ".join(found)
+
+
+def write_transfers(out: Listing, plan: Plan) -> None:
+    """Transfers and frames, in cp's local memory."""
+    out.title("cp's data")
+    out.put(".section .data.cp")
+    out.put(".balign 4")
+    out.comment("Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all")
+    out.comment("loops, and behind it where a tile's place is counted from.")
+    image = Transfer("setup", "load_address(setup)", "x_tile - setup", "ROWS", "UNIT", 0)
+    for half, name in enumerate(("ping", "pong")):
+        add = "" if not half else " + PONG"
+        _put(out, f"fill_{name}", [image], add, "")
+        if plan.pads and not half:
+            _put(out, "pad", padding(plan), "", "")
+        _put(out, f"{name}_x", activations_in(plan), add, "", base="src")
+        _put(out, f"{name}_w", weights_in(plan), add, "", base="src")
+        if plan.begins:
+            _put(out, f"{name}_p", sums_in(plan), add, "", "src")
+        if plan.returns and not plan.carries:
+            away = _sums("partial_sums", "partial", "SUMS", "UNIT", AWAY)
+            _put(out, f"{name}_s", [away], "", add, base="dst")
+        if plan.carries:
+            other = "" if half else " + PONG"
+            _put(out, f"{name}_c", [_sums("start", "partial", "UNIT", "UNIT", CARRY)], other, add)
+        if plan.joins_rows:
+            _put(out, f"{name}_g", [_sums("gathered", "partial", "SUMS", "UNIT", GATHER)], add, add)
+        _put(out, f"{name}_y", results_out(plan), "", add, base="dst")
+    out.comment("Frames: what cp knows of a half (words LIST to GATHER).")
+    for half, name in enumerate(("ping", "pong")):
+        carries = f"{name}_c" if plan.carries else "0"
+        gathers = f"{name}_g" if plan.joins_rows else "0"
+        start = f"{name}_p" if plan.begins else "0"
+        sums_out = f"{name}_s" if plan.returns and not plan.carries else "0"
+        out.put(
+            f".word 0, NOTHING, 0, {'PONG' if half else 0}, {name}_x, {name}_w, {start},"
+            f" {sums_out}, {name}_y, {carries}, {gathers}",
+            label=name,
+        )
+    out.comment()
+    rounds = 1 if plan.rows_share_weights else plan.partition.rows
+    total = plan.count("N") * plan.count("K") * rounds
+    per = "" if rounds == 1 else ", row"
+    out.comment(f"Where the weights of each tile lie and their bytes, by (n, k{per}).")
+    out.block(
+        f"""
+        .set tile, 0
+weight_table:
+        .rept {total}
+        .word w[tile], sizeof(w[tile])
+        .set tile, tile + 1
+        .endr
+        """
+    )
+
+
+def _sums(dst: str, src: str, dst_stride: str, src_stride: str, what: str) -> Transfer:
+    """Raw sums of all rows at once."""
+    return Transfer(dst, src, "SUMS", "ROWS", dst_stride, src_stride, what)
+
+
+def _put(
+    out: Listing,
+    label: str,
+    transfers: Sequence[Transfer],
+    add_dst: str,
+    add_src: str,
+    base: str = "",
+) -> None:
+    for item in transfers:
+        dst, src = item.dst + add_dst, item.src + add_src
+        words = [dst, src, item.row_bytes, item.rows, item.dst_stride, item.src_stride]
+        if base:
+            words.append(src if base == "src" else dst)
+        out.put(f".word {', '.join(map(str, words))}", item.what, label=label)
+        label = ""

@@ -1,0 +1,271 @@
+"""What a profile asks for: findings, goals, the next step of seed 001's Fig. 7.
+
+A finding says what was measured. What to do about it is said only where the records show that it
+helps: the run is taken once more as intervals of work that wait for each other, without what the
+advice would do away with (`macaw.profiling.bottleneck`). Why a core waited inside its instructions
+is in no record, so nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from macaw.errors import InputError
+from macaw.profiling import metrics
+from macaw.profiling.bottleneck import spot
+from macaw.profiling.metrics import JUDGED, TRACED, Machine
+from macaw.profiling.model import (
+    Bottleneck,
+    Finding,
+    Goal,
+    Group,
+    Metric,
+    Profile,
+    Slice,
+    Step,
+    Track,
+)
+from macaw.profiling.timeline import Start
+from macaw.words import did_you_mean, plural
+
+CYCLES = "cycles"
+MATTERS = 0.005  # of the run: what takes or costs less is no next step
+UNHIDDEN = 0.05  # of the run: so much does work of another row cost that is named
+
+
+# Findings --------------------------------------------------------------------------------------
+
+
+def findings(groups: Iterable[Group]) -> list[Finding]:
+    """What misses its threshold, for each place in the source once.
+
+    Places of a row of which the same is to be said are one finding.
+    """
+    places: dict[tuple[str, str, str], list[tuple[Slice, Metric]]] = {}
+    for group in groups:
+        for metric in group.metrics:
+            if metric.ok is False:
+                key = (*spot(group.slice), metric.key)
+                places.setdefault(key, []).append((group.slice, metric))
+    same: dict[tuple[str, str, str], list[Finding]] = {}
+    for items in places.values():
+        made = _finding(items)
+        key = (items[0][0].row, made.metric.key, made.sentence)
+        same.setdefault(key, []).append(made)
+    return [_together(row, found) for (row, _, _), found in same.items()]
+
+
+def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings, what costs most first; of what the cost is not known, what takes most cycles."""
+    return tuple(sorted(found, key=lambda finding: (-finding.cost, -finding.cycles)))
+
+
+def _finding(items: Sequence[tuple[Slice, Metric]]) -> Finding:
+    """The finding of one place: its worst value, and the cycles of all slices."""
+    item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
+    core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row
+    cycles = sum(slice_.busy for slice_, _ in items)
+    return Finding(core, item.where, metric, metric.sentence, cycles, len(items))
+
+
+def _together(row: str, found: Sequence[Finding]) -> Finding:
+    """Findings of several places of a row that say the same as one."""
+    ordered = sorted(found, key=lambda finding: -finding.cycles)
+    first = ordered[0]
+    return replace(
+        first,
+        core=first.core if len({item.core for item in found}) == 1 else row,
+        cycles=sum(item.cycles for item in found),
+        slices=sum(item.slices for item in found),
+        others=tuple(item.where for item in ordered[1:]),
+    )
+
+
+def badness(metric: Metric) -> float:
+    """How far a value is from right, as a share of the threshold; 0 or less is right."""
+    if metric.value is None or metric.threshold is None:
+        return 0.0
+    sense = metrics.BY_KEY[metric.key].sense
+    value = metric.value
+    if sense == "near":
+        value = abs(value - max(1, round(value)))
+    if sense == "least":
+        return (metric.threshold - value) / (metric.threshold or 1.0)
+    return (value - metric.threshold) / (metric.threshold or 1.0)
+
+
+def lateness(
+    starts: Sequence[Start],
+    tracks: Sequence[Track],
+    cycles: int,
+    limit: float,
+    sooner: Mapping[str, int],
+) -> tuple[dict[str, Metric], list[Finding]]:
+    """By row, how late it started in all; and findings for the rows beyond the threshold.
+
+    `sooner` says by row how much shorter the run would be if it had not: where that is nothing,
+    no core waited for it, and there is no finding.
+    """
+    by_row: dict[str, Metric] = {}
+    found = []
+    for row in dict.fromkeys(start.row for start in starts):
+        here = [start for start in starts if start.row == row]
+        late = sum(start.late for start in here)
+        value = late / max(cycles * len({start.core for start in here}), 1)
+        worst = max(here, key=lambda start: start.late)
+        ok = value <= limit
+        text = (
+            f"in {plural(len(here), 'start')} {row} started {plural(late, 'cycle')} in all after"
+            f" the work before it had ended, the longest time {plural(worst.late, 'cycle')} from"
+            f" {worst.could:,} to {worst.begin:,}"
+        )
+        by_row[row] = metric = Metric("late", value, limit, ok, text)
+        cost = sooner.get(row, 0)
+        if not ok and cost >= max(MATTERS * cycles, 1):
+            less = f"the run would be about {plural(cost, 'cycle')} shorter"
+            text += f"; without that {less}"
+            place = _where(worst, tracks)
+            found.append(Finding(row, place, metric, text, late, len(here), cost))
+    return by_row, found
+
+
+def _where(start: Start, tracks: Sequence[Track]) -> str:
+    """The instruction that a core began or went on with."""
+    slices = next((track.slices for track in tracks if track.core == start.core), ())
+    place = bisect_right([item.begin for item in slices], start.begin)
+    return slices[place - 1].where if place else f"cycle {start.begin:,}"
+
+
+def of_rows(
+    tracks: Sequence[Track], machine: Machine, limits: Mapping[str, float]
+) -> dict[str, tuple[Metric, ...]]:
+    """The metrics of each row's counters together."""
+    found = {}
+    for item in tracks:
+        if item.core == item.row and item.slices:
+            core = item.slices[0].core
+            found[item.row] = metrics.metrics(core, metrics.total(item.slices), machine, limits)
+    return found
+
+
+# Goals -----------------------------------------------------------------------------------------
+
+
+def check_goals(wanted: Mapping[str, float]) -> None:
+    """Raise `InputError` for a goal that there is not."""
+    known = (CYCLES, *JUDGED)
+    for key in wanted:
+        if key not in known:
+            hint = did_you_mean(key, known) or f"there are {', '.join(known)}"
+            raise InputError(f"no goal is called '{key}'", hint)
+
+
+def goals(
+    wanted: Mapping[str, float], cycles: int, rows: Mapping[str, Sequence[Metric]]
+) -> tuple[Goal, ...]:
+    """Which goals are met (seed 001, step 430): cycles; a metric in every row that has it."""
+    found = []
+    for key, value in wanted.items():
+        if key == CYCLES:
+            left = cycles - value
+            text = f"{plural(cycles, 'cycle')} of {value:,.0f}"
+            text += f", {left:,.0f} too many" if left > 0 else ", met"
+            found.append(Goal(key, value, cycles, left <= 0, text))
+            continue
+        judged = [
+            (row, Metric(key, metric.value, value))
+            for row, each in rows.items()
+            for metric in each
+            if metric.key == key
+        ]
+        if not judged:
+            found.append(Goal(key, value, None, False, f"{key}: nothing that was recorded says"))
+            continue
+        row, worst = max(judged, key=lambda pair: badness(pair[1]))
+        met = badness(worst) <= 0
+        sense = {"most": "at most", "least": "at least", "near": "within"}[
+            metrics.BY_KEY[key].sense
+        ]
+        text = f"{key} {worst.value:.3g} in {row}, {sense} {value:.3g} wanted"
+        found.append(Goal(key, value, worst.value, met, text + (", met" if met else "")))
+    return tuple(found)
+
+
+# The loop of Fig. 7 ----------------------------------------------------------------------------
+
+
+def next_step(found: Profile) -> Step:
+    """The step of Fig. 7 that comes next."""
+    if found.mode == "mark":
+        return _after_marking(found)
+    if found.goals and not found.missed:
+        text = "; ".join(goal.sentence for goal in found.goals)
+        return Step(728, "Done", f"All goals are met: {text}.")
+    if found.bottleneck is None:
+        text = "Nothing was recorded: profile a program that does some work."
+        return Step(702, "Record the timeline", text)
+    late = next((item for item in found.findings if item.metric.key == "late"), None)
+    if late is not None:
+        text = f"At {late.where}: {late.sentence}. Then record again."
+        return Step(710, "Mend the synchronisation", text)
+    total = any(goal.key == CYCLES for goal in found.goals)
+    ask = "" if total else " (--goal cycles=N says when the loop ends)"
+    return _bottleneck_step(found, found.bottleneck, ask)
+
+
+def _bottleneck_step(found: Profile, worst: Bottleneck, ask: str) -> Step:
+    """708 to 718: the bottleneck is known; does a ratio of its instructions miss its threshold?"""
+    rows = {item.core: item.row for item in found.tracks}
+    least = max(MATTERS * found.cycles, 1)
+    here = [
+        item
+        for item in found.findings
+        if rows.get(item.core) == worst.core and item.metric.key in TRACED and item.cycles >= least
+    ]
+    known = f"Starts are as expected, {worst.core} is the bottleneck"
+    if here:
+        first = here[0]
+        more = f" and {plural(len(first.others), 'place')} more" if first.others else ""
+        text = (
+            f"{known}, and of its ratios {first.metric.key} misses its threshold at"
+            f" {first.where}{more}: {first.sentence}."
+            " What that costs is in no record. After an edit bracket it with trace_begin and"
+            " trace_end, and run `macaw profile --mode mark --guide --against` with the --json file"
+            f" of such a run from before it (720, 722){ask}."
+        )
+        return Step(718, "Trace back and edit the instruction", text)
+    where = worst.slice.where if worst.slice else worst.core
+    text = (
+        f"{known}, and no ratio of its instructions misses its threshold in more than"
+        f" {MATTERS:.1%} of the run. Longest in all takes {where}; what it waits for"
+        " inside its instructions is in no record. Fig. 7 goes on with another mapping."
+    )
+    second = max(worst.between, key=lambda row: worst.between[row], default="")
+    unhidden = worst.between.get(second, 0)
+    if unhidden >= UNHIDDEN * found.cycles:
+        text += (
+            f" The work of {second} between that of {worst.core} costs about"
+            f" {plural(unhidden, 'cycle')}: where neither needs what the other does then, let"
+            " them work at the same time."
+        )
+    return Step(716, "Change the mapping", f"{text} Then record again and look at the total{ask}.")
+
+
+def _after_marking(found: Profile) -> Step:
+    """720 to 724: an edited instruction was recorded by itself."""
+    if not found.differences:
+        text = (
+            "Give --against the JSON of the profile in mark mode from before the edit:"
+            " it shows what is better."
+        )
+        return Step(722, "Compare with before", text)
+    ours = [item for item in found.differences if item.better is not None]
+    better, worse = (sum(item.better is value for item in ours) for value in (True, False))
+    said = "; ".join(item.sentence for item in ours[:4]) or "nothing that was recorded differs"
+    if better > worse:
+        text = f"It got better: {said}. Run in auto mode and look at the total (step 726)."
+        return Step(724, "Run the whole program again", text)
+    text = f"It got no better: {said}. Look at the other ratios and edit again."
+    return Step(718, "Trace back again", text)

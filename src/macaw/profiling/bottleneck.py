@@ -1,0 +1,175 @@
+"""Which row the run waits for: the one without whose work it would end soonest.
+
+The run is taken as intervals of work that begin when what they waited for was done: the core's own
+work before, the cores that a wait named, or the instruction of the commanding core that started it.
+Then the work of a row is given no time, all others begin as early as that allows, and how much
+earlier the last one ends is what the row costs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from macaw.profiling.model import Bottleneck, Slice, Track
+from macaw.profiling.record import Wait
+from macaw.profiling.timeline import Member, Start, singles
+from macaw.words import plural
+
+
+class _Course:
+    """Intervals of work of the cores, and what each began after."""
+
+    def __init__(
+        self,
+        tracks: Sequence[Track],
+        waits: Mapping[str, Sequence[Wait]],
+        cores: Mapping[str, Member],
+    ) -> None:
+        self.cores = cores
+        self.busy = {item.core: item.busy for item in singles(tracks) if item.busy}
+        self.begins = {core: [begin for begin, _ in busy] for core, busy in self.busy.items()}
+        self.waits = {core: sorted(waits.get(core, ()), key=lambda x: x[1]) for core in self.busy}
+        self.commander = next((name for name, x in cores.items() if x.commands), "")
+        self.numbers = {cores[core].number: core for core in self.busy}
+        self.end = max((busy[-1][1] for busy in self.busy.values()), default=0)
+        order = [(busy[place][0], cores[core].number, core, place)
+                 for core, busy in self.busy.items() for place in range(len(busy))]  # fmt: skip
+        self.nodes = [(core, place) for _, _, core, place in sorted(order)]
+        self.after = {node: self._causes(*node) for node in self.nodes}
+
+    def _causes(self, core: str, place: int) -> list[tuple[str, int]]:
+        """Other cores, and the cycle of each that had to come before this work."""
+        begin = self.busy[core][place][0]
+        idle = self.busy[core][place - 1][1] if place else 0
+        waits = self.waits[core]
+        last = bisect_right([end for _, end, _ in waits], begin) - 1
+        if last >= 0 and waits[last][1] > idle:
+            _, until, mask = waits[last]
+            named = [name for number, name in self.numbers.items() if mask >> number & 1]
+            return [(name, until) for name in named] or self._nearest(core, until)
+        if core == self.commander:
+            return []
+        there = self.busy.get(self.commander, ())
+        last = bisect_right(self.begins.get(self.commander, []), begin) - 1
+        # Behind the commander's last work it goes on by itself, with what was queued.
+        return [(self.commander, begin)] if last >= 0 and there[last][1] >= idle else []
+
+    def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
+        """The other core whose work is at, or ended last before, a cycle: nothing names it."""
+        found = []
+        for name, busy in self.busy.items():
+            place = bisect_left(self.begins[name], time) - 1
+            if name != core and name != self.commander and place >= 0:
+                found.append((min(busy[place][1], time), name))
+        return [(max(found)[1], time)] if found else []
+
+    def without(self, row: str) -> int:
+        """When the last work would end if that of a row took no time."""
+        return self._replayed(lambda core, place: self.cores[core].row == row, {})
+
+    def between(self, row: str, other: str) -> int:
+        """The same of that work of a row which comes between work of the other one."""
+        busy = [item for core, items in self.busy.items() for item in items
+                if self.cores[core].row == other]  # fmt: skip
+        first, last = min(begin for begin, _ in busy), max(end for _, end in busy)
+
+        def is_gone(core: str, place: int) -> bool:
+            begin, end = self.busy[core][place]
+            return self.cores[core].row == row and first <= begin and end <= last
+
+        return self._replayed(is_gone, {})
+
+    def sooner(self, starts: Sequence[Start], row: str) -> int:
+        """When the last work would end if a row were late at none of its starts."""
+        late = {
+            (start.core, bisect_left(self.begins[start.core], start.begin)): start.late
+            for start in starts
+            if start.row == row
+        }
+        return self._replayed(lambda core, place: False, late)
+
+    def _replayed(
+        self, is_gone: Callable[[str, int], bool], early: Mapping[tuple[str, int], int]
+    ) -> int:
+        """When the last work would end if some took no time, and some began so much earlier."""
+        spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for core, place in self.nodes:
+            begin, end = self.busy[core][place]
+            before = spans[core][-1][1] if place else 0
+            idle = self.busy[core][place - 1][1] if place else 0
+            bounds = [before]
+            causes = [(name, time) for name, time in self.after[core, place] if spans[name]]
+            for name, time in causes:
+                there, lag = self._moved(name, spans[name], time)
+                bounds.append(there + lag)
+            if not causes:
+                bounds.append(before + begin - idle)
+            now = max(before, max(bounds) - early.get((core, place), 0))
+            length = 0 if is_gone(core, place) else end - begin
+            spans[core].append((now, now + length))
+        return max((span[-1][1] for span in spans.values()), default=0)
+
+    def _moved(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
+        """Where a cycle of a core has gone; and, behind its work, how long it came after it."""
+        place = min(bisect_left(self.begins[core], time), len(spans)) - 1
+        if place < 0:
+            return 0, time
+        begin, end = self.busy[core][place]
+        low, high = spans[place]
+        if time >= end:
+            return high, min(time - end, 1)
+        return low + (time - begin) * (high - low) // (end - begin), 0
+
+
+def find(
+    tracks: Sequence[Track],
+    waits: Mapping[str, Sequence[Wait]],
+    cores: Mapping[str, Member],
+    starts: Sequence[Start] = (),
+) -> Bottleneck | None:
+    """The row that costs most, and its instruction that does; None if nothing was recorded.
+
+    `starts` are those of `macaw.profiling.timeline.starts`.
+    """
+    course = _Course(tracks, waits, cores)
+    if not course.busy:
+        return None
+    rows = [item for item in tracks if item.core == item.row and item.busy]
+    whole = course.without("")
+    saved = {item.row: max(0, whole - course.without(item.row)) for item in rows}
+    row = max(rows, key=lambda item: (saved[item.row], item.busy_cycles))
+    heaviest = heaviest_of(row.slices)
+    share = row.busy_cycles / max(course.end, 1)
+    why = (
+        f"{row.core} is at work for {plural(row.busy_cycles, 'cycle')}, {share:.0%} of the run;"
+        f" without its work the run would be about {plural(saved[row.row], 'cycle')} shorter"
+    )
+    more = [item for item in rows if item is not row and saved[item.row]]
+    if more:
+        second = max(more, key=lambda item: saved[item.row])
+        why += f" (without that of {second.core}: {saved[second.row]:,})"
+    between = {
+        item.row: max(0, whole - course.between(item.row, row.row))
+        for item in rows
+        if item is not row
+    }
+    sooner = {
+        name: max(0, whole - course.sooner(starts, name))
+        for name in dict.fromkeys(start.row for start in starts)
+    }
+    return Bottleneck(row.core, heaviest, why, saved, between, sooner)
+
+
+def heaviest_of(slices: Sequence[Slice]) -> Slice | None:
+    """The longest slice of the place in the source that takes the row longest in all."""
+    spent: dict[tuple[str, str], int] = defaultdict(int)
+    for item in slices:
+        spent[spot(item)] += item.busy
+    return max(slices, key=lambda item: (spent[spot(item)], item.busy), default=None)
+
+
+def spot(item: Slice) -> tuple[str, str]:
+    """What slices of the same instruction have in common: the row and the place, or the core."""
+    return (item.row, item.place) if item.place else (item.core, item.where)

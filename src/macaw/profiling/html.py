@@ -1,0 +1,152 @@
+"""A profile as one HTML page that needs nothing else: timeline with zoom, tooltips, tables.
+
+The page is src/macaw/profiling/page: `page.html` takes the style, the script and the data, which is
+this module's. Texts of a program reach it as JSON strings that the script sets as text, never as
+HTML.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from importlib.resources import files
+from typing import Any
+
+from macaw.profiling.lanes import lanes
+from macaw.profiling.model import Group, Metric, Profile, Slice, Track
+from macaw.profiling.words import (
+    about,
+    cost,
+    heaviest,
+    keys,
+    longest,
+    merged,
+    sentence,
+    verdict,
+    where,
+)
+
+GROUPS = 200  # that the page's table shows at most; the timeline has all
+SCRIPTS = ("timeline", "parts", "page")  # one module
+_ESCAPES = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+}  # none that could end the script element
+
+
+def page(profile: Profile) -> str:
+    """The page, as it is written to a file (UTF-8)."""
+    data = json.dumps(_Data(profile).plain(), separators=(",", ":"), allow_nan=False)
+    for sign, escape in _ESCAPES.items():
+        data = data.replace(sign, escape)
+    parts = {
+        "title": html.escape(f"{profile.program}: profile"),
+        "style": _part("page.css"),
+        "script": "\n".join(_part(f"{name}.js") for name in SCRIPTS),
+        "data": data,
+    }
+    before, *rest = _part("page.html").split("{")
+    found = [before]
+    for piece in rest:
+        name, _, text = piece.partition("}")
+        found += [parts[name], text]
+    return "".join(found)
+
+
+def _part(name: str) -> str:
+    return files("macaw.profiling").joinpath("page", name).read_text("utf-8")
+
+
+class _Data:
+    """The object that the script reads; strings that slices repeat are numbers of a list."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.strings: dict[str, int] = {}
+        self.groups = {_key(group.slice): group for group in profile.groups}
+
+    def plain(self) -> dict[str, Any]:
+        """All of it."""
+        profile = self.profile
+        shown = longest(profile.groups, GROUPS)
+        names = keys(shown)
+        slowest = profile.bottleneck
+        return {
+            "program": profile.program,
+            "about": about(profile),
+            "cycles": profile.cycles,
+            "tracks": [self.track(track) for track in profile.tracks],
+            "series": [
+                {"name": s.name, "unit": s.unit, "row": s.row, "most": s.most, "points": s.points}
+                for s in profile.series
+            ],
+            "bottleneck": slowest
+            and {
+                "core": slowest.core,
+                "why": slowest.why,
+                "where": slowest.slice and heaviest(slowest.slice),
+            },
+            "findings": [
+                {"core": f.core, "where": f.where, "note": cost(f), "sentence": sentence(f)}
+                for f in profile.findings
+            ],
+            "keys": names,
+            "groups": [self.group(group, names) for group in shown],
+            "hidden": len(profile.groups) - len(shown),
+            "goals": [("met" if goal.met else "missed", goal.sentence) for goal in profile.goals],
+            "against": profile.against,
+            "differences": [(verdict(item), item.sentence) for item in profile.differences],
+            "merge": profile.merge and merged(profile.merge),
+            "step": profile.step and (profile.step.number, profile.step.title, profile.step.text),
+            "strings": list(self.strings),
+        }
+
+    def track(self, track: Track) -> dict[str, Any]:
+        """A track; one that joins others has no slices of its own, theirs are below it."""
+        joins = bool(self.profile.cores(track.core))
+        dealt = [] if joins else lanes(track.slices)
+        return {
+            "core": track.core,
+            "row": track.row,
+            "busy": track.busy,
+            "cycles": track.busy_cycles,
+            "records": len(track.slices),
+            "lanes": [[self.slice(item) for item in lane] for lane in dealt],
+        }
+
+    def slice(self, item: Slice) -> tuple[Any, ...]:
+        """A slice, in the order that the script's `slice` takes it apart."""
+        group = self.groups.get(_key(item))
+        return (
+            item.begin,
+            item.end,
+            item.first,
+            item.instructions,
+            self.string(item.name),
+            self.string(item.place),
+            item.waited,
+            {name: value for name, value in item.counters.items() if value},
+            [(m.key, m.value) for m in (group.metrics if group else ()) if m.value is not None],
+        )
+
+    def group(self, group: Group, names: list[str]) -> dict[str, Any]:
+        """A row of the table."""
+        item = group.slice
+        values = (group.metric(name) or Metric(name, None) for name in names)
+        return {
+            "core": item.core,
+            "where": where(group),
+            "begin": item.begin,
+            "until": item.end,
+            "cycles": item.busy,
+            "values": [(metric.value, metric.ok) for metric in values],
+        }
+
+    def string(self, text: str) -> int:
+        """The number of a string."""
+        return self.strings.setdefault(text, len(self.strings))
+
+
+def _key(item: Slice) -> tuple[str, int, int]:
+    return item.core, item.first, item.begin

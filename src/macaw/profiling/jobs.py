@@ -1,0 +1,121 @@
+"""Runs one after the other, over processes, or over a Dask cluster. The results are the same."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from macaw.errors import InputError
+from macaw.profiling.record import Job, Recorded, run
+
+CONNECT = 10.0  # seconds that a scheduler may take to answer
+Watch = Callable[[int], object]  # told how many runs are done
+
+
+def run_all(
+    jobs: Sequence[Job],
+    workers: int = 1,
+    scheduler: str | None = None,
+    watch: Watch = lambda done: None,
+) -> list[Recorded]:
+    """Do all jobs; the results come in their order.
+
+    By `workers` processes, or by the Dask cluster at `scheduler`, whose workers must be able to
+    import this macaw. Raises `InputError` if that cannot be.
+    """
+    if scheduler is not None:
+        found = _by_dask(jobs, scheduler)
+    elif workers > 1 and len(jobs) > 1:
+        found = _by_processes(jobs, min(workers, len(jobs)))
+    else:
+        found = map(run, jobs)
+    results = []
+    for result in found:
+        results.append(result)
+        watch(len(results))
+    return results
+
+
+def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recorded]:
+    import multiprocessing
+    import signal
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # A forked process may inherit a lock that a thread of ours holds. Ctrl-C is ours to hear.
+    spawn = multiprocessing.get_context("spawn")
+    ignored = (signal.SIGINT, signal.SIG_IGN)
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, spawn, initializer=signal.signal, initargs=ignored)
+    try:
+        yield from pool.map(run, jobs)
+    except BrokenProcessPool:
+        text = "a process that ran the program was killed"
+        raise InputError(text, "fewer --jobs need less memory") from None
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _reach(scheduler: str) -> None:
+    """Raise `OSError` or `ValueError` unless something listens at the address."""
+    found = re.fullmatch(r"(?:(\w+)://)?\[?([^/]*?)\]?:(\d{1,5})", scheduler)
+    if found is None:
+        raise ValueError("it is no PROTOCOL://HOST:PORT")
+    protocol, host, port = found.groups()
+    if protocol != "inproc":
+        with socket.create_connection((host, int(port)), CONNECT):
+            pass
+
+
+def _connected(scheduler: str) -> Any:
+    """A client of a scheduler. Raises `OSError`, `ValueError`, and `ImportError` without Dask."""
+    import distributed
+
+    # One that could not connect is not to be closed: that would wait for what is not there.
+    unclosed = {"__del__": lambda client: None}
+    made: Any = type("Client", (distributed.Client,), unclosed)
+    _reach(scheduler)
+    found: list[Any] = []
+
+    def connect() -> None:
+        try:
+            found.append(made(scheduler, timeout=CONNECT, set_as_default=False))
+        except (OSError, ValueError) as error:
+            found.append(error)
+
+    # What listens there may be no scheduler, and silent: then Dask would wait for ever.
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(2 * CONNECT)
+    if not found:
+        raise TimeoutError("what listens there does not answer as one")
+    if isinstance(found[0], Exception):
+        raise found[0]
+    return found[0]
+
+
+def _by_dask(jobs: Sequence[Job], scheduler: str) -> Iterator[Recorded]:
+    try:
+        client = _connected(scheduler)
+    except ImportError:
+        text = "--scheduler needs Dask, which is not installed"
+        raise InputError(text, "pip install 'macaw-npu[dask]', or --jobs N for processes") from None
+    except (OSError, ValueError) as error:
+        text = f"no Dask scheduler answers at {scheduler}: {error}"
+        hint = "its address is as `dask scheduler` prints it: tcp://HOST:8786"
+        raise InputError(text, hint) from None
+    with client:
+        futures = client.map(run, jobs, pure=False)
+        try:
+            for future in futures:
+                yield future.result()
+        except ImportError as error:
+            text = f"a worker of {scheduler} cannot run the program: {error}"
+            raise InputError(text, "its environment needs the same macaw") from None

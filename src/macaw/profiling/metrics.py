@@ -1,0 +1,202 @@
+"""What records say: characterising parameters and trace-back ratios (seed 001), held to thresholds.
+
+The sentences say what was measured, and no more than that: the counters do not say what it costs,
+nor what would mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from macaw.errors import InputError
+from macaw.isa.config import Configuration
+from macaw.isa.trace import GROUP
+from macaw.profiling.model import Group, Metric, Slice
+from macaw.profiling.timeline import Member
+from macaw.words import did_you_mean, plural
+
+Counters = Mapping[str, int]
+_TAKES = {row.name: row.takes for row in GROUP}
+_COUNT_OF = {row.of: row.name for row in GROUP if row.takes == "count"}
+_OF = {row.name: row.of for row in GROUP}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric: its formula in the seed's letters, and what it is held against."""
+
+    key: str
+    formula: str
+    sense: str  # "most", "least": the value that is still right; "near"; "" of no threshold
+    threshold: float | None
+    meaning: str
+
+
+# fmt: off
+METRICS = (
+    Row("reads",       "m·n/(t2−t1)",  "",      None, "bytes read from external memory a cycle, while it reads"),
+    Row("computes",    "p·q/(t4−t3)",  "",      None, "bytes computed on a cycle, while it computes"),
+    Row("match",       "p·q·(t2−t1)/(m·n·(t4−t3))", "near", 0.1,  "bytes computed on for each byte read; right within the threshold of a whole number"),
+    Row("partial",     "a1/b1",        "most",  0.1,  "external writes narrower than the memory, of all; held against nothing in cores that cannot write as much at once"),
+    Row("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank to another access, for each access; of cores with memory of their own: that they waited, beyond what the densest stream does"),
+    Row("utilisation", "a3/(b3·c)",    "least", 0.5,  "compute units at work, of those that the array has, in the cycles in which it works"),
+    Row("late",        "",             "most",  0.05, "cycles that a row started after it could, of the whole run"),
+)
+# fmt: on
+
+BY_KEY = {row.key: row for row in METRICS}
+JUDGED = tuple(row.key for row in METRICS if row.sense)
+TRACED = ("partial", "blocked", "utilisation")  # the ratios that trace back (step 718)
+
+
+def thresholds(given: Mapping[str, float]) -> dict[str, float]:
+    """The thresholds by key, with the given ones. Raises `InputError` for an unknown key."""
+    for key in given:
+        if key not in JUDGED:
+            hint = did_you_mean(key, JUDGED) or f"there are {', '.join(JUDGED)}"
+            raise InputError(f"no metric with a threshold is called '{key}'", hint)
+    defaults = {row.key: row.threshold for row in METRICS if row.threshold is not None}
+    return {**defaults, **given}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the formulas need to know of the device."""
+
+    width: int  # m: bytes of a beat of external memory
+    banks: int
+    bank_width: int
+    cores: Mapping[str, Member]
+
+    @classmethod
+    def of(cls, config: Configuration, cores: Mapping[str, Member]) -> Machine:
+        """Of a configuration and its cores."""
+        width, banks, bank_width = (
+            int(config[f"mem.{name}"]) for name in ("external_width", "banks", "bank_width")
+        )
+        return cls(width, banks, bank_width, cores)
+
+
+def groups(slices: Iterable[Slice], machine: Machine, limits: Mapping[str, float]) -> list[Group]:
+    """Each slice with its metrics."""
+    return [Group(item, metrics(item.core, item.counters, machine, limits)) for item in slices]
+
+
+def metrics(
+    core: str, counters: Counters, machine: Machine, limits: Mapping[str, float]
+) -> tuple[Metric, ...]:
+    """The metrics that counters of a core determine."""
+    member = machine.cores[core]
+    reads = _rate(
+        (member.beat or machine.width) * counters["e_bus"], counters, "t_rd_begin", "t_rd_end"
+    )
+    computes = _rate(member.width * counters["e_cu"], counters, "t_cu_begin", "t_cu_end")
+    found = [
+        _plain("reads", reads, "{:.3g} bytes a cycle come from external memory"),
+        _plain("computes", computes, "{:.3g} bytes a cycle are computed on"),
+        _match(reads, computes, limits["match"]),
+        _partial(counters, machine, member, limits["partial"]),
+        _blocked(counters, machine, member, limits["blocked"]),
+        _utilisation(core, counters, member, limits["utilisation"]),
+    ]
+    return tuple(item for item in found if item.value is not None)
+
+
+def total(slices: Iterable[Slice]) -> dict[str, int]:
+    """The counters of slices together: counts are added, times are first and last."""
+    found = dict.fromkeys(_TAKES, 0)
+    for item in slices:
+        for name, takes in _TAKES.items():
+            value = item.counters[name]
+            if takes == "count":
+                continue
+            counted = _COUNT_OF.get(_OF[name])
+            if counted is None:  # instructions are not counted there
+                some, first = True, not found["t_end"]
+            else:
+                some, first = bool(item.counters[counted]), not found[counted]
+            if some:
+                better = min if takes == "first" else max
+                found[name] = value if first else better(found[name], value)
+        for name, takes in _TAKES.items():
+            if takes == "count":
+                found[name] += item.counters[name]
+    return found
+
+
+def _rate(amount: int, counters: Counters, begin: str, end: str) -> float | None:
+    """An amount a cycle; None if nothing of it occurred."""
+    cycles = counters[end] - counters[begin]
+    return amount / cycles if amount and cycles > 0 else None
+
+
+def _plain(key: str, value: float | None, text: str) -> Metric:
+    return Metric(key, value, sentence="" if value is None else text.format(value))
+
+
+def _match(reads: float | None, computes: float | None, tolerance: float) -> Metric:
+    """Whether as much is computed on as is read, or a whole multiple of it."""
+    if reads is None or computes is None:
+        return Metric("match", None)
+    ratio = computes / reads
+    whole = max(1, round(ratio))
+    ok = abs(ratio - whole) <= tolerance
+    if ok:
+        times = "once" if whole == 1 else f"{whole} times"
+        text = f"each byte that is read is computed on {times}: reading and computing match"
+    elif ratio < 1:
+        text = f"it reads {1 / ratio:.3g} bytes for each one that it computes on"
+    else:
+        text = f"it computes {ratio:.3g} times on each byte that it reads, no whole multiple"
+    return Metric("match", ratio, tolerance, ok, text)
+
+
+def _partial(counters: Counters, machine: Machine, member: Member, most: float) -> Metric:
+    """Held against nothing where even the widest write of the core would be partial."""
+    part, whole = counters["e_xwr_partial"], counters["e_xwr"]
+    if not whole:
+        return Metric("partial", None)
+    value = part / whole
+    narrow = "is narrower" if part == 1 else "are narrower"
+    text = f"{part:,} of {plural(whole, 'external write')} {narrow} than the memory's {machine.width} bytes"
+    if member.store and member.store < machine.width:
+        text += f", of which {member.name} writes at most {member.store} at once"
+        return Metric("partial", value, sentence=text)
+    return Metric("partial", value, most, value <= most, text)
+
+
+def _blocked(counters: Counters, machine: Machine, member: Member, most: float) -> Metric:
+    lost = counters["e_rd_blocked"] + counters["e_wr_blocked"]
+    whole = counters["e_rd"] + counters["e_wr"]
+    if not whole:
+        return Metric("blocked", None)
+    usual = member.spacing * whole
+    value = max(lost - usual, 0) / whole
+    accesses = f"{whole:,} access{'' if whole == 1 else 'es'}"
+    if member.apart:
+        text = f"{accesses} of its own memory waited {plural(lost, 'cycle')} in all"
+        if member.spacing:
+            text += f", {min(usual, lost):,} of them as in the densest stream"
+    else:
+        text = (
+            f"{accesses} of on-chip memory lost a bank to others for {plural(lost, 'cycle')} in all"
+        )
+    if value > most and not member.apart:
+        text += (
+            f" (a bank is {machine.bank_width} bytes wide, and what lies"
+            f" {machine.banks * machine.bank_width} bytes apart is in the same one)"
+        )
+    return Metric("blocked", value, most, value <= most, text)
+
+
+def _utilisation(core: str, counters: Counters, member: Member, least: float) -> Metric:
+    uses, arrays = counters["e_cu"], counters["e_array"]
+    if not arrays:
+        return Metric("utilisation", None)
+    value = uses / (arrays * member.units)
+    text = (
+        f"{uses / arrays:.3g} of {member.units:,} compute units of {core} are at work on average,"
+        " in the cycles in which its array works"
+    )
+    return Metric("utilisation", value, least, value >= least, text)

@@ -1,0 +1,314 @@
+"""What a profile is: plain frozen data that the reports render and that JSON keeps.
+
+Times are device cycles from the start of the program, intervals half open: `end` is the first
+cycle that is free again. `to_json` and `from_json` are exact inverses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from macaw.errors import InputError
+
+FORMAT = 2  # of the JSON; another number: another shape of it
+KIND = "macaw profile"
+
+Interval = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A run of instructions of a core that one register group recorded."""
+
+    core: str  # "cp", "pe[0]"
+    row: str  # of the timeline: "cp", "pe"
+    begin: int
+    end: int
+    first: int  # number of the first instruction, in the order executed
+    instructions: int
+    name: str = ""  # of the first instruction: "dma.wait x0", "transfer 3"
+    place: str = ""  # where it stands in the source: "layer.s:12"
+    counters: Mapping[str, int] = field(default_factory=dict)  # by `macaw.isa.trace.GROUP`
+    waited: int = 0  # cycles of it in which the core waited for others
+
+    @property
+    def cycles(self) -> int:
+        """From its begin to its end."""
+        return self.end - self.begin
+
+    @property
+    def busy(self) -> int:
+        """Cycles of it in which the core did not wait for others."""
+        return self.cycles - self.waited
+
+    @property
+    def last(self) -> int:
+        """Number of its last instruction."""
+        return self.first + self.instructions - 1
+
+    @property
+    def where(self) -> str:
+        """`layer.s:12: dma.wait x0`, or as much of that as is known."""
+        what = self.name or f"instruction {self.first:,}"
+        return f"{self.place}: {what}" if self.place else what
+
+
+@dataclass(frozen=True)
+class Track:
+    """The slices of a core, or of all cores of a row together (then `core` is the row's name).
+
+    `busy` are the intervals in which it, or one of them, was at work: in order, apart from each
+    other, without the waits for other cores.
+    """
+
+    core: str
+    row: str
+    slices: tuple[Slice, ...] = ()
+    busy: tuple[Interval, ...] = ()
+    lost: int = 0  # records that are not there: the spill area was full, or no register group free
+
+    @property
+    def busy_cycles(self) -> int:
+        """How long it was at work."""
+        return sum(end - begin for begin, end in self.busy)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that records determine, and what it says. None: there is nothing to divide by."""
+
+    key: str  # of `macaw.profiling.metrics.METRICS`
+    value: float | None
+    threshold: float | None = None  # what it was held against; None: against nothing
+    ok: bool | None = None  # None: not judged
+    sentence: str = ""  # what was measured, in words
+
+
+@dataclass(frozen=True)
+class Group:
+    """A slice and its metrics."""
+
+    slice: Slice
+    metrics: tuple[Metric, ...] = ()
+
+    def metric(self, key: str) -> Metric | None:
+        """The metric of that key, if it was determined."""
+        return next((metric for metric in self.metrics if metric.key == key), None)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A value that misses its threshold: all slices of one place in the source together.
+
+    Places of which the same is to be said are one finding.
+    """
+
+    core: str
+    where: str  # `Slice.where`
+    metric: Metric  # with the worst value
+    sentence: str
+    cycles: int = 0  # that these slices took
+    slices: int = 1
+    cost: int = 0  # cycles by which the run would be shorter at most; 0: the records do not say
+    others: tuple[str, ...] = ()  # the other places, in the order in which they took most cycles
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity over time: queue occupancy, bandwidth. Each value holds until the next point."""
+
+    name: str  # "external reads", "transfers of dma"
+    unit: str
+    points: tuple[tuple[int, float], ...] = ()
+    row: str = ""  # the row of the timeline that it belongs to; empty: to all
+    most: float | None = None  # what it can be at most: a queue's depth, the width of a memory
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """The row that the others wait for, and its instruction that takes longest."""
+
+    core: str  # the row's name
+    slice: Slice | None
+    why: str
+    saved: Mapping[str, int] = field(default_factory=dict)  # by row: cycles less without its work
+    # By another row: cycles less without that work of it which comes between work of this one.
+    between: Mapping[str, int] = field(default_factory=dict)
+    # By row: cycles less if its work began as soon as all work before that it followed had ended.
+    sooner: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Segments of several runs as one timeline (seed 001, Fig. 6)."""
+
+    total: int  # cycles from the first instruction's begin to the last one's end
+    mean: float  # of the cycles of the runs used, from the same begin to the same end
+    error: float  # (total - mean) / mean
+    runs: tuple[int, ...]  # those cycles, run for run
+    true: int  # of the run that recorded all at once
+    offsets: tuple[float, ...] = ()  # added to the times of each segment
+    shift: float = 0.0  # mean distance in cycles of slices from where the true timeline has them
+    core: str = ""  # the core of which these numbers are
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal of step 430 and whether it was met."""
+
+    key: str  # "cycles", or a metric's
+    wanted: float
+    got: float | None
+    met: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the loop of Fig. 7."""
+
+    number: int  # the figure's: 702 to 728
+    title: str
+    text: str  # what to do, with names and numbers of this program
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What an earlier profile said and what this one says of the same."""
+
+    what: str
+    before: float | None
+    after: float | None
+    better: bool | None  # None: neither
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What was profiled, as digests: two profiles tell by them whether they are of the same."""
+
+    program: str = ""  # of its sections and its entry
+    device: str = ""  # of its configuration
+    inputs: Mapping[str, str] = field(default_factory=dict)  # by name
+
+
+@dataclass(frozen=True)
+class Profile:
+    """All that is known of a program's run."""
+
+    program: str
+    device: str
+    cycles: int  # with `repeat`, the mean, rounded
+    tracks: tuple[Track, ...]  # six rows; below a row of several cores those that have slices
+    groups: tuple[Group, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    series: tuple[Series, ...] = ()
+    bottleneck: Bottleneck | None = None
+    merge: Merge | None = None
+    goals: tuple[Goal, ...] = ()
+    step: Step | None = None
+    differences: tuple[Difference, ...] = ()  # from an earlier profile
+    against: str = ""  # the earlier profile's file
+    mode: str = ""  # "mark", "auto"
+    jitter: int | None = None  # the first run's seed
+    runs: tuple[int, ...] = ()  # cycles of each run that was averaged
+    ratios: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)  # by row, of all records
+    subject: Subject = Subject()
+
+    @property
+    def rows(self) -> tuple[Track, ...]:
+        """The rows of the timeline."""
+        return tuple(track for track in self.tracks if track.core == track.row)
+
+    def cores(self, row: str) -> tuple[Track, ...]:
+        """The cores of a row that have tracks of their own."""
+        return tuple(track for track in self.tracks if track.row == row and track.core != row)
+
+    @property
+    def missed(self) -> tuple[Goal, ...]:
+        """Goals that were not met."""
+        return tuple(goal for goal in self.goals if not goal.met)
+
+
+def to_json(profile: Profile) -> dict[str, Any]:
+    """The profile as an object of JSON."""
+    return {"kind": KIND, "format": FORMAT, **_plain(profile)}
+
+
+def from_json(data: object, source: str = "the profile") -> Profile:
+    """The profile of such an object. Raises `InputError`; `source` begins its message."""
+    if not isinstance(data, dict) or data.get("kind") != KIND:
+        raise InputError(f"{source} holds no profile", "`macaw profile --json FILE` writes one")
+    if data.get("format") != FORMAT:
+        text = f"{source} is a profile of format {data.get('format')}, this macaw reads {FORMAT}"
+        raise InputError(text, "make it anew with this macaw")
+    try:
+        return _taken(Profile, {k: v for k, v in data.items() if k not in ("kind", "format")})
+    except _UnfitError as error:
+        raise InputError(f"{source} holds no profile: {error}") from None
+
+
+class _UnfitError(ValueError):
+    """A value that is not of its field's type; the text says where."""
+
+
+def _plain(value: object) -> Any:
+    if is_dataclass(value):
+        return {row.name: _plain(getattr(value, row.name)) for row in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+T = TypeVar("T")
+_HINTS: dict[type, dict[str, Any]] = {}  # by dataclass, as they are asked for
+
+
+def _taken(kind: type[T], data: object) -> T:
+    """An object of a dataclass from what `_plain` made of it."""
+    if not isinstance(data, dict):
+        raise _UnfitError(f"{kind.__name__} is {data!r:.40}")
+    hints = _HINTS.get(kind) or _HINTS.setdefault(kind, get_type_hints(kind))
+    if data.keys() != hints.keys():
+        odd = sorted(map(str, data.keys() ^ hints.keys()))
+        raise _UnfitError(f"{kind.__name__} has other fields: {', '.join(odd)}")
+    values = {}
+    for name, hint in hints.items():
+        try:
+            values[name] = _typed(hint, data[name])
+        except _UnfitError as error:
+            raise _UnfitError(f"{name}: {error}") from None
+    return kind(**values)
+
+
+def _typed(hint: Any, value: object) -> Any:
+    """A value as its annotation wants it."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if isinstance(hint, UnionType):
+        if value is None and NoneType in arguments:
+            return None
+        return _typed(next(item for item in arguments if item is not NoneType), value)
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise _UnfitError(f"{value!r:.40} is no list")
+        if arguments[-1] is Ellipsis:
+            return tuple(_typed(arguments[0], item) for item in value)
+        if len(value) != len(arguments):
+            raise _UnfitError(f"{value!r:.40} has not {len(arguments)} items")
+        return tuple(_typed(item, part) for item, part in zip(arguments, value, strict=True))
+    if origin is Mapping:
+        if not isinstance(value, dict):
+            raise _UnfitError(f"{value!r:.40} is no object")
+        return {str(key): _typed(arguments[1], item) for key, item in value.items()}
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _taken(hint, value)
+    if hint is float and type(value) is int:
+        return value
+    if type(value) is not hint:
+        raise _UnfitError(f"{value!r:.40} is no {hint.__name__}")
+    return value

@@ -1,0 +1,168 @@
+"""A profile as a Perfetto trace: TrackEvent protobuf, for ui.perfetto.dev and trace_processor.
+
+A cycle is a nanosecond of the trace. Below one process stand the six rows, in their order; a row's
+own track holds its busy intervals as slices, so nothing overlaps there. What was recorded lies in
+child tracks. Perfetto wants slices of a track to nest, and instructions that overlap do not contain
+each other: each that begins before the one before has ended goes to another child track of the same
+name, which the page shows as one. A series is a counter track below its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+from typing import Any
+
+from macaw.errors import InputError
+from macaw.profiling.lanes import lanes
+from macaw.profiling.model import Group, Profile, Series, Slice, Track
+
+PROCESS = 1  # process number and the process track's number
+SEQUENCE = 1  # of packets; all come from one writer
+INSTALL = "install it: pip install 'macaw-npu[perfetto]'"
+
+
+def encode(profile: Profile) -> bytes:
+    """The bytes of a `.pftrace` file. Raises `InputError` if the extra is not installed."""
+    try:
+        from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
+    except ImportError:
+        raise InputError("a Perfetto trace needs the package 'perfetto'", INSTALL) from None
+    writer = _Writer(protos)
+    writer.profile(profile)
+    return b"".join(writer.pieces)
+
+
+class _Writer:
+    def __init__(self, protos: Any) -> None:
+        self.protos = protos
+        self.pieces: list[bytes] = []
+        self.numbers = count(PROCESS + 1)  # of tracks
+        self.metrics: dict[tuple[str, int, int], Group] = {}
+
+    def profile(self, profile: Profile) -> None:
+        self.metrics = {_key(group.slice): group for group in profile.groups}
+        self._process(profile)
+        for rank, row in enumerate(profile.rows):
+            uuid = self._busy(row, PROCESS, rank)
+            cores = profile.cores(row.row) or (row,)
+            for place, core in enumerate(cores):
+                self._core(core, uuid, place, alone=core is row)
+            own = (series for series in profile.series if series.row == row.row)
+            for place, series in enumerate(own, len(cores)):
+                self._series(series, uuid, place)
+        rows = {row.row for row in profile.rows}
+        rest = (series for series in profile.series if series.row not in rows)
+        for place, series in enumerate(rest, len(profile.rows)):
+            self._series(series, PROCESS, place)
+
+    def _process(self, profile: Profile) -> None:
+        packet = self._packet()
+        packet.first_packet_on_sequence = True
+        # Nothing of an earlier writer is meant.
+        packet.sequence_flags = self.protos.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
+        track = packet.track_descriptor
+        track.uuid = PROCESS
+        track.child_ordering = self.protos.TrackDescriptor.EXPLICIT
+        track.process.pid = PROCESS
+        track.process.process_name = f"{profile.program} on {profile.device}"
+        self._write(packet)
+
+    def _core(self, core: Track, parent: int, place: int, *, alone: bool) -> None:
+        """What a core recorded; of one with a row of its own below that row at once."""
+        if not alone:
+            parent = self._busy(core, parent, place)
+        for lane in lanes(core.slices):
+            about = "what register groups recorded"
+            uuid = self._track(f"{core.core}: instructions", parent, 0, about)
+            named = ((item.begin, item.end, item.name or "instructions", item) for item in lane)
+            self._slices(uuid, named)
+
+    def _busy(self, track: Track, parent: int, rank: int) -> int:
+        """A track of busy intervals; returns its number."""
+        uuid = self._track(
+            track.core, parent, rank, "busy intervals, without waits for other cores"
+        )
+        self._slices(uuid, ((begin, end, "busy", None) for begin, end in track.busy))
+        return uuid
+
+    def _track(self, name: str, parent: int, rank: int, about: str) -> int:
+        """A track below another one; returns its number."""
+        packet = self._packet()
+        track = packet.track_descriptor
+        track.uuid, track.parent_uuid = next(self.numbers), parent
+        track.name, track.description = name, about
+        track.sibling_order_rank = rank
+        track.child_ordering = self.protos.TrackDescriptor.EXPLICIT
+        self._write(packet)
+        return int(track.uuid)
+
+    def _slices(self, track: int, slices: Iterable[tuple[int, int, str, Slice | None]]) -> None:
+        """Slices of a track, in the order of their begins."""
+        kinds = self.protos.TrackEvent
+        for begin, end, name, item in slices:
+            packet = self._event(track, begin, kinds.TYPE_SLICE_BEGIN)
+            packet.track_event.name = name
+            if item is not None:
+                self._about(packet.track_event, item)
+            self._write(packet)
+            self._write(self._event(track, end, kinds.TYPE_SLICE_END))
+
+    def _about(self, event: Any, item: Slice) -> None:
+        """Where the slice comes from, and what was counted in it."""
+        file, _, line = item.place.rpartition(":")
+        if file and line.isdecimal():
+            event.source_location.file_name = file
+            event.source_location.line_number = int(line)
+        numbers: dict[str, int | float] = {
+            "first": item.first,
+            "instructions": item.instructions,
+            "waited": item.waited,
+            **item.counters,
+        }
+        group = self.metrics.get(_key(item))
+        for metric in group.metrics if group else ():
+            if metric.value is not None:
+                numbers[metric.key] = metric.value
+        for name, value in numbers.items():
+            note = event.debug_annotations.add()
+            note.name = name
+            if isinstance(value, int):
+                note.int_value = value
+            else:
+                note.double_value = value
+
+    def _series(self, series: Series, parent: int, rank: int) -> None:
+        packet = self._packet()
+        track = packet.track_descriptor
+        track.uuid, track.parent_uuid = next(self.numbers), parent
+        track.name = series.name
+        track.sibling_order_rank = rank
+        track.counter.unit_name = series.unit
+        if series.most is not None:
+            track.description = f"at most {series.most:g} {series.unit}"
+        self._write(packet)
+        for cycle, value in series.points:
+            packet = self._event(track.uuid, cycle, self.protos.TrackEvent.TYPE_COUNTER)
+            packet.track_event.double_counter_value = value
+            self._write(packet)
+
+    def _event(self, track: int, cycle: int, kind: Any) -> Any:
+        packet = self._packet()
+        packet.timestamp = cycle
+        packet.track_event.type = kind
+        packet.track_event.track_uuid = track
+        return packet
+
+    def _packet(self) -> Any:
+        packet = self.protos.TracePacket()
+        packet.trusted_packet_sequence_id = SEQUENCE
+        return packet
+
+    def _write(self, packet: Any) -> None:
+        """Keep the packet; a trace is its packets one behind the other."""
+        self.pieces.append(self.protos.Trace(packet=[packet]).SerializeToString())
+
+
+def _key(item: Slice) -> tuple[str, int, int]:
+    return item.core, item.first, item.begin

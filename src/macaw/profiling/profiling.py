@@ -1,0 +1,385 @@
+"""A program profiled: runs planned and done, records merged, named, measured and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Any
+
+from numpy.typing import NDArray
+
+from macaw import api
+from macaw.asm.program import Program
+from macaw.binding import bind
+from macaw.errors import FAILED, InputError
+from macaw.isa.config import ConfigError, Configuration
+from macaw.isa.errors import MacawError
+from macaw.profiling import (
+    advice,
+    against,
+    bottleneck,
+    jobs,
+    metrics,
+    record,
+    replay,
+    segments,
+    timeline,
+)
+from macaw.profiling.model import Finding, Merge, Profile, Series
+from macaw.profiling.record import Job, Parameters, Record, Recorded
+from macaw.running import configuration_of
+from macaw.words import did_you_mean
+
+MODES = ("auto", "mark")
+AUTOMATIC = 512  # records of a core at most, if nobody says how many instructions make one
+ONE_EACH = 4096  # up to so many instructions of a core each is a record
+GROUPS = 400  # slices at most whose metrics are kept
+
+
+def instructions_of_a_record(begun: int) -> int:
+    """How many instructions make a record of a core that begins so many, if nobody says."""
+    return 1 if begun <= ONE_EACH else -(-begun // AUTOMATIC)
+
+
+class ProfileError(MacawError):
+    """A program that cannot be profiled, because it does not end by itself."""
+
+    status = FAILED
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to profile. `num` is by core; the name "" stands for all others."""
+
+    mode: str = MODES[0]
+    num: Mapping[str, int] = field(default_factory=dict)
+    groups: int | None = None  # register groups; None: as the device has them
+    segments: int | None = None  # runs that record a segment each; None: one run records all
+    shared: int = 1  # groups that neighbouring segments share
+    jitter: int | None = None
+    repeat: int = 1  # runs with seeds in a row, of which the mean is taken
+    workers: int = 1
+    scheduler: str | None = None
+    goals: Mapping[str, float] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    guide: bool = False
+    against: Profile | None = None
+    against_name: str = ""
+    max_cycles: int | None = None
+    item: int = 0  # of a batch axis
+
+    def check(self) -> None:
+        """Raise `InputError` for what does not go together."""
+        if self.mode not in MODES:
+            raise InputError(f"no mode is called '{self.mode}', there are {', '.join(MODES)}")
+        if self.repeat > 1 and self.jitter is None:
+            text = (
+                "--repeat takes the mean of runs that differ, and without jitter all are the same"
+            )
+            raise InputError(text, "--jitter SEED")
+        if self.mode == "mark" and (self.num or self.segments):
+            what = "--num" if self.num else "--segments"
+            raise InputError(
+                f"{what} is for auto mode: in mark mode the program's markers say what is recorded"
+            )
+        if self.segments is not None and self.num:
+            raise InputError("--segments says how many instructions make a record: leave --num out")
+        advice.check_goals(self.goals)
+        metrics.thresholds(self.thresholds)
+
+
+Watch = Callable[[str, int, int], object]  # what is done, how far, of how much
+
+
+def profile(
+    program: Program | api.FilePath,
+    inputs: Mapping[str, object] | None = None,
+    options: Options | None = None,
+    *,
+    device: api.DeviceLike | None = None,
+    watch: Watch = lambda what, done, total: None,
+    name: str = "",
+) -> Profile:
+    """Profile a program, or the file of one, with arrays for its inputs.
+
+    Raises `InputError` for options or inputs that do not fit, `ProfileError` if the program does
+    not end by itself, and what `macaw.load` raises for a file.
+    """
+    options = options or Options()
+    options.check()
+    name = name or ("program" if isinstance(program, Program) else str(program))
+    if not isinstance(program, Program):
+        program = api.load(program, device=device)
+    config = _config(program, device, options)
+    return _Profiler(
+        name, program, config, _arrays(program, inputs or {}, options), options, watch
+    ).profile()
+
+
+def _config(program: Program, device: api.DeviceLike | None, options: Options) -> Configuration:
+    """The device's configuration, with as many register groups as are wanted."""
+    config = configuration_of(program, device)
+    try:
+        if options.groups is not None:
+            config = config.changed({"trace.groups": options.groups})
+    except ConfigError as error:
+        raise InputError(str(error), "--groups") from None
+    if not config["trace.recording"]:
+        raise InputError(
+            f"the trace blocks of {config.name} do not record", "trace.recording = true"
+        )
+    return config
+
+
+def _arrays(
+    program: Program, inputs: Mapping[str, object], options: Options
+) -> dict[str, NDArray[Any]]:
+    """The inputs of the one item that is profiled."""
+    binding = bind(program, inputs)
+    last = (binding.items or 1) - 1
+    if options.item > last:
+        raise InputError(f"there is no item {options.item}, the last one is {last}")
+    return binding.item(options.item)
+
+
+class _Profiler:
+    def __init__(
+        self,
+        name: str,
+        program: Program,
+        config: Configuration,
+        inputs: Mapping[str, NDArray[Any]],
+        options: Options,
+        watch: Watch,
+    ) -> None:
+        self.name, self.program, self.config, self.options = name, program, config, options
+        self.watch = watch
+        self.limits = metrics.thresholds(options.thresholds)
+        job = record.job_of(program, config, inputs, options.max_cycles)
+        self.job = job.with_jitter(options.jitter)
+        self.cores = timeline.members(self.job.machine())
+        self.machine = metrics.Machine.of(config, self.cores)
+        known = dict.fromkeys(x for item in self.cores.values() for x in (item.row, item.name))
+        for core in options.num:
+            if core and core not in known:
+                hint = did_you_mean(core, known) or f"there are {', '.join(known)}"
+                raise InputError(f"no core is called '{core}'", hint)
+        self.register_groups = int(config["trace.groups"])
+
+    # Runs
+
+    def profile(self) -> Profile:
+        """All of it."""
+        options = self.options
+        plain: Recorded | None = None
+        if options.mode == "auto":
+            (plain,) = self._run("counting instructions", [self.job])
+        if plain is None:
+            runs = [self._plan(record.marked(self._numbers()), {})]
+        else:
+            runs = [self._plan(*self._automatic(plain))]
+        if options.segments is not None and plain is not None:
+            segments.check(options.segments, self.register_groups, options.shared)
+            runs += [self._plan(*planned) for planned in self._segments(plain)]
+        repeated = [self._repeated(job, number) for number, job in enumerate(runs)]
+        found = self._run("recording", [job for each in repeated for job in each])
+        results = [[found.pop(0) for _ in each] for each in repeated]
+        whole = results[0]
+        if plain is not None:
+            self._unchanged(plain, whole[0], repeated[0][0])
+        records = {
+            core: segments.mean([run.records[core] for run in whole]) for core in runs[0].parameters
+        }
+        merge = None
+        if options.segments is not None:
+            records, merge = self._merged(records, results[1:])
+        lost = self._lost(plain, records, whole)
+        return self._judged(records, whole, repeated[0][0], lost, merge)
+
+    def _lost(
+        self,
+        plain: Recorded | None,
+        records: Mapping[str, Sequence[Record]],
+        whole: Sequence[Recorded],
+    ) -> dict[str, int]:
+        """Records that are not there, by core: no room, or no register group was free."""
+        if plain is None:
+            return dict(whole[0].lost)
+        wanted = {
+            core: -(-begun // self._num(core, begun))
+            for core, begun in plain.begun.items()
+            if begun
+        }
+        return {core: max(0, count - len(records[core])) for core, count in wanted.items()}
+
+    def _numbers(self) -> dict[str, int]:
+        return {name: member.number for name, member in self.cores.items()}
+
+    def _plan(self, parameters: Mapping[str, Parameters], needs: Mapping[str, int]) -> Job:
+        """A job that records."""
+        ready = record.spilling(self.program, self.config, parameters, needs)
+        return replace(self.job, parameters=ready)
+
+    def _automatic(self, plain: Recorded) -> tuple[dict[str, Parameters], dict[str, int]]:
+        """All instructions of all cores; what of a core's records will need room."""
+        parameters, needs = {}, {}
+        for core, begun in plain.begun.items():
+            if not begun:
+                continue
+            num = self._num(core, begun)
+            parameters[core] = record.cycling(num, self.register_groups)
+            needs[core] = -(-begun // num) + self.register_groups
+        return parameters, needs
+
+    def _num(self, core: str, begun: int) -> int:
+        """Instructions to a record of a core."""
+        options = self.options
+        if options.segments is not None:
+            return segments.size(begun, options.segments, self.register_groups, options.shared)
+        given = options.num.get(core, options.num.get(self.cores[core].row, options.num.get("")))
+        if given is not None:
+            return given
+        return instructions_of_a_record(begun)
+
+    def _segments(self, plain: Recorded) -> list[tuple[dict[str, Parameters], dict[str, int]]]:
+        assert self.options.segments is not None
+        planned = segments.parameters(
+            plain.begun, self.options.segments, self.register_groups, self.options.shared
+        )
+        return [(each, dict.fromkeys(each, self.register_groups)) for each in planned]
+
+    def _repeated(self, job: Job, number: int) -> list[Job]:
+        """The runs of a job: with jitter each run of each segment has a seed of its own."""
+        if job.jitter is None:
+            return [job]
+        first = job.jitter + number * self.options.repeat
+        return [job.with_jitter(first + turn) for turn in range(self.options.repeat)]
+
+    def _run(self, what: str, todo: Sequence[Job]) -> list[Recorded]:
+        options = self.options
+        self.watch(what, 0, len(todo))
+        found = jobs.run_all(
+            todo, options.workers, options.scheduler, lambda done: self.watch(what, done, len(todo))
+        )
+        for result in found:
+            if result.failure:
+                raise ProfileError(
+                    f"the program does not end by itself: {result.failure}",
+                    "`macaw run` shows where",
+                )
+        return found
+
+    def _unchanged(self, plain: Recorded, recorded: Recorded, job: Job) -> None:
+        """Recording costs no cycle; a program that uses the memory of the records may notice."""
+        if plain.cycles != recorded.cycles or plain.begun != recorded.begun:
+            spill = min((values[record.SPILL] for values in job.parameters.values()), default=0)
+            raise InputError(
+                f"the program took {recorded.cycles:,} cycles while it was recorded,"
+                f" {plain.cycles:,} without: it uses external memory from {spill:#010x} on, where"
+                " records are spilled",
+                "a device with more mem.external_bytes has room for both",
+            )
+
+    # What they say
+
+    def _merged(
+        self, true: Mapping[str, Sequence[Record]], results: Sequence[Sequence[Recorded]]
+    ) -> tuple[dict[str, list[Record]], Merge]:
+        """Segments of runs as one timeline, beside the true one of a run that recorded all."""
+        merged, offsets, shifts = {}, {}, {}
+        for core in true:
+            runs = [segments.mean([run.records.get(core, ()) for run in each]) for each in results]
+            merged[core], offsets[core] = segments.merge(core, runs)
+            shifts[core] = segments.shift(merged[core], true[core])
+        longest = max(merged, key=lambda core: _span(merged[core]), default="")
+        cycles = tuple(run.cycles for each in results for run in each)
+        mean = fmean(cycles)
+        total = _span([item for each in merged.values() for item in each])
+        weights = {core: len(items) for core, items in merged.items()}
+        shift = sum(shifts[core] * weights[core] for core in merged) / max(sum(weights.values()), 1)
+        error = (total - mean) / mean if mean else 0.0
+        true_span = _span([item for each in true.values() for item in each])
+        return merged, Merge(
+            total, mean, error, cycles, true_span, tuple(offsets.get(longest, ())), shift, longest
+        )
+
+    def _judged(
+        self,
+        records: Mapping[str, Sequence[Record]],
+        whole: Sequence[Recorded],
+        job: Job,
+        lost: Mapping[str, int],
+        merge: Merge | None,
+    ) -> Profile:
+        """The profile of records; `whole` are runs that recorded all, the first of them `job`'s."""
+        options, first = self.options, whole[0]
+        runs = tuple(run.cycles for run in whole)
+        cycles = round(fmean(runs)) if merge is None else merge.total
+        waits = {
+            core: segments.moved_waits(first.waits[core], first.records[core], items)
+            for core, items in records.items()
+        }
+        tracks = timeline.tracks(self.cores, records, waits, lost)
+        names, series = self._names(first, job, lost)
+        tracks = replay.named(tracks, names)
+        series += replay.bandwidth(tracks, cycles, self.machine.width)
+        slices = [item for track in timeline.singles(tracks) for item in track.slices]
+        if options.mode == "mark" and not slices:
+            text = "no instruction was recorded: the program reached no marker, or none that ended"
+            hint = "bracket instructions with trace_begin and trace_end, or leave --mode mark out"
+            raise ProfileError(text, hint)
+        groups = metrics.groups(sorted(slices, key=lambda x: -x.busy), self.machine, self.limits)
+        rows = advice.of_rows(tracks, self.machine, self.limits)
+        judged = dict(rows)
+        late: list[Finding] = []
+        worst = None
+        if options.mode == "auto":
+            commander = next(member.row for member in self.cores.values() if member.commands)
+            found = timeline.starts(tracks, commander, waits)
+            worst = bottleneck.find(tracks, waits, self.cores, found)
+            sooner = worst.sooner if worst else {}
+            by_row, late = advice.lateness(found, tracks, cycles, self.limits["late"], sooner)
+            for row, metric in by_row.items():
+                judged[row] = (*judged.get(row, ()), metric)
+        made = Profile(
+            self.name,
+            self.config.name,
+            cycles,
+            tracks,
+            tuple(groups[:GROUPS]),
+            advice.in_order([*late, *advice.findings(groups)]),
+            tuple(series),
+            worst,
+            merge,
+            advice.goals(options.goals, cycles, judged),
+            mode=options.mode,
+            jitter=options.jitter,
+            runs=runs,
+            ratios=rows,
+            subject=record.subject(self.job),
+        )
+        if options.against is not None:
+            differences = against.differences(options.against, made)
+            made = replace(made, differences=differences, against=options.against_name)
+        if options.guide:
+            made = replace(made, step=advice.next_step(made))
+        return made
+
+    def _names(
+        self, first: Recorded, job: Job, lost: Mapping[str, int]
+    ) -> tuple[dict[replay.Key, replay.Name], list[Series]]:
+        """Names of the slices and occupancies of queues, of the run that recorded all."""
+        there = timeline.tracks(self.cores, first.records, {}, lost)
+        what = "looking at instructions"
+        return replay.look(
+            job,
+            replay.chosen(timeline.singles(there)),
+            first.cycles,
+            lambda cycle: self.watch(what, cycle, first.cycles),
+        )
+
+
+def _span(records: Sequence[Record]) -> int:
+    """Cycles from the first begin to the last end."""
+    return max((x.end for x in records), default=0) - min((x.begin for x in records), default=0)

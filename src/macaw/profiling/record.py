@@ -1,0 +1,244 @@
+"""Recorded runs: trace registers set between load and run, records read from the spill area.
+
+A job is plain data, so that another process or machine can run it; so is what comes back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.asm.program import Program
+from macaw.emu.core import Core, Waiting
+from macaw.emu.device import Device
+from macaw.errors import InputError
+from macaw.isa import config as configs
+from macaw.isa.config import Configuration
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.trace import ALL, AUTO, GROUP, MARK, PARAMETERS, RECORD
+from macaw.profiling.model import Subject
+
+PAGE = 4096
+MARKED = 1 << 20  # bytes for the records of a core in mark mode: nobody knows how many come
+MOST = 1 << 26  # bytes for the records of all cores
+
+# The registers that are set, by their names in the table.
+MODE, BEGIN, NUM, STEP, OVERHEAD, LOOPS, SPILL, SPILL_END = (row.name for row in PARAMETERS[:8])
+
+Parameters = Mapping[str, int]  # trace registers by name
+Wait = tuple[int, int, int]  # begin, end, mask of the cores that were waited for
+
+
+class Record(NamedTuple):
+    """A record as a register group left it."""
+
+    group: int
+    loop: int
+    first: int
+    instructions: int
+    counters: dict[str, int]
+
+    @property
+    def begin(self) -> int:
+        """The cycle in which its first instruction began."""
+        return self.counters["t_begin"]
+
+    @property
+    def end(self) -> int:
+        """The first cycle after its last instruction."""
+        return self.counters["t_end"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run to do: a program with its inputs on a device, and what its trace blocks record."""
+
+    program: Program
+    device: str  # its configuration, as TOML
+    name: str  # of the device
+    inputs: Mapping[str, NDArray[Any]]
+    parameters: Mapping[str, Parameters] = field(default_factory=dict)  # by core
+    jitter: int | None = None
+    max_cycles: int | None = None
+
+    @property
+    def config(self) -> Configuration:
+        """The device's configuration."""
+        return configs.parse(self.device, self.name)
+
+    def machine(self) -> Device:
+        """A device with the program and its inputs, before its first cycle; nothing records."""
+        device = Device(self.config, jitter=self.jitter)
+        device.load(self.program)
+        for name, array in self.inputs.items():
+            device.write_tensor(name, array)
+        return device
+
+    def with_jitter(self, seed: int | None) -> Job:
+        """The same with another seed."""
+        return replace(self, jitter=seed)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a run left. `failure` says why it did not end by itself; empty: it did."""
+
+    cycles: int
+    records: Mapping[str, tuple[Record, ...]]  # by core, in the order of their first instructions
+    waits: Mapping[str, tuple[Wait, ...]]  # of each core for others
+    begun: Mapping[str, int]  # instructions, by core
+    lost: Mapping[str, int]  # records that found no room
+    failure: str = ""
+
+
+def job_of(
+    program: Program,
+    config: Configuration,
+    inputs: Mapping[str, NDArray[Any]],
+    max_cycles: int | None = None,
+) -> Job:
+    """A job that records nothing."""
+    return Job(program, config.to_toml(False), config.name, inputs, {}, None, max_cycles)
+
+
+def subject(job: Job) -> Subject:
+    """What a job is about, as digests."""
+    program, found = job.program, hashlib.sha256()
+    for section in sorted(program.sections, key=lambda section: section.address):
+        place = (section.core, section.index, section.address, section.load_address, section.size)
+        found.update(repr(place).encode() + section.data)
+    found.update(repr((program.entry, program.tensors)).encode())
+    inputs = {
+        name: hashlib.sha256(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
+        for name, array in sorted(job.inputs.items())
+    }
+    return Subject(
+        found.hexdigest(),
+        hashlib.sha256(job.device.encode()).hexdigest(),
+        {name: digest.hexdigest() for name, digest in inputs.items()},
+    )
+
+
+def run(job: Job) -> Recorded:
+    """Do a job. A program that does not end by itself is a result like another."""
+    device = job.machine()
+    for name, values in job.parameters.items():
+        for register, value in values.items():
+            device.cores[name].write_trace(register, value)
+    waits = {name: _watched(core) for name, core in device.cores.items()}
+    stop = device.run(max_cycles=job.max_cycles)
+    device.sync()
+    return Recorded(
+        device.cycle,
+        {name: read(device, name) for name in job.parameters},
+        {name: tuple(found) for name, found in waits.items()},
+        {name: core.begun for name, core in device.cores.items()},
+        {name: device.cores[name].trace.read("trace_lost") for name in job.parameters},
+        "" if stop.reason == "exit" else str(stop),
+    )
+
+
+def _watched(core: Core) -> list[Wait]:
+    """A list that fills with the waits of a core for others, while it runs."""
+    found: list[Wait] = []
+    # Who has windows waits for bytes of others there, and no mask says whose.
+    windows = bool(core.table.windows)
+
+    def over(waiting: Waiting, time: int) -> None:
+        if (waiting.cores or windows) and time > waiting.since:
+            found.append((waiting.since, time, waiting.cores))
+
+    core.on_wait = over
+    return found
+
+
+def read(device: Device, core: str) -> tuple[Record, ...]:
+    """The records that a core has spilled, in the order of their first instructions."""
+    state = device.cores[core].trace.state
+    size = max(0, state.trace_next - state.trace_spill)
+    data = device.memory.peek(state.trace_spill, size) if size else b""
+    rows = np.frombuffer(data, "<u4").reshape(-1, RECORD.size // 4).tolist()
+    found = []
+    for _, group, turn, first, instructions, *values in rows:
+        counters = {row.name: value for row, value in zip(GROUP, values, strict=True)}
+        found.append(Record(group, turn, first, instructions, counters))
+    return tuple(sorted(found, key=lambda record: (record.first, record.begin)))
+
+
+# What is recorded ------------------------------------------------------------------------------
+
+
+def marked(cores: Mapping[str, int]) -> dict[str, Parameters]:
+    """Parameters by core for what markers bracket."""
+    return {core: {MODE: MARK} for core in cores}
+
+
+def cycling(num: int, groups: int) -> Parameters:
+    """All instructions, `num` to a record; the register groups take turns (OVERHEAD = G*STEP)."""
+    return {
+        MODE: AUTO,
+        BEGIN: 0,
+        NUM: num,
+        STEP: num,
+        OVERHEAD: min(num * groups, ALL),
+        LOOPS: 0,
+    }
+
+
+def segment(num: int, groups: int, shared: int, number: int) -> Parameters:
+    """One loop of `groups` records of `num` instructions: segment `number` of the program.
+
+    It shares `shared` groups with the segment before it (seed 001, Fig. 6).
+    """
+    return {
+        MODE: AUTO,
+        BEGIN: number * (groups - shared) * num,
+        NUM: num,
+        STEP: num,
+        OVERHEAD: (groups - shared) * num,
+        LOOPS: 1,
+    }
+
+
+def spilling(
+    program: Program,
+    config: Configuration,
+    parameters: Mapping[str, Parameters],
+    needs: Mapping[str, int],
+) -> dict[str, Parameters]:
+    """The parameters with a spill area for each core: at the end of external memory.
+
+    `needs` are records by core; a core that it does not name gets `MARKED` bytes. Raises
+    `InputError` if there is no room behind what the program has there.
+    """
+    end = EXTERNAL + int(config["mem.external_bytes"])
+    used = max(
+        (
+            item + size
+            for item, size in (
+                *((section.load_address, section.size) for section in program.sections),
+                *((tensor.address, tensor.size) for tensor in program.tensors),
+            )
+            if EXTERNAL <= item < end
+        ),
+        default=EXTERNAL,
+    )
+    sizes = {core: needs[core] * RECORD.size if core in needs else MARKED for core in parameters}
+    free = min(end - used, MOST)
+    if sum(sizes.values()) > free:
+        share = free // max(len(sizes), 1)
+        sizes = {core: min(size, share) for core, size in sizes.items()}
+    found: dict[str, Parameters] = {}
+    for core, values in parameters.items():
+        size = sizes[core] // RECORD.size * RECORD.size
+        if not size and needs.get(core, 1):
+            text = f"no room for records: the program uses external memory up to {used:#010x}"
+            raise InputError(text, f"the device's mem.external_bytes ends at {end:#010x}")
+        end -= size
+        found[core] = {**values, SPILL: end, SPILL_END: end + size}
+    return found

@@ -1,0 +1,225 @@
+"""A run once more, without recording: what instructions the slices begin with, how full queues are.
+
+A run is a pure function of program, inputs, device and seed, so the same run can be stopped where
+its records say that something began, and be looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.asm.disassembly import code
+from macaw.emu.copies import original
+from macaw.emu.core import Core
+from macaw.emu.device import Device
+from macaw.isa import reading
+from macaw.isa.model import Queue
+from macaw.profiling.model import Series, Slice, Track
+from macaw.profiling.record import Job
+
+Name = tuple[str, str]  # of an instruction: its text, its place
+Key = tuple[str, int]  # of a slice: its core, its first instruction
+NAMED = 8000  # slices at most that are given names
+SAMPLES = 160  # points of a queue's occupancy
+
+_CODE = re.compile(r"""((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'|[^"'#])*)""")
+_LABEL = re.compile(r"\s*[\w.$]+:\s*")
+
+
+def look(
+    job: Job,
+    slices: Iterable[Slice],
+    cycles: int,
+    watch: Callable[[int], object] = lambda cycle: None,
+) -> tuple[dict[Key, Name], list[Series]]:
+    """Names of the slices, and the occupancy of every queue that held something."""
+    device = job.machine()
+    stops: dict[int, list[Slice]] = {}
+    for item in slices:
+        stops.setdefault(item.begin, []).append(item)
+    step = max(1, -(-cycles // SAMPLES))
+    samples = set(range(0, cycles, step))
+    queues = _queues(device)
+    names: dict[Key, Name] = {}
+    again: list[Slice] = []  # what had no instruction yet before its cycle
+    for time in sorted({*stops, *samples, *(begin + 1 for begin in stops)}):
+        if not again and time not in stops and time not in samples:
+            continue
+        device.run(until=time)
+        if device.stopped is not None:
+            break
+        watch(time)
+        for item in again:
+            names[item.core, item.first] = name_of(device, device.cores[item.core])
+        again = []
+        for item in stops.get(time, ()):
+            core = device.cores[item.core]
+            found = ("", "") if core.shows_begun else name_of(device, core)
+            if found == ("", ""):
+                again.append(item)
+            names[item.core, item.first] = found
+        if time in samples:
+            for queue in queues:
+                queue.sample(time)
+    return names, [made for queue in queues if (made := queue.series()) is not None]
+
+
+def named(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Track, ...]:
+    """The tracks with the slices' names."""
+
+    def with_name(item: Slice) -> Slice:
+        name, place = names.get((item.core, item.first), ("", ""))
+        return replace(item, name=name, place=place)
+
+    return tuple(replace(item, slices=tuple(map(with_name, item.slices))) for item in tracks)
+
+
+def chosen(cores: Sequence[Track]) -> list[Slice]:
+    """The slices that are worth a name: of each core the longest."""
+    share = NAMED // max(sum(bool(item.slices) for item in cores), 1)
+    return [x for item in cores for x in sorted(item.slices, key=lambda x: -x.cycles)[:share]]
+
+
+def name_of(device: Device, core: Core) -> Name:
+    """The instruction that a core is at: its text and its place; empty if it is at none."""
+    core.sync()
+    what, address = core.current()
+    if address is None:
+        return what, ""
+    if device.program is not None:
+        address = original(device.program, core, address)
+    place = device.place(address)
+    if place is None:
+        return what or _decoded(device, core, address), _symbol(device, address)
+    file, line, _ = place
+    return what or _statement(file, line) or _decoded(
+        device, core, address
+    ), f"{Path(file).name}:{line}"
+
+
+def _decoded(device: Device, core: Core, address: int) -> str:
+    """The instruction at an address as the disassembler shows it; empty if it is no code."""
+    section = device.program.section_at(address) if device.program else None
+    if section is None or not core.table.executable or address % 4:
+        return ""
+    offset = address - section.address
+    value = int.from_bytes(section.data[offset : offset + 4], "little")
+    return " ".join(code.word(core.table, value).text_at(core.table, address, hex).split())
+
+
+def _symbol(device: Device, address: int) -> str:
+    """`main+0x8`, or the address."""
+    found = device.program.symbol_at(address) if device.program else None
+    if found is None:
+        return f"{address:#010x}"
+    symbol, distance = found
+    return f"{symbol.name}+{distance:#x}" if distance else symbol.name
+
+
+@cache
+def _lines(file: str) -> list[str]:
+    try:
+        return reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
+    except reading.UnreadableError:
+        return []
+
+
+def _statement(file: str, line: int) -> str:
+    """The statement of a line, without its labels and comment; empty if the file is not there."""
+    lines = _lines(file)
+    if not 0 < line <= len(lines):
+        return ""
+    found = _CODE.match(lines[line - 1])
+    text = found.group(1) if found else ""
+    while label := _LABEL.match(text):
+        text = text[label.end() :]
+    return " ".join(text.split())
+
+
+# Queues ----------------------------------------------------------------------------------------
+
+
+class _Sampled:
+    """A queue of a core, looked at from time to time."""
+
+    def __init__(self, device: Device, core: Core, queue: Queue) -> None:
+        self.core, self.queue = core, queue
+        self.most = float(device.config[queue.capacity])
+        self.points: list[tuple[int, float]] = []
+
+    def sample(self, time: int) -> None:
+        self.core.sync()
+        held = getattr(self.core.state, self.queue.held)
+        if isinstance(held, np.ndarray):
+            value = float(held.max(initial=0))
+        else:
+            value = float(held if isinstance(held, int) else len(held))
+        if not self.points or self.points[-1][1] != value:
+            self.points.append((time, value))
+
+    def series(self) -> Series | None:
+        if not any(value for _, value in self.points):
+            return None
+        name = f"{self.queue.name} of {self.core.name}"
+        return Series(name, "held", tuple(self.points), self.core.table.name, self.most)
+
+
+def _queues(device: Device) -> list[_Sampled]:
+    """Queues whose state says how full they are: a number, a list, or a number for each PE."""
+    found = []
+    for core in device.order:
+        core.sync()
+        for queue in core.table.queues:
+            held = getattr(core.state, queue.held, None) if queue.held else None
+            counts = isinstance(held, np.ndarray) and queue.high != ""
+            if counts or isinstance(held, int | list):
+                found.append(_Sampled(device, core, queue))
+    return found
+
+
+# Bandwidth -------------------------------------------------------------------------------------
+
+
+def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
+    """Bytes a cycle that cores read from and write to external memory, from the counters.
+
+    What a slice moved is taken as even from its first such access to its last one.
+    """
+    step = max(1, -(-cycles // SAMPLES))
+    found = []
+    for title, begin, end, count in (
+        ("external reads", "t_rd_begin", "t_rd_end", "e_bus"),
+        ("external writes", "t_wr_begin", "t_wr_end", "e_xwr"),
+    ):
+        bins = np.zeros(-(-max(cycles, 1) // step))
+        for item in (x for track in tracks if track.core == track.row for x in track.slices):
+            counters = item.counters
+            if counters[count]:
+                _spread(bins, step, counters[begin], counters[end], counters[count] * width)
+        if bins.any():
+            values = (bins / step).round(3).tolist()
+            points = tuple((place * step, value) for place, value in enumerate(values))
+            found.append(Series(title, "bytes a cycle", _changes(points), "", float(width)))
+    return found
+
+
+def _spread(bins: NDArray[np.float64], step: int, begin: int, end: int, amount: float) -> None:
+    """Add an amount, even from one cycle to another, to the bins."""
+    end = max(end, begin + 1)
+    for place in range(begin // step, min(-(-end // step), len(bins))):
+        inside = min(end, (place + 1) * step) - max(begin, place * step)
+        bins[place] += amount * inside / (end - begin)
+
+
+def _changes(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+    """The points at which the value changes."""
+    return tuple(
+        point for place, point in enumerate(points) if not place or points[place - 1][1] != point[1]
+    )

@@ -1,0 +1,137 @@
+"""Segments of several runs as one timeline (seed 001, Fig. 6).
+
+Each run records one segment of the program, a loop of all register groups. Neighbouring segments
+share groups; how far apart two runs have them says how far the later segment is to be moved:
+dt = (dt1 + dt2) / 2, of begins and of ends, earlier minus later. Of what both recorded the
+earlier record stays.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from macaw.errors import InputError
+from macaw.isa.trace import GROUP
+from macaw.profiling.record import Parameters, Record, Wait, segment
+
+_TIMES = {row.name: row.of for row in GROUP if row.takes != "count"}
+_COUNTS = {row.of: row.name for row in GROUP if row.takes == "count"}
+
+
+def size(instructions: int, count: int, groups: int, shared: int) -> int:
+    """Instructions to a record so that `count` segments reach to the end of a program."""
+    places = (count - 1) * (groups - shared) + groups
+    return max(1, -(-instructions // places))
+
+
+def check(count: int, groups: int, shared: int) -> None:
+    """Raise `InputError` unless segments can be made so."""
+    if not 1 <= shared < groups:
+        text = f"segments cannot share {shared} of {groups} register groups, only 1 to {groups - 1}"
+        raise InputError(text, "--shared, or --groups for more of them")
+    if count < 2:
+        raise InputError(f"{count} segment is nothing to merge", "--segments 2 or more")
+
+
+def parameters(
+    begun: Mapping[str, int], count: int, groups: int, shared: int
+) -> list[dict[str, Parameters]]:
+    """By segment and core: what is recorded. Cores that executed nothing record nothing."""
+    return [
+        {
+            core: segment(size(executed, count, groups, shared), groups, shared, number)
+            for core, executed in begun.items()
+            if executed
+        }
+        for number in range(count)
+    ]
+
+
+def mean(runs: Sequence[Sequence[Record]]) -> list[Record]:
+    """The same segment recorded by several runs: the mean of all numbers, rounded.
+
+    An instruction that not every run recorded (a loop that waits took other turns) is left out.
+    """
+    if len(runs) == 1:
+        return list(runs[0])
+    found = [{(record.first, record.instructions): record for record in run} for run in runs]
+    common = [key for key in found[0] if all(key in run for run in found)]
+    result = []
+    for key in common:
+        each = [run[key] for run in found]
+        counters = {name: round(fmean(x.counters[name] for x in each)) for name in each[0].counters}
+        result.append(each[0]._replace(counters=counters))
+    return result
+
+
+def merge(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Record], list[float]]:
+    """One list of records of a core's segments, and what was added to the times of each.
+
+    Segments behind the program's end are empty. Raises `InputError` if neighbours share nothing.
+    """
+    merged: list[Record] = list(runs[0]) if runs else []
+    offsets = [0.0] if runs else []
+    known = {record.first: record for record in merged}
+    for number, records in enumerate(runs[1:], 1):
+        if not records:
+            continue
+        pairs = [(known[later.first], later) for later in records if later.first in known]
+        if not pairs:
+            text = (
+                f"segments {number} and {number + 1} of {core} share no record: nothing to move by"
+            )
+            raise InputError(text, "fewer --segments, or more --shared groups")
+        offset = fmean(_offset(earlier, later) for earlier, later in pairs)
+        offsets.append(offset)
+        for record in records:
+            if record.first not in known:
+                known[record.first] = moved = _moved(record, offset)
+                merged.append(moved)
+    return merged, offsets
+
+
+def _offset(earlier: Record, later: Record) -> float:
+    """How far the later run is behind, by a record of both: (dt1 + dt2) / 2."""
+    return ((earlier.begin - later.begin) + (earlier.end - later.end)) / 2
+
+
+def _moved(record: Record, offset: float) -> Record:
+    """A record with other times; of what never occurred the time stays 0."""
+    counters = dict(record.counters)
+    for name, of in _TIMES.items():
+        if _COUNTS.get(of) is None or counters[_COUNTS[of]]:
+            counters[name] = max(0, round(counters[name] + offset))
+    return record._replace(counters=counters)
+
+
+def moved_waits(
+    waits: Sequence[Wait], run: Sequence[Record], moved: Sequence[Record]
+) -> list[Wait]:
+    """Waits of a run as other times of its records have them."""
+    there = {(record.first, record.instructions): record for record in moved}
+    begins, lags = [0], [0]
+    for record in run:
+        other = there.get((record.first, record.instructions))
+        if other is not None:
+            begins.append(record.begin)
+            lags.append(other.begin - record.begin)
+
+    def at(time: int) -> int:
+        return time + lags[bisect_right(begins, time) - 1]
+
+    return [(at(begin), at(end), cores) for begin, end, cores in waits]
+
+
+def shift(merged: Sequence[Record], true: Sequence[Record]) -> float:
+    """The mean distance of records' begins and ends from where one run has the same records."""
+    there = {(record.first, record.instructions): record for record in true}
+    pairs = [
+        (record, there[record.first, record.instructions])
+        for record in merged
+        if (record.first, record.instructions) in there
+    ]
+    if not pairs:
+        return 0.0
+    return fmean((abs(a.begin - b.begin) + abs(a.end - b.end)) / 2 for a, b in pairs)

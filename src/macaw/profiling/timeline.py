@@ -1,0 +1,195 @@
+"""The timeline: slices of each core, busy intervals of the rows, and which starts came late.
+
+A row is a kind of core; rows stand in the order COP0 to COP5 of seed 001, Fig. 5.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from macaw.emu.device import Device
+from macaw.profiling.model import Interval, Slice, Track
+from macaw.profiling.record import Record, Wait
+
+
+@dataclass(frozen=True)
+class Member:
+    """A core of the device, as the profile sees it."""
+
+    name: str
+    row: str
+    number: int
+    units: int  # c: compute units of its array
+    width: int  # p: bytes of data that a unit takes in a use at most
+    commands: bool  # it commands the others
+    beat: int = 0  # m: bytes of a beat of what it reads; 0: as wide as external memory
+    spacing: int = 0  # cycles of an access that count as blocked in the densest stream, too
+    store: int = 0  # bytes of its widest write of external memory; 0: as wide as that is
+    apart: bool = False  # the memory that it works on is its own, not the banks of on-chip memory
+
+
+def members(device: Device) -> dict[str, Member]:
+    """The cores by name, in the order of the timeline."""
+    cores = sorted(device.order, key=lambda core: (core.table.row, core.number))
+    return {
+        core.name: Member(
+            core.name,
+            core.table.name,
+            core.number,
+            commands=core.number == 0,
+            apart=bool(core.table.memories),
+            **{name.replace("of_array", "units"): n for name, n in core.units()._asdict().items()},
+        )
+        for core in cores
+    }
+
+
+def union(intervals: Iterable[Interval]) -> list[Interval]:
+    """The same cycles as intervals in order that do not touch each other; empty ones go."""
+    found: list[Interval] = []
+    for begin, end in sorted(item for item in intervals if item[0] < item[1]):
+        if found and begin <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((begin, end))
+    return found
+
+
+def without(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[Interval]:
+    """What of intervals lies in no gap; both are unions."""
+    found: list[Interval] = []
+    ends = [end for _, end in gaps]
+    for begin, end in intervals:
+        for place in range(bisect_right(ends, begin), len(gaps)):
+            low, high = gaps[place]
+            if low >= end:
+                break
+            if low > begin:
+                found.append((begin, low))
+            begin = high
+        if begin < end:
+            found.append((begin, end))
+    return found
+
+
+class Gaps:
+    """A union of intervals that is asked often."""
+
+    def __init__(self, intervals: Iterable[Interval]) -> None:
+        self.intervals = union(intervals)
+        self._ends = [end for _, end in self.intervals]
+
+    def within(self, begin: int, end: int) -> int:
+        """How many cycles from `begin` to `end` lie in them."""
+        total = 0
+        for place in range(bisect_right(self._ends, begin), len(self.intervals)):
+            low, high = self.intervals[place]
+            if low >= end:
+                break
+            total += max(0, min(high, end) - max(low, begin))
+        return total
+
+
+def tracks(
+    cores: Mapping[str, Member],
+    records: Mapping[str, Sequence[Record]],
+    waits: Mapping[str, Sequence[Wait]],
+    lost: Mapping[str, int],
+) -> tuple[Track, ...]:
+    """The rows of the timeline, below a row of several cores those that have slices."""
+    found: list[Track] = []
+    for row in dict.fromkeys(member.row for member in cores.values()):
+        here = [member for member in cores.values() if member.row == row]
+        each = [
+            track(
+                member,
+                records.get(member.name, ()),
+                waits.get(member.name, ()),
+                lost.get(member.name, 0),
+            )
+            for member in here
+        ]
+        if len(each) == 1 and each[0].core == row:
+            found += each
+            continue
+        slices = sorted((x for item in each for x in item.slices), key=lambda x: (x.begin, x.core))
+        busy = union(item for one in each for item in one.busy)
+        found.append(Track(row, row, tuple(slices), tuple(busy), sum(item.lost for item in each)))
+        found += [item for item in each if item.slices or item.lost]
+    return tuple(found)
+
+
+def track(member: Member, records: Sequence[Record], waits: Sequence[Wait], lost: int) -> Track:
+    """A core's slices, and when it was at work."""
+    gaps = Gaps((begin, end) for begin, end, _ in waits)
+    slices = [
+        Slice(
+            member.name,
+            member.row,
+            record.begin,
+            record.end,
+            record.first,
+            record.instructions,
+            counters=record.counters,
+            waited=gaps.within(record.begin, record.end),
+        )
+        for record in records
+    ]
+    busy = without(union((item.begin, item.end) for item in slices), gaps.intervals)
+    return Track(member.name, member.row, tuple(slices), tuple(busy), lost)
+
+
+# Starts ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Start:
+    """A core that began to work after a pause."""
+
+    core: str
+    row: str
+    begin: int
+    could: int  # when all that it could have waited for was done
+
+    @property
+    def late(self) -> int:
+        """Cycles between."""
+        return self.begin - self.could
+
+
+def starts(
+    found: Sequence[Track], commander: str, waits: Mapping[str, Sequence[Wait]]
+) -> list[Start]:
+    """When cores began to work, and when they could have.
+
+    What a core could have waited for is its own work before and that of any other core but the
+    one that commands them: what ended last of all this before it began. From then on nobody
+    but the commander, whose row is `commander`, kept it waiting. What was at work from before
+    that until after the start was nothing to wait for. A core that waited by itself, for
+    bytes of another one, could not begin before its wait was over.
+    """
+    others = [item for item in singles(found) if item.row != commander]
+    ends = sorted(end for item in others for _, end in item.busy)
+    result = []
+    for item in others:
+        over = sorted(end for _, end, _ in waits.get(item.core, ()))
+        before = [(0, 0), *item.busy]
+        for (_, own), (begin, _) in pairwise(before):
+            place = bisect_right(ends, begin)
+            waited = bisect_right(over, begin)
+            could = max(own, ends[place - 1] if place else 0, over[waited - 1] if waited else 0)
+            result.append(Start(item.core, item.row, begin, could))
+    return sorted(result, key=lambda start: (start.begin, start.core))
+
+
+def _is_union(item: Track, found: Sequence[Track]) -> bool:
+    """Whether a track is of a row whose cores have tracks of their own."""
+    return item.core == item.row and any(x.row == item.row and x.core != x.row for x in found)
+
+
+def singles(found: Sequence[Track]) -> list[Track]:
+    """The tracks of cores, without those of rows of several cores."""
+    return [item for item in found if not _is_union(item, found)]

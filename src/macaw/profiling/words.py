@@ -1,0 +1,106 @@
+"""Numbers and sentences that all reports of a profile use."""
+
+from __future__ import annotations
+
+from macaw.profiling.model import Difference, Finding, Group, Merge, Profile, Slice
+from macaw.words import plural
+
+PLACES = 3  # that a finding of several names at most
+
+
+def number(value: float | None) -> str:
+    """A number of a metric: `-`, `0.25`, `3.5`, `1,234`."""
+    if value is None:
+        return "-"
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def share(part: float, whole: float) -> str:
+    """`34.5%`; nothing if there is no whole."""
+    return f"{100 * part / whole:.1f}%" if whole else ""
+
+
+def about(profile: Profile) -> str:
+    """`on tiny: 1,000 cycles`, and of how many runs and what jitter."""
+    text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
+    if len(profile.runs) > 1:
+        low, high = min(profile.runs), max(profile.runs)
+        text += f", the mean of {len(profile.runs)} runs of {low:,} to {high:,}"
+    if profile.jitter is not None:
+        text += f", jitter from seed {profile.jitter}"
+    return text
+
+
+def merged(merge: Merge) -> str:
+    """What became of the runs, and how far it is from the truth."""
+    return (
+        f"{plural(len(merge.runs), 'run')} of {merge.mean:,.1f} cycles on average; the merged "
+        f"total is {100 * merge.error:+.2f}% from that. A run that recorded all at once took "
+        f"{merge.true:,}; slices lie {merge.shift:,.1f} cycles off its own, on average."
+    )
+
+
+def cost(finding: Finding) -> str:
+    """`(400 cycles, 3 times)`; nothing if it is not known."""
+    if not finding.cycles:
+        return ""
+    times = f", {finding.slices:,} times" if finding.slices > 1 else ""
+    return f"({plural(finding.cycles, 'cycle')}{times})"
+
+
+def same_places(finding: Finding) -> str:
+    """`the same at 3 places more: a.s:4: exe, ...`; the first of them."""
+    named = ", ".join(finding.others[:PLACES])
+    more = ", ..." if len(finding.others) > PLACES else ""
+    return f"the same at {plural(len(finding.others), 'place')} more: {named}{more}"
+
+
+def sentence(finding: Finding) -> str:
+    """What a finding says, and where else."""
+    return f"{finding.sentence}; {same_places(finding)}" if finding.others else finding.sentence
+
+
+def heaviest(item: Slice) -> str:
+    """The place that takes a row longest in all, by its longest record."""
+    longest_one = f"at most {plural(item.busy, 'cycle')} at a time"
+    return f"longest in all takes {slice_place(item)} ({item.core}, {longest_one})"
+
+
+def verdict(difference: Difference) -> str:
+    """`better`, `worse`, `same`; `note` of what is not judged."""
+    if difference.better is not None:
+        return "better" if difference.better else "worse"
+    return "same" if difference.sentence.endswith("as before") else "note"
+
+
+def where(group: Group) -> str:
+    """The place and instruction of a group, and how many more it has."""
+    return slice_place(group.slice)
+
+
+def slice_place(item: Slice) -> str:
+    """The place and instruction of a slice, and how many more it has."""
+    more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
+    return item.where + more
+
+
+def longest(groups: tuple[Group, ...], most: int, *, each: bool = False) -> list[Group]:
+    """Those groups that took longest, as they began; with `each` one of each instruction."""
+    shown = sorted(groups, key=lambda group: -group.slice.busy)
+    if each:
+        first: dict[tuple[str, str], Group] = {}
+        for group in shown:
+            first.setdefault((group.slice.row, where(group)), group)
+        shown = list(first.values())
+    return sorted(shown[:most], key=lambda group: (group.slice.begin, group.slice.core))
+
+
+def keys(groups: list[Group]) -> list[str]:
+    """The metrics that one of the groups has."""
+    return list(
+        dict.fromkeys(
+            metric.key for group in groups for metric in group.metrics if metric.value is not None
+        )
+    )

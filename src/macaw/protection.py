@@ -1,0 +1,273 @@
+"""Weights in a random order: files of weights, their orders, and the note beside the orders.
+
+The note (`orders.toml` beside `orders.npy`) says what the orders belong to: scope, lanes, the
+shapes that undoing gives back, and digests of the orders and of the shuffled weights. It stays
+with the orders: a digest of orders beside the weights would let somebody try orders until one fits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from macaw import arguments, files
+from macaw.arguments import checked
+from macaw.errors import InputError
+from macaw.lowering import protect as lowering
+from macaw.lowering.errors import LowerError
+from macaw.lowering.protect import Layout, Orders, Weights
+from macaw.words import plural
+
+FilePath = str | os.PathLike[str]
+DEFAULT_SCOPE = "net"
+
+
+@dataclass(frozen=True, eq=False)
+class Protection:
+    """A network's weights as they are stored, one array a layer, and their orders.
+
+    `order` is uint8 (orders, blocks, lanes): lane i of a block of inputs takes the weight in
+    lane order[i] of the stored block.
+    """
+
+    weights: tuple[Weights, ...]
+    order: Orders
+    layout: Layout
+    distinct: float  # log2 of how many arrangements of these weights differ
+
+    @property
+    def bits(self) -> float:
+        """Log2 of how many sets of orders can be drawn."""
+        return lowering.log2_orders(self.layout)
+
+    @cached_property
+    def orders(self) -> tuple[Orders, ...]:
+        """By layer, the orders of its nodes: (nodes, blocks, lanes)."""
+        plan = self.layout
+        pairs = enumerate(plan.order_of)
+        return tuple(self.order[which, : plan.blocks_of(layer)] for layer, which in pairs)
+
+    def plain(self) -> tuple[Weights, ...]:
+        """The weights as they were."""
+        return tuple(lowering.restore(self.weights, self.order, self.layout))
+
+    @checked(paths=arguments.sequence(arguments.path, "a list of paths"), order=arguments.path)
+    def write(self, paths: Sequence[FilePath], order: FilePath) -> None:
+        """Write each layer's weights to its path, orders and note to others; all files or none.
+
+        Raises `InputError`, also if two of them would be one file.
+        """
+        if len(paths) != len(self.weights):
+            raise InputError(
+                f"{plural(len(self.weights), 'file')} of weights make as many, not {len(paths)}"
+            )
+        note = keep_apart(paths, order)
+        if note.exists():
+            with _said(f"{note} is there and no note of macaw protect: it is not overwritten"):
+                _read_note(note)
+        text = _note(self, [Path(path).name for path in paths], order)
+        arrays = zip((order, *paths), (self.order, *self.weights), strict=True)
+        files.write_all(
+            [(note, text.encode()), *((path, files.npy_bytes(array)) for path, array in arrays)]
+        )
+
+
+@checked(
+    weights=arguments.array,
+    scope=arguments.word,
+    lanes=arguments.optional(arguments.whole(1)),
+    seed=arguments.optional(arguments.seed),
+)
+def protect(
+    *weights: ArrayLike,
+    scope: str = DEFAULT_SCOPE,
+    lanes: int | None = None,
+    seed: int | None = None,
+) -> Protection:
+    """Store the weights of a network, one array (nodes, inputs) a layer, in random orders.
+
+    `scope` says which nodes share their orders: net, layer, group:N (N nodes of a layer)
+    or node. `lanes` is the length of a block, by default that of a register. Orders are drawn
+    by the operating system's generator; a `seed` is for tests. Raises `InputError`.
+    """
+    arrays = [np.asarray(array) for array in weights]
+    with _clear():
+        plan = lowering.layout(arrays, scope, lanes)
+        orders = lowering.draw(plan, seed)
+        stored = tuple(lowering.shuffle(arrays, orders, plan))
+        return Protection(stored, orders, plan, lowering.log2_distinct(arrays, plan))
+
+
+@checked(
+    weights=arguments.array,
+    order=arguments.array,
+    scope=arguments.word,
+    shapes=arguments.optional(
+        arguments.sequence(arguments.sequence(arguments.whole(0), "a shape"), "a list of shapes")
+    ),
+)
+def unprotect(
+    *weights: ArrayLike,
+    order: ArrayLike,
+    scope: str = DEFAULT_SCOPE,
+    shapes: Sequence[tuple[int, ...]] | None = None,
+) -> tuple[Weights, ...]:
+    """The weights as they were, in their `shapes`; without these they keep their padding.
+
+    Raises `InputError` for orders that are not those of such weights.
+    """
+    arrays, orders = [np.asarray(array) for array in weights], np.asarray(order)
+    if shapes is not None:
+        _same_number(len(shapes), len(arrays))
+    with _clear():
+        plan = lowering.stored_layout(arrays, scope, orders, shapes)
+        return tuple(lowering.restore(arrays, lowering.check(orders, plan), plan))
+
+
+def note_of(order: FilePath) -> Path:
+    """Where the note of a file of orders is."""
+    try:
+        return Path(order).with_suffix(".toml")
+    except ValueError:
+        raise InputError(f"'{order}' is no name of a file") from None
+
+
+def keep_apart(paths: Sequence[FilePath], order: FilePath) -> Path:
+    """The orders' note. Raises `InputError` if two of weights, orders and note are one file."""
+    note = note_of(order)
+    for one, other in itertools.combinations([*paths, order, note], 2):
+        files.keep_apart(one, other)
+    return note
+
+
+def restored(
+    paths: Sequence[FilePath],
+    order: FilePath,
+    *,
+    scope: str | None = None,
+    lanes: int | None = None,
+) -> tuple[Weights, ...]:
+    """The weights of shuffled files as they were; `scope` and `lanes` are compared if given.
+
+    Raises `InputError` if files, orders and note do not belong together.
+    """
+    orders, path = files.read_array(order), note_of(order)
+    arrays = [files.read_array(each) for each in paths]
+    note = _read_note(path)
+    _same_number(len(note["weights"]), len(arrays))
+    for what, given in (("scope", scope), ("lanes", lanes)):
+        if given is not None and str(given) != str(note[what]):
+            raise InputError(f"{path} says {what} {note[what]}, not {given}")
+    if _digest(orders) != note["sha256"]:
+        raise InputError(f"{order} holds other orders than those that {path} was written with")
+    stored = [each["sha256"] for each in note["weights"]]
+    for place, (name, array) in enumerate(zip(paths, arrays, strict=True)):
+        found = _digest(array)
+        if found != stored[place]:
+            hint = "the weights have changed, or the orders are another network's"
+            if found in stored:
+                hint = "files are named in the order in which they were protected: " + ", ".join(
+                    each["file"] for each in note["weights"]
+                )
+            raise InputError(f"{name} holds other weights than those that {order} is for", hint)
+    shapes = [tuple(each["shape"]) for each in note["weights"]]
+    return unprotect(*arrays, order=orders, scope=note["scope"], shapes=shapes)
+
+
+def _same_number(wanted: int, given: int) -> None:
+    if wanted != given:
+        raise InputError(
+            f"the orders are for {plural(wanted, 'file')} of weights, {given} given",
+            "a network's files are protected, and restored, together",
+        )
+
+
+@contextlib.contextmanager
+def _clear() -> Iterator[None]:
+    """What cannot be lowered, as an error of the input."""
+    try:
+        yield
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+
+
+@contextlib.contextmanager
+def _said(message: str) -> Iterator[None]:
+    """An error of the input, in other words."""
+    try:
+        yield
+    except InputError:
+        raise InputError(message, "--order names another") from None
+
+
+# The note
+
+
+def _digest(array: NDArray[Any]) -> str:
+    """SHA-256 of type, shape and values."""
+    found = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
+    found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
+
+
+def _note(protection: Protection, names: Sequence[str], order: FilePath) -> str:
+    plan = protection.layout
+    lines = [
+        f"# By macaw protect: what {Path(order).name!a} belongs to. Keep it with the orders,",
+        "# apart from the weights.",
+        f'scope = "{plan.scope}"',
+        f"lanes = {plan.lanes}",
+        f'sha256 = "{_digest(protection.order)}"',
+    ]
+    for name, array, shape in zip(names, protection.weights, plan.shapes, strict=True):
+        lines += [
+            "",
+            "[[weights]]",
+            f'file = "{"".join(_plain(letter) for letter in name)}"',
+            f"shape = {list(shape)}",
+            f'sha256 = "{_digest(array)}"',
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _plain(letter: str) -> str:
+    """A letter of a file's name that a string of TOML may hold."""
+    return letter if letter.isprintable() and letter not in '"\\' else "?"
+
+
+def _read_note(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise InputError(
+            f"{path} is not there: it has the scope and the shapes",
+            "macaw protect wrote it beside the orders; macaw.unprotect (Python) does without",
+        )
+    try:
+        found = tomllib.loads(files.read_bytes(path).decode())
+    except ValueError as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    good = _is(found, {"scope": str, "lanes": int, "sha256": str, "weights": list})
+    kinds = {"file": str, "shape": list, "sha256": str}
+    if not good or not all(
+        _is(each, kinds) and all(isinstance(length, int) for length in each["shape"])
+        for each in found["weights"]
+    ):
+        raise InputError(f"{path} is no note of macaw protect")
+    return found
+
+
+def _is(table: Any, kinds: Mapping[str, type]) -> bool:
+    """Whether a table has these fields."""
+    return isinstance(table, dict) and all(
+        isinstance(table.get(name), kind) for name, kind in kinds.items()
+    )

@@ -1,0 +1,60 @@
+"""Golden folders as pytest tests: every golden.toml that pytest comes by is one.
+
+Loaded by pytest through the entry point of the package, so a user's CI gets
+the tests with no code. Nothing of Macaw is imported before one is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+DESCRIPTION = "golden.toml"
+
+
+class GoldenDiffersError(AssertionError):
+    """A program did something else than what was recorded."""
+
+
+class GoldenFile(pytest.File):
+    """A golden.toml; it holds one test."""
+
+    def collect(self) -> Iterator[GoldenItem]:
+        yield GoldenItem.from_parent(self, name="golden")
+
+
+class GoldenItem(pytest.Item):
+    """The test: run the folder's program, compare with `expected/`."""
+
+    def runtest(self) -> None:
+        from macaw import golden
+
+        differences = golden.check(self.path.parent)
+        if differences:
+            raise GoldenDiffersError("\n".join(differences))
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: str | None = None
+    ) -> str:
+        """The differences, or what is wrong with the folder; a traceback only for our own bugs."""
+        from macaw.isa.errors import MacawError
+
+        error = excinfo.value
+        if isinstance(error, GoldenDiffersError):
+            return f"{self.path.parent} differs from what was recorded:\n{error}"
+        if isinstance(error, MacawError):
+            hint = f"\nhint: {error.hint}" if error.hint else ""
+            return f"{error.message}{hint}"
+        return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, f"golden: {self.path.parent.name}"
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile | None:
+    """Take every golden.toml."""
+    if file_path.name == DESCRIPTION:
+        return GoldenFile.from_parent(parent, path=file_path)
+    return None

@@ -1,0 +1,220 @@
+"""Results of a run: arrays and tables for people, JSON (docs/cli.md) for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw import console
+from macaw.asm.diagnostics import Diagnostic, Span
+from macaw.asm.program import Program
+from macaw.binding import shape_text
+from macaw.emu.copies import original
+from macaw.errors import RunError
+from macaw.isa import reading
+from macaw.isa.common import TRAFFIC
+from macaw.running import Run, gather
+from macaw.words import plural
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from macaw.emu.faults import Stop
+    from macaw.isa.model import Core
+
+LABEL_WIDTH, CELL_WIDTH = 17, 10  # so that the columns of different cores stand in line
+MEANING_WIDTH = 60  # columns that are needed to say what counters mean
+
+
+def print_outputs(run: Run) -> None:
+    """Each output: `y (int32, 10)` and its elements as NumPy prints them."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
+    for name, array in run.outputs.items():
+        print(f"{name} ({array.dtype.name}, {shape_text(array.shape)})")
+        print(np.array2string(array, max_line_width=width, separator=" "))
+    sys.stdout.flush()
+
+
+def print_stats(run: Run) -> None:
+    """Cycles and a table of counters for each kind of core, on standard error."""
+    sys.stdout.flush()
+    screen = console.stderr()
+    what = "" if run.items is None else f" in {plural(run.items, 'run')}"
+    screen.print(f"{plural(run.cycles, 'cycle')}{what}", soft_wrap=True)
+    zero = 0
+    tables = {core.table.name: core.table for core in run.device.cores.values()}
+    for name, table in tables.items():
+        members = [core for core in run.device.cores if run.device.cores[core].table is table]
+        counts = {core: run.counters[core] for core in members}
+        names = list(dict.fromkeys(name for values in counts.values() for name in values))
+        shown = [name for name in names if any(counts[core].get(name) for core in members)]
+        zero += len(names) - len(shown)
+        if shown:
+            screen.print()
+            screen.print(_counter_table(table, counts, shown, screen.width))
+    if zero:
+        text = f"{plural(zero, 'counter')} that {'is' if zero == 1 else 'are'} zero not shown"
+        screen.print(f"\n{text}", style="dim", soft_wrap=True)
+
+
+def _counter_table(
+    core: Core, counts: Mapping[str, Mapping[str, int]], names: list[str], width: int
+) -> Table:
+    """The counters `names` of one kind of core.
+
+    A column an instance where `width` has room for them, else their sums alone.
+    What each counter means stands there if there is room for that. Where there is
+    little, units go and then names fold; the numbers stay.
+    """
+    from rich.table import Table
+
+    rows = {row.name: row for row in (*core.counters, *TRAFFIC)}
+    label = max(LABEL_WIDTH, *map(len, names)) + 2
+    unit = max(len(rows[name].unit) if name in rows else 0 for name in names) + 2
+    most = max(value for values in counts.values() for value in values.values())
+    cell = max(CELL_WIDTH, len(f"{most * len(counts):,}"), *map(len, counts)) + 2
+    several = len(counts) > 1
+    each = not several or label + unit + cell * (len(counts) + 1) <= width
+    left = width - label - cell * (len(counts) * each + several)
+    units, meaning = left + 2 >= unit, left - unit >= MEANING_WIDTH
+    folded = left + 2 < 0
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    if folded:
+        table.add_column(core.name, width=max(label + left, 1), overflow="fold")
+    else:
+        table.add_column(core.name, no_wrap=True, min_width=label - 2)
+    for name in counts if each else ():
+        heading = name if name != core.name else ""
+        table.add_column(heading, justify="right", no_wrap=True, min_width=cell - 2)
+    if several:
+        heading = "all" if each else f"all {len(counts)}"
+        table.add_column(heading, justify="right", no_wrap=True, min_width=cell - 2)
+    if units:
+        table.add_column("", no_wrap=True)
+    if meaning:
+        table.add_column("", no_wrap=True, overflow="ellipsis", style="dim")
+    for name in names:
+        row = rows.get(name)
+        values = [values.get(name, 0) for values in counts.values()]
+        cells = [f"{value:,}" for value in values] if each else []
+        if several:
+            cells.append(f"{gather(row, values):,}")
+        about = [row.unit, row.meaning] if row else ["", ""]
+        table.add_row(name, *cells, *about[: units + meaning])
+    return table
+
+
+def print_failure(error: RunError, program: Program) -> None:
+    """Why the program stopped, with the source line or the symbol where it did."""
+    stop, fault = error.stop, error.stop.fault
+    item = "" if error.item is None else f" (item {error.item} of the batch)"
+    core = error.device.cores.get(stop.core)
+    at = stop.address
+    if core is not None and at is not None:
+        at = original(program, core, at)
+    place = None if at is None else error.device.place(at)
+    if place is None:
+        text = str(stop) if stop.reason in str(stop) or fault else f"{stop.reason}: {stop}"
+        console.error(f"{text}{item}", _near_symbol(program, stop.address, at))
+        return
+    text = str(stop)
+    if fault is not None:
+        text = f"{fault.core}: {fault.kind} at {stop.address:#010x}, cycle {fault.cycle}: "
+        text += fault.message
+    file, line, column = place
+    source = _source_line(file, line)
+    word = re.match(r"[\w.]+", source[column - 1 :])
+    span = Span(file, line, column, column + (len(word.group()) if word else 1))
+    console.diagnostics([Diagnostic(stop.reason, f"{text}{item}", span, source=source)])
+
+
+def _near_symbol(program: Program, address: int | None, at: int | None) -> str:
+    """`0x00010008 is main+0x8`, or nothing; `at` is where the program has it."""
+    found = None if at is None else program.symbol_at(at)
+    if found is None:
+        return ""
+    symbol, distance = found
+    return f"{address:#010x} is {symbol.name}{f'+{distance:#x}' if distance else ''}"
+
+
+def _source_line(file: str, line: int) -> str:
+    """The line of the file as it is now; empty if it cannot be had."""
+    try:
+        lines = reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
+    except reading.UnreadableError:
+        return ""
+    return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+def run_json(run: Run, files: Mapping[str, str]) -> str:
+    """The object of `macaw run --json`; an output in `files` is named, not spelt out."""
+    outputs: dict[str, Any] = {}
+    for name, array in run.outputs.items():
+        entry: dict[str, Any] = {"dtype": array.dtype.name, "shape": list(array.shape)}
+        if name in files:
+            entry["file"] = files[name]
+        else:
+            entry["data"] = plain(array)
+        outputs[name] = entry
+    return json.dumps(
+        {
+            "stop": "exit",
+            "exit_code": run.exit_code,
+            "items": run.items,
+            "cycles": run.cycles,
+            "outputs": outputs,
+            "unwritten": list(run.unwritten),
+            "counters": run.counters,
+            "stdout": run.stdout,
+            "stderr": run.stderr,
+        }
+    )
+
+
+def failure_json(error: RunError) -> str:
+    """The object of `macaw run --json` for a program that did not exit by itself."""
+    return json.dumps({**stop_json(error.stop), "item": error.item})
+
+
+def stop_json(stop: Stop) -> dict[str, Any]:
+    """A stop as plain data: `stop`, `message`, `cycle`, and for a fault what it knows."""
+    found: dict[str, Any] = {"stop": stop.reason, "message": stop.message, "cycle": stop.cycle}
+    if stop.fault is not None:
+        fault = stop.fault
+        found["fault"] = {
+            "kind": fault.kind,
+            "core": fault.core,
+            "address": fault.address,
+            "place": _place(fault.place),
+            "values": {name: _number(value) for name, value in fault.values.items()},
+        }
+    return found
+
+
+def _place(place: tuple[str, int, int] | None) -> dict[str, Any] | None:
+    return None if place is None else dict(zip(("file", "line", "column"), place, strict=True))
+
+
+def plain(array: NDArray[Any]) -> Any:
+    """Nested lists of JSON numbers; what JSON has no number for is "nan", "inf" or "-inf"."""
+    if array.dtype.kind != "f" or np.isfinite(array).all():
+        return array.tolist()
+    if array.ndim == 0:
+        return _number(array.item())
+    return [plain(np.asarray(part)) for part in array]
+
+
+def _number(value: object) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, np.generic):
+        return _number(value.item())
+    return value if isinstance(value, int | float | str | bool | None) else str(value)

@@ -1,0 +1,247 @@
+"""Programs run: inputs bound, one run an item of a batch axis, outputs gathered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw import api, arguments
+from macaw.arguments import checked
+from macaw.asm.program import Program
+from macaw.binding import bind
+from macaw.emu.core import NEVER
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.errors import InputError, RunError
+from macaw.unwritten import Unwritten
+
+if TYPE_CHECKING:
+    from macaw.emu.core import Core
+    from macaw.emu.faults import Stop
+    from macaw.isa.config import Configuration
+    from macaw.isa.model import Counter
+
+Counters = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a program did.
+
+    `outputs`: arrays by name, of the declared shape, with one more leading axis
+    if an input had one. `cycles`, `counters` (by core, then by name) and the
+    text are of all items together. `device` is the last item's, as it stopped.
+    """
+
+    outputs: dict[str, NDArray[Any]]
+    cycles: int
+    counters: Counters
+    exit_code: int
+    stdout: str
+    stderr: str
+    unwritten: tuple[str, ...] = ()  # outputs to which certainly nothing was written, in no item
+    items: int | None = None  # length of the batch axis; None without one
+    device: Device = field(repr=False, compare=False, kw_only=True)
+
+
+@dataclass
+class Streams:
+    """Where the program's own output goes, besides into the result."""
+
+    stdout: Callable[[bytes], object] | None = None
+    stderr: Callable[[bytes], object] | None = None
+
+
+@checked(
+    program=arguments.program_or_path,
+    inputs=arguments.optional(arguments.mapping(arguments.anything, "arrays by name")),
+    device=arguments.optional(arguments.device),
+    max_cycles=arguments.optional(arguments.whole(0)),
+    engine=arguments.word,
+    jitter=arguments.optional(arguments.seed),
+    streams=arguments.optional(
+        arguments.instance("a Streams of macaw.running", "macaw.running:Streams")
+    ),
+    on_start=arguments.optional(arguments.function),
+    named=arguments.anything,
+)
+def run(
+    program: Program | api.FilePath,
+    inputs: Mapping[str, object] | None = None,
+    *,
+    device: api.DeviceLike | None = None,
+    max_cycles: int | None = None,
+    engine: str = ENGINES[0],
+    jitter: int | None = None,
+    streams: Streams | None = None,
+    on_start: Callable[[int, Device], object] | None = None,
+    **named: object,
+) -> Run:
+    """Run a program, or the file of one, with arrays for its inputs.
+
+    Inputs come as a mapping, as keywords, or both. `device` overrides the one
+    that the program was made for; `max_cycles` bounds each item's run; `engine` is one
+    of `macaw.emu.engines.ENGINES`, which differ in speed alone. `jitter` is the seed of noise in
+    the timing of DRAM, of item i the seed + i; None: no noise.
+    `on_start(index, device)` is called before each item runs.
+
+    Raises `InputError` for inputs that do not fit, `RunError` if an item does
+    not end by itself, and what `load` raises for a file.
+    """
+    if not isinstance(program, Program):
+        program = api.load(os.fspath(program), device=device)
+    for name in named:
+        if name in (inputs or {}):
+            raise InputError(f"input {name} is given twice, in the mapping and by its name")
+    binding = bind(program, {**(inputs or {}), **named})
+    config = configuration_of(program, device)
+    gathered: dict[str, list[NDArray[Any]]] = {tensor.name: [] for tensor in program.outputs}
+    counters: Counters = {}
+    unwritten = {tensor.name for tensor in program.outputs}
+    cycles = exit_code = 0
+    streams = streams or Streams()
+    output, errors = _Collector(streams.stdout), _Collector(streams.stderr)
+    for index in range(1 if binding.items is None else binding.items):
+        # A new device an item: no item sees what another one left behind.
+        machine = Device(config, engine=engine, jitter=None if jitter is None else jitter + index)
+        machine.load(program)
+        machine.stdout, machine.stderr = output, errors
+        for name, array in binding.item(index).items():
+            machine.write_tensor(name, array)
+        if on_start is not None:
+            on_start(index, machine)
+        outputs_left = Unwritten(program, machine)
+        item = None if binding.items is None else index
+        try:
+            stop = machine.run(max_cycles=max_cycles)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted {_when(machine.cycle, item)}") from None
+        if stop.reason != "exit":
+            raise RunError(stop_text(stop, item), stop, machine, item)
+        for name, arrays in gathered.items():
+            arrays.append(machine.read_tensor(name))
+        unwritten &= outputs_left.names()
+        cycles += machine.cycle
+        exit_code = exit_code or stop.exit_code or 0
+        _add(counters, machine)
+    outputs = {
+        name: arrays[0] if binding.items is None else np.stack(arrays)
+        for name, arrays in gathered.items()
+    }
+    return Run(
+        outputs,
+        cycles,
+        counters,
+        exit_code,
+        output.text,
+        errors.text,
+        tuple(name for name in gathered if name in unwritten),
+        binding.items,
+        device=machine,
+    )
+
+
+def configuration_of(program: Program, device: api.DeviceLike | None = None) -> Configuration:
+    """The configuration to run `program` on: `device`, or what it was made for, or `base`."""
+    from macaw.isa import config
+
+    if device is not None:
+        return api.configuration(device)
+    if program.config_toml:
+        return config.parse(program.config_toml, program.device)
+    return api.configuration(program.device or api.DEFAULT_DEVICE)
+
+
+def registers(device: Device, changed: bool = False) -> dict[str, dict[str, int]]:
+    """The final registers of every core that has register files, by name.
+
+    Vector registers are one number each, lane 0 in its lowest bits. With `changed`, of those cores
+    alone that have one which is not as after reset.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for name, core in device.cores.items():
+        core.sync()
+        if changed and not _has_changed(core):
+            continue
+        for file in core.table.files:
+            values = np.asarray(getattr(core.state, file.name, 0))
+            names = (aliases[0] for aliases in file.names)
+            if values.shape == (len(file.names),):
+                numbers = [int(value) for value in values]
+            elif values.shape == (len(file.names), file.width // 8):
+                numbers = [int.from_bytes(value.tobytes(), "little") for value in values]
+            else:
+                continue
+            found.setdefault(name, {}).update(zip(names, numbers, strict=True))
+    return found
+
+
+def _has_changed(core: Core) -> bool:
+    """Whether a register of a core is not as after reset."""
+    files = {file.name for file in core.table.files}
+    return any(
+        np.any(getattr(core.state, row.name) != (0 if row.initial is None else row.initial))
+        for row in core.state.fields
+        if row.name in files
+    )
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while a program ran; the text says how far it was."""
+
+
+def _when(cycle: int, item: int | None) -> str:
+    return f"at cycle {cycle:,}" + ("" if item is None else f" of item {item}")
+
+
+def stop_text(stop: Stop, item: int | None = None) -> str:
+    """One sentence on why a program stopped, for a run that did not exit."""
+    text = str(stop)
+    return text if item is None else f"item {item}: {text}"
+
+
+class _Collector:
+    """Keeps what a program wrote, and passes it on."""
+
+    def __init__(self, onward: Callable[[bytes], object] | None) -> None:
+        self._onward, self._pieces = onward, bytearray()
+
+    def __call__(self, data: bytes) -> None:
+        self._pieces += data
+        if self._onward is not None:
+            self._onward(data)
+
+    @property
+    def text(self) -> str:
+        return self._pieces.decode("utf-8", errors="replace")
+
+
+def gather(row: Counter | None, values: Iterable[int]) -> int:
+    """One number for several runs or cores: the sum, of a peak the highest."""
+    return max(values, default=0) if row is not None and row.peak else sum(values)
+
+
+def _add(total: Counters, device: Device) -> None:
+    """Add a device's counters to those of the items before it."""
+    for core, values in device.counters().items():
+        rows = {row.name: row for row in device.cores[core].table.counters}
+        sums = total.setdefault(core, {})
+        for name, value in values.items():
+            sums[name] = gather(rows.get(name), (sums.get(name, 0), value))
+
+
+def left_over(device: Device) -> list[tuple[str, str, int]]:
+    """The bytes that nobody has taken from windows: core, window, how many there are."""
+    found = []
+    for core in device.order:
+        for window in core.table.windows:
+            if window.direction == "out":
+                left, _ = core.window_room(window.name, NEVER, 1)
+                if left:
+                    found.append((core.name, window.name, left))
+    return found

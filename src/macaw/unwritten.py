@@ -1,0 +1,60 @@
+"""Outputs to which a run has written nothing: only where that is certain.
+
+An output of a few pages is held, word by word, as decoded code is; of a larger one it is asked
+whether its pages were written since the program was loaded. Who writes to a page as a whole, or
+through an engine that does not tell words apart, counts as having written to all outputs in it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from macaw.asm.program import Program
+from macaw.emu.pages import PAGE, SHIFT, Pages
+
+if TYPE_CHECKING:
+    from macaw.emu.device import Device
+
+_MOST_HELD = 1 << 14  # bytes of an output; holding it makes transfers to it slower
+
+
+class Unwritten:
+    """Looks at the outputs in external memory, from before a run to its end."""
+
+    def __init__(self, program: Program, device: Device) -> None:
+        self._left = {tensor.name for tensor in program.outputs if not tensor.at}
+        self._held: dict[Pages, dict[int, set[str]]] = {}
+        self._large: dict[str, tuple[Pages, range]] = {}
+        for tensor in program.outputs:
+            if tensor.name not in self._left:
+                continue
+            pages, offset = device.memory.locate(tensor.address, tensor.size)
+            if tensor.size <= _MOST_HELD:
+                self._hold(tensor.name, pages, offset, offset + tensor.size)
+                continue
+            inside = range(offset >> SHIFT, (offset + tensor.size - 1 >> SHIFT) + 1)
+            if any(map(pages.is_written, inside)):
+                self._left.discard(tensor.name)  # it was loaded there: nothing can be said
+            else:
+                self._large[tensor.name] = pages, inside
+        for pages in self._held:
+            pages.on_change(partial(self._changed, pages))
+
+    def _hold(self, name: str, pages: Pages, offset: int, end: int) -> None:
+        names = self._held.setdefault(pages, {})
+        while offset < end:
+            stop = min(end, (offset // PAGE + 1) * PAGE)
+            pages.hold(offset, stop - offset)
+            names.setdefault(offset >> SHIFT, set()).add(name)
+            offset = stop
+
+    def _changed(self, pages: Pages, page: int) -> None:
+        self._left -= self._held[pages].get(page, set())
+
+    def names(self) -> set[str]:
+        """The outputs to which nothing was written."""
+        for name, (pages, inside) in self._large.items():
+            if any(map(pages.is_written, inside)):
+                self._left.discard(name)
+        return set(self._left)

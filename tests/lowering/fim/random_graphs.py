@@ -1,0 +1,113 @@
+"""Random graphs in the emulator: bits of a NumPy model with the islands' roundings, and cycles.
+
+    python -m tests.lowering.fim.random_graphs --count 100 --seed 0
+
+Each graph is lowered decided beforehand and decided at run time; figures are printed at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+
+import numpy as np
+
+import macaw
+from macaw.isa.fim_circuit import FORMATS
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.graph import Graph, Tensor
+from tests.lowering.fim.running import modelled
+
+SIDE = 40  # of a tensor, at most
+ONE = ("relu", "sigmoid", "tanh")
+TWO = ("add", "sub", "mul")
+
+
+def made(rng: random.Random, tasks: int) -> Graph:
+    """Products, functions, gathers, scatters and views, of constants and of each other."""
+    graph = Graph()
+    there = [graph.tensor(name, rng.randint(1, SIDE), rng.randint(1, SIDE)) for name in "ab"]
+    while len(graph.tasks) < tasks:
+        x = rng.choice(there[-3:])
+        there.append(_next(rng, graph, there, x))
+    return graph
+
+
+def _next(rng: random.Random, graph: Graph, there: list[Tensor], x: Tensor) -> Tensor:
+    kind = rng.random()
+    if kind < 0.4:
+        fitting = [tensor for tensor in there if tensor.rows == x.columns]
+        if fitting and rng.random() < 0.5:
+            return graph.product(x, rng.choice(fitting))
+        return graph.product(x, constant(rng, graph, x.columns, rng.randint(1, SIDE)))
+    if kind < 0.6:
+        alike = [tensor for tensor in there if (tensor.rows, tensor.columns) == (x.rows, x.columns)]
+        other = rng.choice([*alike, constant(rng, graph, x.rows, x.columns, alike=True)])
+        sides = [x, other]
+        rng.shuffle(sides)
+        return graph.pointwise(rng.choice(TWO), *sides)
+    if kind < 0.75:
+        return graph.pointwise(rng.choice(ONE), x)
+    if kind < 0.85:
+        return graph.gather(x, [rng.randrange(x.rows) for _ in range(rng.randint(1, SIDE))])
+    if kind < 0.9:
+        height = x.rows + rng.randint(0, 9)
+        return graph.scatter(x, rng.sample(range(height), x.rows), height)
+    return graph.transposed(x) if kind < 0.95 else graph.view(x, x.columns, x.rows)
+
+
+def constant(
+    rng: random.Random, graph: Graph, rows: int, columns: int, *, alike: bool = False
+) -> Tensor:
+    """Numbers of about 1 over the root of the rows; `alike`: all rows are one."""
+    numbers = np.random.default_rng(rng.randrange(1 << 30))
+    shape = (1 if alike else rows, columns)
+    data = numbers.standard_normal(shape) / (1 if alike else np.sqrt(rows))
+    whole = np.broadcast_to(data, (rows, columns)).astype(FORMATS[graph.form].dtype)
+    return graph.constant(f"c{len(graph.tensors)}", np.ascontiguousarray(whole))
+
+
+def checked(seed: int) -> tuple[int, int, int]:
+    """Check a graph: cycles predicted and emulated, and those decided at run time."""
+    rng = random.Random(seed)
+    graph = made(rng, rng.randint(1, 6))
+    numbers = np.random.default_rng(seed)
+    given = {
+        tensor.name: numbers.uniform(-1, 1, (tensor.rows, tensor.columns)).astype(np.float16)
+        for tensor in graph.inputs
+    }
+    found = macaw.lower_graph(graph)
+    done = macaw.run(found.assemble(), given)
+    for name, wanted in modelled(found.plan, graph, given).items():
+        np.testing.assert_array_equal(done.outputs[name], wanted)
+    late = macaw.run(macaw.lower_graph(graph, dynamic=True).assemble(), given)
+    exact = graph.evaluate(given)
+    for tensor in graph.results:
+        most = np.abs(exact[tensor.name]).max()
+        np.testing.assert_allclose(
+            late.outputs[tensor.name], exact[tensor.name], rtol=0, atol=0.02 * most + 1e-6
+        )
+    return found.cycles, done.cycles, late.cycles
+
+
+def main() -> None:
+    """Check many, and print figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    rows = []
+    for seed in range(options.seed, options.seed + options.count):
+        try:
+            rows.append(checked(seed))
+        except (macaw.InputError, LowerError) as error:
+            print(f"{seed}: {error}")
+    off = sorted(abs(guess - real) / real for guess, real, _ in rows)
+    late = sorted(run / real for _, real, run in rows)
+    print(f"{len(rows)} graphs, bits and numbers as they shall be")
+    print(f"predicted: {off[len(off) // 2]:.2%} off in the middle, at most {off[-1]:.2%}")
+    print(f"decided at run time: {late[len(late) // 2]:.2f} times the cycles in the middle")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Products by islands, run in the emulator."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import macaw
+from macaw.isa import config
+from macaw.isa.fim_circuit import DOT, ELEMENTWISE, FORMATS, OUTER, TENSOR
+from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Graph
+from macaw.lowering.fim.plan import BRING, FETCH, START, Action, Plan, Step
+from macaw.lowering.fim.program import emit
+
+FORMAT_OF = {row.dtype: number for number, row in enumerate(FORMATS)}
+TINY, BASE = config.load("tiny"), config.load("base")
+
+
+def rounded(a, b, layout):
+    """A · B with one rounding a product and sum: tiles along k one after the other, in each a tree of pairs."""
+    lanes = 32 // a.dtype.itemsize
+    size = {DOT: lanes, TENSOR: 4, OUTER: 1, ELEMENTWISE: 1}[layout]
+    total = None
+    for k in range(0, a.shape[1], size):
+        terms = a[:, k : k + size, None] * b[None, k : k + size, :]
+        terms = np.pad(terms, ((0, 0), (0, size - terms.shape[1]), (0, 0)))
+        while terms.shape[1] > 1:
+            terms = terms[:, ::2] + terms[:, 1::2]
+        total = terms[:, 0] if total is None else total + terms[:, 0]
+    return total
+
+
+def operands(shape, seed=0):
+    """A and B."""
+    random = np.random.default_rng(seed)
+    dtype = shape.numbers.dtype
+    a, b = random.standard_normal((shape.m, shape.k)), random.standard_normal((shape.k, shape.n))
+    return a.astype(dtype), b.astype(dtype)
+
+
+def product(a, b, known="b"):
+    """The graph of a product; `known` are the sides that are constants."""
+    graph = Graph(FORMAT_OF[a.dtype.name])
+    sides = [
+        graph.constant(name, x) if name in known else graph.tensor(name, *x.shape)
+        for name, x in (("a", a), ("b", b))
+    ]
+    graph.product(*sides, name="c")
+    return graph
+
+
+def alone(graph, option):
+    """The plan of an option by itself."""
+    actions = tuple(Action(kind, 0) for kind in (BRING, START, FETCH))
+    return Plan(graph, (Step(0, option),), actions, option.total)
+
+
+def run(plan, graph, device, name, **inputs):
+    """What the plan's program did; without a name the device stands in a file beside it."""
+    program = emit(plan, graph, device, name or '"p.device.toml"')
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "p.device.toml").write_text(device.to_toml())
+        for file, array in program.files.items():
+            np.save(Path(folder) / file, array)
+        (Path(folder) / "p.s").write_text(program.source)
+        made = macaw.assemble(Path(folder) / "p.s")
+    assert not made.warnings
+    return macaw.run(made, **inputs)
+
+
+def applied(function, *x):
+    """A function as an island computes it: rounded once."""
+    with np.errstate(all="ignore"):
+        wide = [np.asarray(value, np.float64) for value in x]
+        match function:
+            case "relu":
+                return np.where(x[0] > 0, x[0], np.where(np.isnan(x[0]), x[0], 0)).astype(
+                    x[0].dtype
+                )
+            case "sigmoid":
+                return (1 / (1 + np.exp(-wide[0]))).astype(x[0].dtype)
+            case "tanh":
+                return np.tanh(wide[0]).astype(x[0].dtype)
+            case "vssqr":
+                return x[0] * x[0]
+            case "vssqrt":
+                return np.sqrt(x[0])
+        what = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
+        return what[function](*x)
+
+
+def modelled(plan, graph, inputs):
+    """All tensors as the islands of a plan round them."""
+    dtype = FORMATS[graph.form].dtype
+    found = {}
+
+    def numbers(tensor):
+        if tensor.base is not None:
+            flat = numbers(tensor.base).reshape(-1)[tensor.offset :][: tensor.numbers]
+            return flat.reshape(tensor.rows, tensor.columns)
+        if tensor.name not in found:
+            given = inputs[tensor.name] if tensor.data is None else tensor.data
+            found[tensor.name] = (
+                np.asarray(given).astype(dtype).reshape(tensor.rows, tensor.columns)
+            )
+        return found[tensor.name]
+
+    for step in plan.steps:
+        for task in step.tasks:
+            x = [numbers(tensor) for tensor in task.inputs]
+            shape = task.output.rows, task.output.columns
+            places = np.asarray(task.places, int)[:, None] + np.arange(task.width)
+            if task.kind == PRODUCT:
+                made = rounded(*x, step.option.layout)
+            elif task.kind == GATHER:
+                made = x[0].reshape(-1)[places].reshape(shape)
+            elif task.kind == SCATTER:
+                made = x[1].copy() if len(x) > 1 else np.zeros(shape, dtype)
+                made.reshape(-1)[places] = x[0].reshape(places.shape)
+            else:
+                made = applied(task.function, *x)
+            found[task.output.name] = made
+    return {tensor.name: numbers(tensor).reshape(graph.shape(tensor)) for tensor in graph.results}

@@ -1,0 +1,48 @@
+"""Random graphs with options of random cycles: what a scheduler sees, without any island."""
+
+from __future__ import annotations
+
+import random
+
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.plan import Option, Refusal
+
+
+def graph(rng: random.Random, tasks: int) -> Graph:
+    """Products of one size; each reads one or two tensors that are there."""
+    found = Graph()
+    there = [found.tensor(name, 4, 4) for name in "ab"]
+    for _ in range(tasks):
+        recent = there[-3:] if rng.random() < 0.7 else there
+        there.append(found.product(rng.choice(recent), rng.choice(there)))
+    return found
+
+
+def asking(seed: int, islands: int = 3, host: bool = True):
+    """A function that gives each unit the same options whenever it is asked."""
+
+    def ask(unit, _config, _homes):
+        rng = random.Random(f"{seed} {[task.output.name for task in unit]}")
+        if len(unit) > 2 or (len(unit) == 2 and rng.random() < 0.5):
+            return [Refusal(unit, 0, 0, "no room")]
+        size = rng.randint(20, 200) * len(unit)
+        scale = 0.7 if len(unit) == 2 else 1
+        found = [
+            Option(
+                unit,
+                island,
+                rng.choice((1, 2)),
+                bring=round(size * rng.uniform(0.2, 1) * scale),
+                compute=round(size * rng.uniform(0.3, 4) * scale),
+                fetch=round(size * rng.uniform(0.1, 0.6) * scale),
+                banks=rng.choice((1, 3, 12, 15)),
+                buffer=4 * (len(unit) - 1),
+            )
+            for island in range(islands)
+            if rng.random() < 0.7 or not island
+        ]
+        if host and len(unit) == 1:
+            found.append(Option(unit, None, 0, size, rng.choice((0, 3 * size)), 0))
+        return found
+
+    return ask

@@ -1,0 +1,94 @@
+"""Copies of the dma: when they end by prediction, by docs/memory.md, and in the emulator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.isa.fim_islands import geometry, island_address
+from macaw.lowering.fim.banks import Banks
+from macaw.lowering.fim.carry import EXTERNAL, ISLAND, LOCAL, Carrier, Copy, Place
+from tests.lowering.fim.running import BASE, TINY
+
+DATA, SPACE = 1 << 14, 1 << 14  # bytes
+
+
+def carrier(device):
+    return Carrier(device, {number: Banks(device) for number in range(device["fim.islands"])})
+
+
+@pytest.mark.parametrize("beats", [1, 2, 7, 200])
+def test_the_table_of_the_docs(beats):
+    """External memory to cp's local one and back, with nobody else about; see docs/memory.md."""
+    there, here = Place(EXTERNAL, "x"), Place(LOCAL, "y")
+    assert carrier(BASE).copy(Copy(here, there, 32 * beats), 0) == 4 + 20 + 1 + 1 + (beats - 1)
+    assert carrier(BASE).copy(Copy(there, here, 32 * beats), 0) == 4 + 2 + 20 + 1 + (beats - 1)
+
+
+def test_a_bank_by_hand():
+    """Two rows of memory of a bank, four columns each, that are next to one another."""
+    copy = Copy(Place(ISLAND, offset=1024 - 128), Place(EXTERNAL, "x"), 256)
+    # The first beat comes at 4 + 20 + 1; its row opens then, the column follows tRCDWR later, the
+    # last of four 3 tCCDL later; its data end 8 + 2 later, tWR later the row closes; then tRP,
+    # tRCDWR, three columns and the last data. The copy ends in the cycle before they are there.
+    first = 25 + 10 + 3 * 4 + 10
+    assert carrier(BASE).copy(copy, 0) == first + 16 + 14 + 10 + 3 * 4 + 10
+
+
+def source(copies, device):
+    labels = {EXTERNAL: "data", LOCAL: "local"}
+
+    def place(x):
+        if x.memory == ISLAND:
+            return str(island_address(x.island) + x.offset)
+        return f"{labels[x.memory]} + {x.offset}"
+
+    rows = [
+        f".word {place(copy.dst)}, {place(copy.src)}, "
+        f"{copy.row_bytes}, {copy.rows}, {copy.dst_stride}, {copy.src_stride}"
+        for copy in copies
+    ]
+    return "\n".join(
+        (
+            f".device {device}", ".core cp", f"_start: la a0, table\nli a1, {len(copies)}",
+            "again: dma.copy zero, a0\naddi a0, a0, 24\naddi a1, a1, -1\nbnez a1, again",
+            "dma.wait zero\nli a0, 0\nli a7, 93\necall", ".data", "table:", *rows,
+            f".balign 64\ndata: .skip {DATA + SPACE}", ".section .data.cp",
+            f".balign 64\nlocal: .skip {DATA + SPACE}", "",
+        )
+    )  # fmt: skip
+
+
+def some(random, device):
+    """A copy between two memories, with any strides; not both of the islands."""
+    kinds = [(EXTERNAL, LOCAL), (LOCAL, EXTERNAL), (EXTERNAL, ISLAND), (ISLAND, EXTERNAL),
+             (LOCAL, ISLAND), (ISLAND, LOCAL)]  # fmt: skip
+    kind = kinds[random.integers(len(kinds))]
+    size, rows = int(random.choice([2, 8, 30, 32, 200, 1024])), int(random.integers(1, 13))
+    places, strides = [], []
+    for memory in kind:
+        offset = int(random.integers(64)) * int(random.choice([2, 32]))
+        stride = size + int(random.choice([0, 2, 32]))
+        if memory == ISLAND:
+            banks = geometry(device)
+            stride = int(random.choice([stride, banks.row_bytes]))
+            if rows <= banks.banks and size < banks.row_bytes // 2:
+                stride = banks.bank_bytes
+            island = int(random.integers(device["fim.islands"]))
+            places.append(Place(ISLAND, offset=offset, island=island))
+        else:
+            places.append(Place(memory, "x", offset))
+        strides.append(stride)
+    return Copy(places[0], places[1], size, rows, *strides)
+
+
+@pytest.mark.parametrize(("device", "name"), [(TINY, "tiny"), (BASE, "base")])
+@pytest.mark.parametrize("seed", range(6))
+def test_copies_as_the_emulator_does_them(seed, device, name, tmp_path):
+    random = np.random.default_rng(seed)
+    copies = [some(random, device) for _ in range(12)]
+    (tmp_path / "p.s").write_text(source(copies, name))
+    done = macaw.run(macaw.assemble(tmp_path / "p.s"))
+    # cp begins the first in cycle 3; behind the last one it waits and leaves in 4 instructions.
+    assert done.cycles == pytest.approx(3 + carrier(device).copies(copies, 0) + 4, abs=1)

@@ -1,0 +1,120 @@
+"""Graphs of tasks: layers made of them against NumPy, their order, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.graph import PRODUCT, Graph
+
+RANDOM = np.random.default_rng(1)
+
+
+def given(graph, **shapes):
+    values = {name: RANDOM.standard_normal(shape) for name, shape in shapes.items()}
+    return values, [graph.tensor(name, *shape) for name, shape in shapes.items()]
+
+
+def test_a_gru_cell():
+    """The rule of seed 004 ¶44."""
+    graph = Graph()
+    shapes = {f"{side}{gate}": (6, 6) for side in "wu" for gate in "rzn"}
+    values, (x, h, *rest) = given(graph, x=(2, 6), h=(2, 6), **shapes)
+    weights = dict(zip(shapes, rest, strict=True))
+    out = graph.gru(x, h, weights, graph.constant("one", np.ones((2, 6))))
+
+    def sigmoid(t):
+        return 1 / (1 + np.exp(-t))
+
+    v = values
+    r = sigmoid(v["x"] @ v["wr"] + v["h"] @ v["ur"])
+    z = sigmoid(v["x"] @ v["wz"] + v["h"] @ v["uz"])
+    new = np.tanh(v["x"] @ v["wn"] + r * (v["h"] @ v["un"]))
+    np.testing.assert_allclose(graph.evaluate(values)[out.name], (1 - z) * new + z * v["h"])
+    assert sum(task.kind == PRODUCT for task in graph.tasks) == 6
+
+
+def test_chain_and_perceptron():
+    graph = Graph()
+    values, (a, b, c) = given(graph, a=(3, 4), b=(4, 5), c=(5, 2))
+    chain, layers = graph.chain(a, b, c), graph.perceptron(a, [b, c])
+    found = graph.evaluate(values)
+    ab = values["a"] @ values["b"]
+    np.testing.assert_allclose(found[chain.name], ab @ values["c"])
+    np.testing.assert_allclose(found[layers.name], np.maximum(ab, 0) @ values["c"])
+    first, second, third, relu, last = graph.tasks
+    assert [graph.before(task) for task in graph.tasks] == [[], [first], [], [third], [relu]]
+    assert second.output is chain
+    assert last.output is layers
+
+
+def test_rows_go_and_come_back():
+    graph = Graph()
+    values, (a,) = given(graph, a=(3, 4))
+    there = graph.scatter(a, [4, 0, 2], 5)
+    back = graph.gather(there, [4, 0, 2])
+    found = graph.evaluate(values)
+    np.testing.assert_array_equal(found[back.name], values["a"])
+    assert not found[there.name][[1, 3]].any()
+
+
+def test_views_are_no_tasks_and_their_bases_makers_come_before():
+    graph = Graph()
+    values, (a, b) = given(graph, a=(4, 6), b=(6, 2))
+    product = graph.product(a, b)
+    row = graph.view(graph.view(product, 8, 1), 2, 2, 4)
+    out = graph.pointwise("relu", row)
+    again = graph.view(graph.constant("c", values["a"]), 2, 6, 12)
+    assert len(graph.tasks) == 2
+    assert graph.before(graph.tasks[1]) == graph.tasks[:1]
+    assert graph.results == [out]
+    assert graph.inputs == [a, b]
+    graph.result(product)
+    assert graph.results == [product]
+    found = graph.evaluate(values)
+    wanted = np.maximum((values["a"] @ values["b"])[2:], 0)
+    np.testing.assert_allclose(found[out.name], wanted)
+    np.testing.assert_array_equal(again.data, values["a"][2:])
+
+
+def test_segments_overlap_and_spread_ones_keep_what_was_there():
+    graph = Graph()
+    values, (a, b) = given(graph, a=(1, 6), b=(2, 5))
+    windows = graph.segments(a, [0, 1, 2], 4, (3, 4))
+    into = graph.spread(a, [1, 6], 3, (2, 5), into=b)
+    turned = graph.transposed(b)
+    found = graph.evaluate(values)
+    wanted = np.lib.stride_tricks.sliding_window_view(values["a"][0], 4)
+    np.testing.assert_array_equal(found[windows.name], wanted)
+    np.testing.assert_array_equal(found[turned.name], values["b"].T)
+    kept = values["b"].copy()
+    kept[:, 1:4] = values["a"].reshape(2, 3)
+    np.testing.assert_array_equal(found[into.name], kept)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda g, a, b: g.product(a, a), r"a \(3 x 4\) times a \(3 x 4\)"),
+        (lambda g, a, b: g.pointwise("add", a, b), "add of a and b: two shapes"),
+        (lambda g, a, b: g.pointwise("add", a), "add takes 2 tensors, not 1"),
+        (lambda g, a, b: g.pointwise("cube", a), "no function is called cube"),
+        (lambda g, a, b: g.gather(a, [3]), "row 3 is out of range, 0 to 2"),
+        (lambda g, a, b: g.scatter(a, [0, 0, 1], 5), "two rows go to one place"),
+        (lambda g, a, b: g.scatter(a, [0, 1], 5), "3 rows go to as many different ones"),
+        (lambda g, a, b: g.scatter(a, [0, 1, 2], 4, into=b), "scatter of a into b: another shape"),
+        (lambda g, a, b: g.segments(a, [10], 3, (1, 3)), "3 numbers from 10 on: a has 12"),
+        (lambda g, a, b: g.segments(a, [0, 3], 3, (2, 4)), "2 segments of 3 numbers are no 2 x 4"),
+        (lambda g, a, b: g.spread(a, [0], 3, (3, 4)), "a has 12 numbers, not 1 x 3"),
+        (lambda g, a, b: g.view(a, 3, 4, 1), r"3 x 4 numbers of a \(3 x 4\) from 1 on"),
+        (lambda g, a, b: g.result(Graph().tensor("a", 3, 4)), "a is of another graph"),
+        (lambda g, a, b: g.tensor("a", 1, 1), "two tensors are called a"),
+        (lambda g, a, b: Graph().product(a, b), "a is of another graph"),
+    ],
+)
+def test_what_is_refused(make, message):
+    graph = Graph()
+    a, b = graph.tensor("a", 3, 4), graph.tensor("b", 4, 5)
+    with pytest.raises(LowerError, match=message):
+        make(graph, a, b)

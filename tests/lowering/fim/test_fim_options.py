@@ -1,0 +1,166 @@
+"""Whole programs of products: predicted cycles are the emulator's, results those of NumPy with the same roundings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from macaw.isa.fim_circuit import DOT, OUTER
+from macaw.lowering.fim import words
+from macaw.lowering.fim.job import ProductJob, predicted
+from macaw.lowering.fim.options import options
+from macaw.lowering.fim.plan import Option, Refusal
+from macaw.lowering.fim.shape import Shape
+from macaw.lowering.fim.ways import streams
+from macaw.lowering.fim.words import size
+from tests.lowering.fim.running import BASE, TINY, alone, operands, product, rounded, run
+
+pytestmark = pytest.mark.once
+
+FEW = 16  # cycles of cp that no prediction has, of each start
+
+
+def check(option, graph, a, b, device, name):
+    """The program of an option gives C to the bit, in the cycles that were predicted."""
+    given = {side: x for side, x in (("a", a), ("b", b)) if graph.tensors[side].data is None}
+    done = run(alone(graph, option), graph, device, name, **given)
+    np.testing.assert_array_equal(done.outputs["c"], rounded(a, b, option.layout))
+    few = FEW * option.how.stream.starts
+    if option.how.stream.blocks > 1:  # what a block leaves is fetched while another one goes on
+        few += option.total // 100
+    assert abs(done.cycles - option.total) <= few
+
+
+def option_of(stream, graph):
+    """The option of a stream."""
+    job = ProductJob(tuple(graph.tasks), stream)
+    cycles = predicted(job, TINY)
+    tasks = tuple(graph.tasks)
+    return Option(tasks, 0, stream.layout, cycles.bring, cycles.compute, cycles.fetch, how=job)
+
+
+RANDOM = np.random.default_rng(11)
+SHAPES = [Shape(*RANDOM.integers(1, 41, 3).tolist(), form=n % 2) for n in range(6)]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES[:4], Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
+def test_each_pair_of_a_small_device(shape):
+    """The rule of seed 004 ¶42-43."""
+    a, b = operands(shape)
+    for known in ("b", "a", "") if shape.m < 10 else ("b",):
+        graph = product(a, b, known)
+        found = [x for x in options(graph.tasks, TINY, form=shape.form) if isinstance(x, Option)]
+        assert len(found) == (3 if shape.form else 6)
+        for option in found:
+            check(option, graph, a, b, TINY, "tiny")
+
+
+@pytest.mark.parametrize("shape", [Shape(64, 64, 64), Shape(45, 50, 70)])
+def test_each_pair_of_four_islands(shape):
+    """The rule of seed 004 ¶62."""
+    a, b = operands(shape)
+    graph = product(a, b)
+    found = [x for x in options(graph.tasks, BASE) if isinstance(x, Option)]
+    assert {option.island for option in found} == {0, 1, 2, 3}
+    for option in sorted(found, key=lambda option: option.total)[:3]:
+        check(option, graph, a, b, BASE, "base")
+
+
+@pytest.mark.parametrize("layout", range(4))
+def test_each_way_of_a_product(layout):
+    """Not the least alone: some of a pair's ways."""
+    shape = Shape(21, 37, 50)
+    a, b = operands(shape)
+    graph = product(a, b)
+    ways = list(streams(shape, TINY, 0, layout))
+    for stream in ways[:: len(ways) // 3 + 1]:
+        check(option_of(stream, graph), graph, a, b, TINY, "tiny")
+
+
+@pytest.mark.parametrize("layout", range(4))
+def test_several_starts(layout):
+    """Strips of A go by in several starts; the last one has fewer."""
+    shape = Shape(70, 20, 30)
+    a, b = operands(shape)
+    graph = product(a, b)
+    stream = next(x for x in streams(shape, TINY, 0, layout) if (x.banks, x.blocks) == (1, 1))
+    check(option_of(replace(stream, starts=3), graph), graph, a, b, TINY, "tiny")
+
+
+@pytest.mark.parametrize("values", [{"fim.instructions": 400}, {"fim.rows": 12}])
+def test_what_fits(values):
+    """Words and rows that do not suffice for all strips at once: more starts."""
+    device = TINY.changed(values)
+    graph = product(*operands(Shape(90, 64, 16)))
+    found = [x for x in options(graph.tasks, device) if isinstance(x, Option)]
+    assert any(option.how.stream.starts > 1 for option in found)
+    for option in found:
+        assert (
+            sum(size(block.items) + 2 for block in option.how.blocks()) < device["fim.instructions"]
+        )
+        assert option.how.rows <= device["fim.rows"]
+
+
+def test_many_items_and_starts(monkeypatch):
+    """What is left out of the following takes what it would have taken."""
+    graph = product(*operands(Shape(300, 20, 16)))
+    ways = [x for x in streams(Shape(300, 20, 16), TINY, 0, DOT) if x.wide == 16]
+    jobs = [ProductJob(tuple(graph.tasks), way) for way in ways]
+    jobs.append(ProductJob(tuple(graph.tasks), replace(ways[0], starts=30)))
+    assert max(way.items for way in ways) > words.LONG
+    short = [predicted(job, TINY) for job in jobs]
+    monkeypatch.setattr(words, "LONG", 1 << 30)
+    monkeypatch.setattr("macaw.lowering.fim.job._MANY", 1 << 30)
+    for found, job in zip(short, jobs, strict=True):
+        assert found.total == pytest.approx(predicted(job, TINY).total, rel=0.001)
+
+
+TIMES = ("t_ccdl", "t_ccds", "t_rcdrd", "t_rcdwr", "t_rp", "t_ras", "t_rc", "rl", "wl", "t_wr")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_pair_of_any_timing(seed):
+    """Whatever waits longest, islands of other clocks and lanes, another dma and channel.
+
+    The rule of seed 004 ¶61.
+    """
+    random = np.random.default_rng(seed)
+    values = {f"fim.{name}": int(random.choice([1, 5, 16, 70])) for name in TIMES}
+    values["fim.t_ccdl"] = max(values["fim.t_ccdl"], values["fim.t_ccds"])
+    for name in ("add", "mul", "tree"):
+        values[f"fim.alu.{name}"] = int(random.choice([1, 4, 30]))
+    for name, some in {"divider": [1, 3, 7], "lanes": [1, 7, 100]}.items():
+        values[f"fim.island.0.{name}"] = int(random.choice(some))
+    values["dma.divider"] = int(random.choice([1, 2]))
+    values["dma.setup"] = int(random.choice([0, 9]))
+    values["dma.buffer"] = int(random.choice([1, 5, 64]))
+    values["mem.external_latency"] = int(random.choice([1, 50]))
+    device = TINY.changed(values)
+    shape = Shape(*random.integers(1, 25, 3).tolist(), form=seed % 2)
+    a, b = operands(shape)
+    graph = product(a, b)
+    found = [x for x in options(graph.tasks, device, form=shape.form) if isinstance(x, Option)]
+    assert found
+    for option in found:
+        check(option, graph, a, b, device, None)
+
+
+def test_why_a_pair_cannot():
+    graph = product(*operands(Shape(4, 4, 4)))
+    found = {(x.island, x.layout): x for x in options(graph.tasks, TINY)}
+    refusal = found[1, OUTER]
+    assert isinstance(refusal, Refusal)
+    assert "island 1 has no arrangement outer" in refusal.why
+
+
+def test_the_order_of_data_in_memory_is_part_of_the_costs():
+    """seed 004 ¶43: what lies otherwise than a layout's tiles is put in order by copies first."""
+    for k, ordered in ((64, True), (60, False)):
+        a, b = operands(Shape(64, k, 64))
+        found = [x for x in options(product(a, b).tasks, BASE) if isinstance(x, Option)]
+        reorder = {x.layout: x.reorder for x in found}
+        assert (reorder[DOT] == 0) == ordered  # rows of 128 bytes are columns, of 120 are not
+        assert reorder[OUTER] > 0  # a tile is a part of a column of A
+        assert all(x.reorder <= x.bring for x in found)

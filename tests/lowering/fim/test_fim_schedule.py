@@ -1,0 +1,195 @@
+"""The scheduler against the best plan of all, and its times against a calculation by hand."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from macaw.isa.config import load
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.clock import followed
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.placing import placing
+from macaw.lowering.fim.plan import Option, Refusal
+from macaw.lowering.fim.schedule import exhaustive, schedule
+from tests.lowering.fim import schedules
+
+CONFIG = load("base")
+
+
+def same(**costs):
+    """A function that gives the tasks of some outputs their options."""
+
+    def ask(unit, _config, _homes):
+        names = "".join(task.output.name for task in unit)
+        return costs.get(names) or [Refusal(unit, 0, 0, "too large")]
+
+    return ask
+
+
+def option(tasks, island, bring, compute, fetch, **more):
+    return Option(tuple(tasks), island, 1, bring, compute, fetch, banks=3, **more)
+
+
+def two(second_reads_first=False):
+    graph = Graph()
+    a = graph.tensor("a", 4, 4)
+    first = graph.product(a, a, "x")
+    graph.product(first if second_reads_first else a, a, "y")
+    return graph, graph.tasks
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_within_a_tenth_of_the_best_plan_of_all(seed):
+    """The rule of seed 004 ¶44, ¶62."""
+    rng = random.Random(seed)
+    graph = schedules.graph(rng, rng.randint(2, 4))
+    ask = schedules.asking(seed)
+    found = schedule(graph, CONFIG, ask)
+    best = exhaustive(placing(graph, CONFIG, ask))
+    assert best.makespan <= found.makespan <= 1.1 * best.makespan
+    done = sorted(task.output.name for step in found.steps for task in step.tasks)
+    assert done == sorted(task.output.name for task in graph.tasks)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_order_of_actions_that_can_be_done(seed):
+    """What a step reads is fetched before, engines do one thing at a time, banks are not shared."""
+    graph = schedules.graph(random.Random(seed), 9)
+    plan = schedule(graph, CONFIG, schedules.asking(seed))
+    there, held = {"a", "b"}, {}
+    dma = 0
+    for action in plan.actions:
+        option = plan.steps[action.step].option
+        reads = {tensor.name for task in option.tasks for tensor in task.inputs}
+        reads -= {task.output.name for task in option.tasks}
+        if action.kind in ("bring", "host"):
+            assert reads <= there
+        if action.kind == "bring":
+            assert not any(mask & option.banks for mask in held.get(option.island, {}).values())
+            held.setdefault(option.island, {})[action.step] = option.banks
+        if action.kind in ("fetch", "host"):
+            there.add(option.task.output.name)
+        if action.kind == "fetch":
+            del held[option.island][action.step]
+            assert action.end >= plan.action("start", action.step).end + option.fetch
+        if action.kind in ("bring", "fetch"):
+            assert action.begin >= dma
+            dma = action.end
+    assert plan.makespan == max(action.end for action in plan.actions)
+    assert not any(held.values())
+    assert {tensor.name for tensor in graph.results} <= there
+
+
+def test_two_tasks_side_by_side_by_hand():
+    """The dma brings the second one in while the first computes; both results come at the end (seed 004 ¶61)."""
+    _, (x, y) = two()
+    track = followed([option([x], 0, 10, 100, 5), option([y], 1, 20, 60, 5)])
+    times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
+    assert times == [
+        ("bring", 0, 0, 10),
+        ("start", 0, 10, 110),
+        ("bring", 1, 10, 30),
+        ("start", 1, 30, 90),
+        ("fetch", 1, 30, 95),
+        ("fetch", 0, 95, 115),
+    ]
+
+
+def test_a_copy_waits_for_its_bank_and_all_behind_it_by_hand():
+    """The same island: the first one's results leave before the second one's inputs come."""
+    _, (x, y) = two()
+    track = followed([option([x], 0, 10, 100, 5), option([y], 0, 20, 60, 5)])
+    times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
+    assert times == [
+        ("bring", 0, 0, 10),
+        ("start", 0, 10, 110),
+        ("fetch", 0, 10, 115),
+        ("bring", 1, 115, 135),
+        ("start", 1, 135, 195),
+        ("fetch", 1, 135, 200),
+    ]
+
+
+def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
+    """cp queues the last copies of the first results 3 cycles after they begin: then y is there."""
+    graph = Graph()
+    a = graph.tensor("a", 4, 4)
+    x, y = graph.product(a, a, "x"), graph.product(a, a, "y")
+    graph.product(x, y, "z")
+    x, y, z = graph.tasks
+    options = [
+        option([x], 0, 10, 100, 5, held_fetch=3),
+        option([y], 0, 20, 60, 5),
+        option([z], None, 0, 7, 0),
+    ]
+    times = [(row.kind, row.step, row.begin, row.end) for row in followed(options).actions]
+    assert times[2:] == [
+        ("fetch", 0, 10, 115),
+        ("bring", 1, 115, 135),
+        ("start", 1, 135, 195),
+        ("fetch", 1, 135, 200),
+        ("host", 2, 200, 207),
+    ]
+    track = followed([options[0]])
+    assert track.clock.cp == 113
+
+
+def test_a_step_of_several_starts_keeps_cp_and_dma_by_hand():
+    """Until the last of its starts, 70 cycles in; y is brought in behind it."""
+    _, (x, y) = two()
+    track = followed([option([x], 0, 10, 100, 5, during=70), option([y], 1, 20, 60, 5)])
+    times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
+    assert times[:4] == [
+        ("bring", 0, 0, 10),
+        ("start", 0, 10, 110),
+        ("bring", 1, 80, 100),
+        ("start", 1, 100, 160),
+    ]
+
+
+def test_a_busy_island_is_left_alone():
+    """Alone both tasks would take island 0; the plan ends sooner if one takes the slower one (seed 004 ¶61)."""
+    graph, (x, y) = two()
+    ask = same(
+        x=[option([x], 0, 10, 100, 5), option([x], 1, 10, 140, 5)],
+        y=[option([y], 0, 10, 100, 5), option([y], 1, 10, 140, 5)],
+    )
+    plan = schedule(graph, CONFIG, ask)
+    assert {step.option.island for step in plan.steps} == {0, 1}
+    # 10 and 10 to bring in, 140 from 10 on, 5 to fetch; island 0 is ready meanwhile.
+    assert plan.makespan == 155
+
+
+@pytest.mark.parametrize(("pair", "steps"), [(120, 1), (180, 2)])
+def test_a_chain_is_a_pair_if_that_ends_sooner(pair, steps):
+    """The rule of seed 004 ¶61."""
+    graph, (x, y) = two(second_reads_first=True)
+    ask = same(
+        x=[option([x], 0, 10, 60, 5)],
+        y=[option([y], 1, 10, 60, 5)],
+        xy=[option([x, y], 0, 15, pair, 5, buffer=8)],
+    )
+    plan = schedule(graph, CONFIG, ask)
+    assert len(plan.steps) == steps
+    assert plan.makespan == {1: 140, 2: 150}[steps]
+    assert len(schedule(graph, CONFIG, ask, together=False).steps) == 2
+
+
+def test_the_host_takes_what_gains_nothing():
+    """The rule of seed 004 ¶62."""
+    graph, (x, y) = two()
+    ask = same(
+        x=[option([x], 0, 10, 100, 5), option([x], None, 0, 40, 0)],
+        y=[option([y], 0, 10, 100, 5), option([y], None, 0, 400, 0)],
+    )
+    plan = schedule(graph, CONFIG, ask)
+    assert {step.tasks[0]: step.option.island for step in plan.steps} == {x: None, y: 0}
+
+
+def test_a_task_that_nothing_can_do():
+    graph, (x, _) = two()
+    with pytest.raises(LowerError, match="nothing can do y = a · a") as caught:
+        schedule(graph, CONFIG, same(x=[option([x], 0, 1, 1, 1)]))
+    assert caught.value.hint == "too large"

@@ -1,0 +1,176 @@
+"""Tasks at one start: functions that go with a product, and producers with their consumers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from macaw.isa.fim_circuit import DOT, ELEMENTWISE, TENSOR
+from macaw.lowering.fim.banks import Banks
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.options import options
+from macaw.lowering.fim.plan import Option, Refusal
+from macaw.lowering.fim.words import ended
+from tests.emu.fim.machine import Machine
+from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
+
+pytestmark = pytest.mark.once
+
+
+def numbers(shape, seed, dtype=np.float16):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def found(graph, device):
+    rows = options(graph.tasks, device, form=graph.form)
+    return [row for row in rows if isinstance(row, Option)]
+
+
+def check(option, graph, device, name, **inputs):
+    plan = alone(graph, option)
+    done = run(plan, graph, device, name, **inputs)
+    for tensor, wanted in modelled(plan, graph, inputs).items():
+        np.testing.assert_array_equal(done.outputs[tensor], wanted)
+    assert abs(done.cycles - option.total) <= 16 + option.total // 500
+    return done
+
+
+def layer(graph, x, width, functions, seed=0):
+    """A product and functions; those of two operands have a row that is repeated."""
+    weights = numbers((x.columns, width), seed) / 4
+    name = f"w{seed}"
+    y = graph.product(x, graph.constant(name, weights.astype(FORMATS[graph.form])))
+    for place, function in enumerate(functions):
+        more = []
+        if function in ("add", "sub", "mul", "div"):
+            row = np.repeat(numbers((1, width), seed + place + 7), x.rows, axis=0)
+            more.append(graph.constant(f"{name}_{place}", row.astype(FORMATS[graph.form])))
+        y = graph.pointwise(function, y, *more)
+    return y
+
+
+FORMATS = ("float16", "float32")
+FUNCTIONS = [("relu",), ("add", "relu"), ("mul", "tanh", "add"), ("div", "vssqr", "sub", "sigmoid")]
+
+
+@pytest.mark.parametrize(("functions", "form"), [*zip(FUNCTIONS, (0, 0, 1, 0), strict=True)])
+def test_functions_of_a_product(functions, form):
+    graph = Graph(form)
+    layer(graph, graph.tensor("x", 21, 37), 30, functions)
+    rows = found(graph, TINY)
+    assert len({row.layout for row in rows if row.island == 0}) == (3 if form else 4)
+    for option in rows:
+        check(option, graph, TINY, "tiny", x=numbers((21, 37), 1, FORMATS[form]))
+
+
+def test_operands_that_change_places():
+    graph = Graph()
+    y = graph.product(graph.tensor("x", 5, 6), graph.constant("w", numbers((6, 7), 1)))
+    one = graph.constant("one", np.repeat(numbers((1, 7), 2), 5, axis=0))
+    graph.pointwise("add", one, y)
+    for option in found(graph, TINY):
+        check(option, graph, TINY, "tiny", x=numbers((5, 6), 1))
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "n", "last"), [(20, 18, 16, 20), (9, 33, 30, 40), (40, 16, 10, 3)]
+)
+@pytest.mark.parametrize("between", [(), ("add", "relu")])
+def test_a_producer_and_its_consumer(m, k, n, last, between):
+    """Of fp32 on four islands: dot alone (seed 004 ¶52)."""
+    graph = Graph(1)
+    layer(graph, layer(graph, graph.tensor("x", m, k), n, between, 1), last, ("add",), 2)
+    rows = found(graph, BASE)
+    assert {row.layout for row in rows} == {DOT}
+    assert all(row.pair for row in rows)
+    check(rows[0], graph, BASE, "base", x=numbers((m, k), 1, np.float32))
+
+
+@pytest.mark.parametrize("functions", [(), ("sub", "vssqr")])
+def test_pairs_of_larger_products(functions):
+    graph = Graph()
+    layer(graph, layer(graph, graph.tensor("x", 40, 50), 45, functions, 1), 60, (), 2)
+    rows = sorted(found(graph, BASE), key=lambda row: row.total)
+    assert {row.layout for row in rows} == {DOT, TENSOR} - ({DOT} if functions else set())
+    for option in rows[:2]:
+        check(option, graph, BASE, "base", x=numbers((40, 50), 1))
+
+
+@pytest.mark.parametrize("sides", [(32, 32, 32, 32), (20, 18, 30, 21), (9, 40, 50, 33)])
+def test_pairs_of_tensors_that_are_not_known_beforehand(sides):
+    """What follows the last one in memory takes no part, even if it is no number."""
+    m, k, n, last = sides
+    graph = Graph()
+    a, b, c = graph.tensor("a", m, k), graph.tensor("b", k, n), graph.tensor("c", n, last)
+    graph.tensor("d", n, last)
+    graph.chain(a, b, c)
+    given = {"a": numbers((m, k), 1), "b": numbers((k, n), 2) / 4, "c": numbers((n, last), 3)}
+    given["d"] = np.full((n, last), np.nan, np.float16)
+    rows = sorted(found(graph, BASE), key=lambda row: row.total)
+    kinds = {row.layout: row for row in reversed(rows)}
+    assert set(kinds) == {DOT, TENSOR}
+    for option in kinds.values():
+        check(option, graph, BASE, "base", **given)
+
+
+def refusal(graph, layout=DOT):
+    rows = options(graph.tasks, TINY)
+    return next(row.why for row in rows if isinstance(row, Refusal) and row.layout == layout)
+
+
+def test_why_not_together():
+    graph = Graph()
+    x = graph.tensor("x", 5, 5)
+    graph.pointwise("add", graph.product(x, graph.constant("w", numbers((5, 5), 1))), x)
+    assert refusal(graph) == "x is no row that all of t0 share, and known"
+    graph = Graph()
+    x = graph.tensor("x", 5, 5)
+    graph.product(graph.constant("w", numbers((5, 5), 1)), graph.pointwise("relu", x))
+    assert refusal(graph) == "at one start a product comes first, not a pointwise"
+    graph = Graph()
+    y = graph.product(graph.tensor("x", 5, 5), graph.tensor("y", 5, 5))
+    graph.product(graph.constant("w", numbers((5, 5), 1)), y)
+    assert refusal(graph) == "t1 takes t0 as its right side"
+    graph = Graph()
+    y = graph.product(graph.tensor("x", 5, 5), graph.tensor("y", 5, 5))
+    graph.product(y, graph.constant("w", numbers((5, 5), 1)))
+    why = "what elementwise yields is no tile of A; what dot and tensor yield is one"
+    assert refusal(graph, ELEMENTWISE) == why
+
+
+def rounds(job):
+    """Whether the consumer goes over what was pushed more than once."""
+    return any("_start" in line for line in job.blocks()[1].lines())
+
+
+DIMM = BASE.changed(
+    {"fim.organisation": "dimm", "fim.ranks": 4, "fim.bank_groups": 2, "fim.group_banks": 2,
+     "fim.chip_bits": 8, "fim.t_rtrs": 3}
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sides", "several", "device"),
+    [((20, 18, 30, 21), False, BASE), ((9, 40, 50, 33), False, BASE), ((33, 20, 17, 700), True, BASE),
+     ((9, 40, 50, 33), False, DIMM)],
+    ids=["base", "larger", "rounds", "dimm"],
+)  # fmt: skip
+def test_blocks_of_a_pair_take_just_what_is_predicted(sides, several, device):
+    """Word for word: the consumer waits until columns are stored, and for the lock to go back.
+
+    seed 004 ¶45, ¶49-50, ¶40.
+    """
+    m, k, n, last = sides
+    graph = Graph()
+    graph.chain(*(graph.tensor(*x) for x in (("a", m, k), ("b", k, n), ("c", n, last))))
+    jobs = [row.how for row in found(graph, device)]
+    assert any(map(rounds, jobs)) == several
+    for job in jobs:
+        blocks, island = job.blocks(), job.island
+        lines = [line for block in blocks for line in block.lines()]
+        machine = Machine(lines, device, island=island)
+        seen = []
+        machine.device.listen(lambda event, seen=seen: seen.append(event.time), [f"fim[{island}]"])
+        machine.done()
+        assert max(seen) == ended(blocks, device, island, Banks(device), 0)
+        assert machine.island.counters()["cycles_pull"] > 0

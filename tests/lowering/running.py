@@ -1,0 +1,48 @@
+"""Plans run in the emulator."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import macaw
+from macaw.isa.config import Configuration
+from macaw.lowering.held import make_product_plan
+from macaw.lowering.mapping import MAPPINGS
+from macaw.lowering.operation import Product
+from macaw.lowering.plan import Plan, Tile
+from macaw.lowering.product import Lowered, lowered
+
+
+def made(program: Lowered, name: str = "p") -> Any:
+    """The assembled program, without a warning."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file, array in program.files.items():
+            np.save(Path(folder) / file, array)
+        for file, text in program.texts.items():
+            (Path(folder) / file).write_text(text)
+        source = Path(folder) / f"{name}.s"
+        source.write_text(program.source)
+        found = macaw.assemble(source)
+    assert not found.warnings
+    return found
+
+
+def run(
+    product: Product,
+    config: Configuration,
+    mapping: str,
+    split: str,
+    tile: Tile,
+    x: NDArray[Any],
+    *,
+    whole: bool = False,
+) -> tuple[Plan, Any]:
+    """The plan and what its program did; `whole`: with all activations of a tile at once."""
+    checked, kind = product.checked(config), MAPPINGS[mapping]
+    plan = make_product_plan(checked, config, kind, split, tile, whole)
+    return plan, macaw.run(made(lowered(plan, "p")), x=x)

@@ -1,0 +1,235 @@
+"""Random convolutions against a direct one, element for element; bytes against the dma's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import macaw
+from macaw.isa.config import Configuration
+from macaw.layer_lowering import lower
+from macaw.lowering import reference
+from macaw.lowering.conv import ImagePlan, ImageTile, make_image_plan
+from macaw.lowering.convolution import Convolution, convolution
+from macaw.lowering.cost import traffic
+from macaw.lowering.errors import LowerError
+from macaw.lowering.mapping import MAPPINGS
+from macaw.lowering.partition import SPLITS, partition
+from macaw.lowering.product import lowered
+from macaw.lowering.rows import unit_bytes
+from macaw.lowering.strips import StripPlan
+from tests.lowering.running import made
+
+pytestmark = pytest.mark.once
+
+
+@dataclass(frozen=True)
+class Case:
+    """A convolution, and how to lower it."""
+
+    convolution: Convolution
+    config: Configuration
+    mapping: str
+    split: str
+    tile: ImageTile
+    x: NDArray[Any]
+    kind: type[ImagePlan]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    element = draw(st.sampled_from(["int8", "int16"]))
+    config = Configuration(
+        "drawn",
+        {
+            "pe.rows": draw(st.integers(1, 3)),
+            "pe.clusters": draw(st.integers(1, 3)),
+            "pe.pes": draw(st.integers(1, 5)),
+            "pe.element": element,
+        },
+    )
+    image = draw(st.integers(3, 8)), draw(st.integers(3, 8))
+    outputs, channels = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    kernel = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    depthwise = draw(st.booleans())
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    shape = (outputs, *kernel) if depthwise else (outputs, *kernel, channels)
+    weights = rng.integers(-9, 10, shape) * (rng.random(shape) < draw(st.sampled_from([0.3, 1])))
+    found = convolution(
+        weights.astype(element),
+        image,
+        stride=(draw(st.integers(1, 3)), draw(st.integers(1, 3))),
+        padding=(draw(st.integers(0, 2)), draw(st.integers(0, 2))),
+        depthwise=depthwise,
+        bias=rng.integers(-99, 100, outputs) if draw(st.booleans()) else None,
+        activation=draw(st.sampled_from(["none", "relu"])),
+        shift=draw(st.sampled_from([None, 0, 3])),
+        layout=draw(st.sampled_from(["hwc", "cwh"])) if depthwise else "hwc",
+        out_layout=draw(st.sampled_from(["hwc", "cwh"])),
+    )
+    strips = found.layout == "cwh" or (depthwise and draw(st.booleans()))
+    mapping, split = draw(st.sampled_from(sorted(MAPPINGS))), draw(st.sampled_from(sorted(SPLITS)))
+    rows, clusters = config["pe.rows"], config["pe.clusters"]
+    part = partition(split, rows, clusters, (found.m, found.n, found.k))
+    inputs = part.length("K")
+    tile = ImageTile(
+        draw(st.integers(1, part.length("M"))),
+        1,
+        draw(st.integers(1, min(config["pe.pes"], part.length("N")))),
+        draw(st.integers(1, inputs)) if mapping == "output" else inputs,
+        draw(st.integers(1, found.columns)),
+    )
+    x = rng.integers(-9, 10, found.shapes[0]).astype(element)
+    kind = StripPlan if strips else ImagePlan
+    return Case(found, config, mapping, split, tile, x, kind)
+
+
+def direct(item: Convolution, x: NDArray[Any]) -> NDArray[Any]:
+    """The sums, output by output, from the definition."""
+    if item.layout == "cwh":
+        x = x.transpose(2, 1, 0)
+    height, width = item.kernel
+    kernels = item.weights.reshape(item.n, height, width, -1).astype(int)
+    padded = np.zeros(
+        (x.shape[0] + 2 * item.padding[0], x.shape[1] + 2 * item.padding[1], x.shape[2]), int
+    )
+    padded[
+        item.padding[0] : item.padding[0] + x.shape[0],
+        item.padding[1] : item.padding[1] + x.shape[1],
+    ] = x
+    rows = (padded.shape[0] - height) // item.stride[0] + 1
+    columns = (padded.shape[1] - width) // item.stride[1] + 1
+    sums = np.zeros((rows, columns, item.n), int)
+    for row, column, n in np.ndindex(*sums.shape):
+        y0, x0 = row * item.stride[0], column * item.stride[1]
+        window = padded[y0 : y0 + height, x0 : x0 + width]
+        if item.depthwise:
+            window = window[:, :, n : n + 1]
+        sums[row, column, n] = (window * kernels[n]).sum()
+    return sums
+
+
+def finished(item: Convolution, sums: NDArray[Any], bits: int) -> NDArray[Any]:
+    """Bias, activation and requantisation."""
+    if item.bias is not None:
+        sums = sums + item.bias
+    if item.activation == "relu":
+        sums = np.where(sums > 0, sums, 0)
+    if item.shift is not None:  # np.rint takes halves to the even number
+        high = (1 << bits - 1) - 1
+        sums = np.clip(np.rint(sums / 2**item.shift), -high - 1, high).astype(int)
+    return sums
+
+
+@settings(max_examples=30)
+@given(case=cases())
+def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case) -> None:
+    """The rule of seed 000 ¶138-139."""
+    checked = case.convolution.checked(case.config)
+    try:
+        plan = make_image_plan(
+            checked, case.config, MAPPINGS[case.mapping], case.split, case.tile, case.kind
+        )
+    except LowerError:
+        assume(False)
+    assert (plan.weight_counts == np.count_nonzero(plan.weight_rounds, axis=-1)).all()
+    done = macaw.run(made(lowered(plan, "p")), x=case.x)
+    bits = 8 * case.x.dtype.itemsize
+    wanted = finished(checked, direct(checked, case.x), bits)
+    if checked.out_layout == "cwh":
+        wanted = wanted.transpose(2, 1, 0)
+    np.testing.assert_array_equal(done.outputs["y"], wanted)
+    np.testing.assert_array_equal(reference.result(checked, case.config, case.x), wanted)
+    assert done.counters["dma"]["bytes"] == traffic(plan).total
+
+
+@pytest.mark.parametrize("operation", ["conv2d", "depthwise"])
+def test_images_a_hundred_times_as_large_as_a_unit(operation: str) -> None:
+    """An image of more than 100 KiB through units whose halves hold 1 KiB (seed 000 ¶84)."""
+    config = Configuration("small", {"pe.clusters": 2, "pe.pes": 4, "mem.unit_half_bytes": 1024})
+    rng = np.random.default_rng(11)
+    image, channels = (128, 140), 6
+    shape = (2, 4, 4, channels) if operation == "conv2d" else (channels, 4, 4)
+    weights = rng.integers(-9, 10, shape) * (rng.random(shape) < 0.25)
+    found = lower(operation, weights, image=image, stride=4, shift=4, device=config)
+    assert image[0] * image[1] * channels > 100 * 1024
+    plan = found.choice.taken.plan
+    assert unit_bytes(plan) <= 1024
+    assert plan.steps > 10
+    measured = found.measure()
+    assert measured.equal
+    assert measured.external_bytes == found.cost.traffic.external
+
+
+def test_a_sliding_window_costs_what_is_predicted() -> None:
+    """Images column first: strips in the weight queue, a run of a column a row of the dma."""
+    rng = np.random.default_rng(4)
+    found = lower(
+        "depthwise",
+        rng.integers(-9, 10, (8, 3, 3)),
+        image=(16, 16),
+        padding=1,
+        bias=rng.integers(-99, 100, 8),
+        layout="cwh",
+        device="tiny",
+    )
+    plan = found.choice.taken.plan
+    assert isinstance(plan, StripPlan)
+    measured = found.measure()
+    assert measured.equal
+    assert measured.external_bytes == found.cost.traffic.external
+    assert found.cost.cycles == pytest.approx(measured.cycles, rel=0.1)
+    # Each row of outputs has a strip of its own: three rows of the image above one another.
+    assert found.cost.traffic.activations == 8 * 16 * (3 * 18)
+
+
+def test_more_input_channels_than_the_input_buffer_holds() -> None:
+    """Tiles of k: raw sums go from half to half, the bias comes first (seed 000 ¶139)."""
+    config = Configuration(
+        "narrow", {"pe.rows": 1, "pe.clusters": 1, "pe.pes": 4, "pe.input_buffer": 64}
+    )
+    rng = np.random.default_rng(2)
+    found = lower(
+        "conv2d",
+        rng.integers(-9, 10, (3, 2, 2, 30)),
+        image=(3, 4),
+        bias=rng.integers(-99, 100, 3),
+        activation="relu",
+        device=config,
+    )
+    plan = found.choice.taken.plan
+    assert plan.count("K") > 1
+    assert plan.mapping.name == "output"
+    assert found.measure().equal
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"image": (2, 9)}, "a kernel of 3 × 3 is larger than the image, 2 × 9 with its padding"),
+        ({"image": (0, 9)}, "image is two whole numbers from 1, not (0, 9)"),
+        (
+            {"image": (9, 40_000_000)},
+            "activations and results are 2,959,999,888 bytes, external memory has 268,435,456",
+        ),
+        (
+            {"stride": 0},
+            "stride is a whole number from 1, or two (vertical, horizontal), not 0",
+        ),
+        ({"layout": "cwh"}, "conv2d takes images as hwc"),
+        ({"out_layout": "whc"}, "no layout 'whc'"),
+        ({"rows": 3}, "conv2d has no rows"),
+        ({"image": None}, "conv2d needs the height and width of its image"),
+    ],
+)
+def test_errors(words: dict[str, Any], message: str) -> None:
+    given_words = {"image": (9, 9), "device": "tiny", **words}
+    with pytest.raises(macaw.InputError) as error:
+        lower("conv2d", np.ones((2, 3, 3, 2), np.int8), **given_words)
+    assert str(error.value) == message

@@ -1,0 +1,69 @@
+"""Fig. 8's product by nine splits and three mappings on `tiny`, as Fig. 9 has it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.emu.pe.loading import Loading
+from macaw.isa import config
+from macaw.isa.pe import CORE
+from macaw.layer_lowering import lower
+from macaw.lowering import reference
+from macaw.lowering.mapping import MAPPINGS
+from macaw.lowering.operation import Product
+from macaw.lowering.partition import SPLITS
+from tests.lowering.test_partition import CLUSTERS, slices
+
+PAGE = (Path(__file__).parents[2] / "docs" / "lowering.md").read_text("utf-8")
+TINY = config.load("tiny")
+# All numbers differ, so a number says which element it is.
+X = np.arange(1, 33, dtype=np.int8).reshape(4, 8)  # (m, k)
+W = np.arange(1, 65, dtype=np.int8).reshape(8, 8)  # (n, k)
+
+Seen = dict[tuple[int, int, str], set[int]]
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    """What lies in the weight queues and input buffers of each cluster, after every segment."""
+    found: Seen = defaultdict(set)
+    fill = Loading.fill
+
+    def watch(self: Loading, packet: Any, segment: int, data: bytes) -> None:
+        fill(self, packet, segment, data)
+        row = self.row.number - CORE.number
+        for q in range(self.shape.clusters):
+            found[row, q, "I"] |= set(self.state.activations[q].reshape(-1).tolist()) - {0}
+            found[row, q, "W"] |= set(self.state.weight_value[q].reshape(-1).tolist()) - {0}
+
+    monkeypatch.setattr(Loading, "fill", watch)
+    return found
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS)
+@pytest.mark.parametrize("split", SPLITS)
+def test_slices_and_results(mapping: str, split: str, seen: Seen) -> None:
+    """The rule of seed 000 ¶140-144, ¶149-170, ¶173."""
+    found = lower("spmm", W, rows=4, device="tiny", mapping=mapping, split=split)
+    run = macaw.run(found.assemble(), x=X)
+    np.testing.assert_array_equal(run.outputs["y"], X.astype(int) @ W.T.astype(int))
+    external = run.counters["dma"]["bytes"] - found.cost.traffic.between
+    line = f"| {mapping} | {split} | {run.cycles} | {found.cost.cycles} | {external} |"
+    assert line in PAGE.splitlines(), "python docs/lowering.py"
+    for place, (p, q) in enumerate(CLUSTERS):
+        part = slices(split, place)
+        m, n, k = (slice(part[dim].start, part[dim].stop) for dim in "MNK")
+        assert seen[p, q, "I"] == set(X[m, k].reshape(-1).tolist())
+        assert seen[p, q, "W"] == set(W[n, k].reshape(-1).tolist())
+
+
+def test_the_reference_is_numpys_product() -> None:
+    """The rule of seed 000 ¶134-137."""
+    product = Product(4, W).checked(TINY)
+    np.testing.assert_array_equal(reference.result(product, TINY, X), X.astype(int) @ W.T)

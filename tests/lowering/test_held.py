@@ -1,0 +1,110 @@
+"""Weight stationary products: weights cross the bus once a tile (seed 000 ¶145)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from macaw.isa import config
+from macaw.lowering.choose import choose
+from macaw.lowering.cost import cost
+from macaw.lowering.errors import LowerError
+from macaw.lowering.held import WholePlan, make_product_plan
+from macaw.lowering.mapping import WEIGHT
+from macaw.lowering.operation import Product
+from macaw.lowering.plan import Tile
+from tests.lowering.running import run
+
+pytestmark = pytest.mark.once
+
+BASE, TINY = config.load("base"), config.load("tiny")
+RNG = np.random.default_rng(7)
+M, N, K = 64, 64, 128  # split d: 16 outputs a row, 16 rows of activations a cluster
+W, X = (RNG.integers(1, 10, shape).astype(np.int8) for shape in ((N, K), (M, K)))
+
+
+def bus(done: Any, counter: str) -> int:
+    """Of all rows' buses."""
+    return sum(values[counter] for values in done.counters.values() if "macs" in values)
+
+
+def test_the_bus_carries_weights_once_a_tile() -> None:
+    """The same split: with 16 rows of activations a cluster, fewer than half of the beats."""
+    product = Product(M, W)
+    held, weight = run(product, BASE, "weight", "d", Tile(16, 1, 16, K), X)
+    _, stay = run(product, BASE, "input", "d", Tile(4, 4, 16, K), X)
+    for done in (weight, stay):
+        np.testing.assert_array_equal(done.outputs["y"], X.astype(int) @ W.T.astype(int))
+    assert bus(weight, "bus_beats") < 0.5 * bus(stay, "bus_beats")
+    # 4 rows. Weights: a record of each of 16 outputs, index and value (3 bytes) an entry, the same
+    # for all clusters. Activations: a segment of 128 bytes for each of 4 clusters, 16 times.
+    weights, activations = 16 * (2 + 3 * K), 16 * 4 * K
+    rest = bus(weight, "bus_bytes") - 4 * (weights + activations)
+    assert 0 < rest < 4 * 128  # command bytes and three sequences
+    # Input stationary: four groups of rows, each with all weights.
+    assert bus(stay, "bus_bytes") > 4 * (4 * weights + activations)
+    assert cost(held).cycles == pytest.approx(weight.cycles, rel=0.05)
+
+
+@pytest.mark.parametrize("split", ["b", "d"])
+@pytest.mark.parametrize("bias", [False, True])
+def test_all_rows_of_activations_before_the_first_product(split: str, bias: bool) -> None:
+    """The same results; one segment brings all rows, and the model sees what it costs."""
+    product = Product(M, W, RNG.integers(-99, 99, N) if bias else None)
+    plan, done = run(product, BASE, "weight", split, Tile(16, 1, 16, K), X, whole=True)
+    assert product.bias is not None or not bias
+    wanted = X.astype(int) @ W.T.astype(int) + (0 if product.bias is None else product.bias)
+    np.testing.assert_array_equal(done.outputs["y"], wanted)
+    assert done.counters["dma"]["bytes"] == cost(plan).traffic.total
+    assert cost(plan).cycles == pytest.approx(done.cycles, rel=0.05)
+
+
+def test_all_rows_at_once_are_chosen_where_they_cost_less() -> None:
+    """A broadcast of all rows takes few beats; one for each cluster many, which products hide."""
+    large = config.load("large")
+    weights = (RNG.integers(1, 10, (256, 256)) * (RNG.random((256, 256)) < 0.2)).astype(np.int8)
+    product = Product(256, weights).checked(large)
+    taken = {
+        split: choose(product, large, mapping="weight", split=split).taken.plan for split in "bd"
+    }
+    assert isinstance(taken["b"], WholePlan)
+    assert not isinstance(taken["d"], WholePlan)
+
+
+def test_partial_sums_leave_before_new_activations_come() -> None:
+    """Two tiles of k, two of m: raw sums of each tile of m go out, and come back for the next k (seed 000 ¶85, ¶145)."""
+    product = Product(M, W[:16], RNG.integers(-99, 99, 16))
+    plan, done = run(product, BASE, "weight", "a", Tile(2, 1, 16, K // 2), X)
+    assert plan.returns
+    assert not plan.carries
+    assert product.bias is not None
+    wanted = X.astype(int) @ W[:16].T.astype(int) + product.bias
+    np.testing.assert_array_equal(done.outputs["y"], wanted)
+    assert done.counters["dma"]["bytes"] == cost(plan).traffic.total
+
+
+@pytest.mark.parametrize(
+    ("tile", "m", "message"),
+    [
+        (Tile(1, 2, 4, 4), 4, "weights stay: rows of activations come one by one"),
+        (Tile(15, 1, 4, 600), 60, "15 rows of 600 activations in two parts of the buffer"),
+        (Tile(242, 1, 4, 4), 1000, "242 sums a PE, the output queue holds 240"),
+        (Tile(126, 1, 4, 4), 1000, "126 rows of activations, an exe has too few segments"),
+    ],
+)
+def test_what_does_not_fit(tile: Tile, m: int, message: str) -> None:
+    product = Product(m, np.ones((4, 600), np.int8), np.ones(4, np.int8)).checked(BASE)
+    with pytest.raises(LowerError) as error:
+        make_product_plan(product, BASE, WEIGHT, "b", tile)
+    assert str(error.value) == message
+
+
+def test_packets_of_many_rows_have_come_before_cp_writes_into_them() -> None:
+    """56 segments an exe: the transfer of the lists to both rows takes longer than cp's first load."""
+    m, n, k = 112, 5, 81
+    weights = RNG.integers(-9, 10, (n, k)).astype(np.int8)
+    x = RNG.integers(-9, 10, (m, k)).astype(np.int8)
+    _, done = run(Product(m, weights), TINY, "weight", "g", Tile(56, 1, 3, 41), x)
+    np.testing.assert_array_equal(done.outputs["y"], x.astype(int) @ weights.T.astype(int))

@@ -1,0 +1,93 @@
+"""Loads and stores hide behind the computation (seed 000 ¶146)."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw import running
+from macaw.emu.core import Event
+from macaw.emu.device import Device
+from macaw.isa import memory_map
+from macaw.layer_lowering import lower
+from macaw.lowering.mapping import MAPPINGS
+
+Span = tuple[int, int]  # first and last cycle
+
+
+def half(address: int) -> int | None:
+    """Which half of a unit an address lies in."""
+    if not memory_map.UNITS <= address < memory_map.REGISTERS:
+        return None
+    return address >> memory_map.HALF_SHIFT & 1
+
+
+def spans(times: list[tuple[int | None, Span]]) -> list[Span]:
+    """From the first to the last of those that follow one another in the same half."""
+    groups = [list(group) for _, group in groupby(times, key=lambda item: item[0])]
+    return [(group[0][1][0], max(last for _, (_, last) in group)) for group in groups]
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS)
+def test_transfers_lie_within_the_computation(mapping: str) -> None:
+    """The timeline: what comes for iteration k + 1, and the results of k - 1, while k computes."""
+    rng = np.random.default_rng(1)
+    weights, x = rng.integers(1, 10, (12, 96)), rng.integers(1, 10, (48, 96))
+    found = lower("spmm", weights.astype(np.int8), rows=48, device="tiny", mapping=mapping)
+    steps = found.choice.taken.plan.steps
+    assert steps > 2
+    events: list[Event] = []
+
+    def listen(_item: int, device: Device) -> None:
+        device.listen(events.append, ["dma", "pe[0]", "pe[1]"])
+
+    run = running.run(found.assemble(), {"x": x.astype(np.int8)}, on_start=listen)
+    np.testing.assert_array_equal(run.outputs["y"], x @ weights.T)
+
+    loads, stores, begun = [], [], {}
+    reads: list[tuple[int | None, Span]] = []
+    for event in events:
+        values = event.values
+        if event.core.name != "dma":
+            if event.kind == "read":
+                reads.append((half(int(values["address"])), (event.time, event.time)))
+            elif reads:  # an instruction, a write, the end of a run: of the list that was read
+                reads.append((reads[-1][0], (event.time, event.time)))
+        elif event.kind == "begin":
+            begun = dict(values)
+            since = event.time
+        elif event.kind == "end":
+            into, out_of = half(int(begun["dst"])), half(int(begun["src"]))
+            if into is not None:
+                loads.append((into, (since, event.time)))
+            if out_of is not None:
+                stores.append((out_of, (since, event.time)))
+    computing, coming, going = spans(reads), spans(loads)[2:], spans(stores)  # without the fills
+    assert [len(computing), len(coming), len(going)] == [steps] * 3
+    for k in range(steps - 1):
+        for first, last in (coming[k + 1], *going[max(k - 1, 0) : k]):
+            assert computing[k][0] <= first
+            assert last < computing[k][1]
+    assert going[-1][0] > computing[-1][1]
+
+
+def test_a_program_takes_little_more_than_its_computation() -> None:
+    """Rows that compute longer than the dma loads: at most 5% more than the rows' own work.
+
+    Without overlap the transfers would come on top, nearly a quarter of that work.
+    """
+    rng = np.random.default_rng(1)
+    weights, x = rng.integers(1, 10, (96, 64)), rng.integers(1, 10, (64, 64))
+    found = lower("spmm", weights.astype(np.int8), rows=64, device="tiny")
+    assert found.choice.taken.plan.steps == 24
+    run = macaw.run(found.assemble(), x=x.astype(np.int8))
+    np.testing.assert_array_equal(run.outputs["y"], x @ weights.T)
+    rows = max(counters["cycles"] for counters in run.counters.values() if "macs" in counters)
+    dma = run.counters["dma"]["cycles_busy"]
+    assert 0.2 * rows < dma < rows
+    assert run.cycles <= 1.05 * rows
+    # The rows' own work is little more than multiplying: 64 × 96 × 64 products, 16 PEs.
+    assert rows <= 1.08 * weights.size * len(x) / 16

@@ -1,0 +1,101 @@
+"""The nine splits of Fig. 9 for the product of Fig. 8, and what holds for any split."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from macaw.lowering.partition import SPLITS, partition, start_of
+
+# Seed 000 ¶151-170, its slips mended (spec pe.md): m, k and n from-to of cluster (p, q).
+# Clusters in the seed's order (0, 0), (1, 0), (0, 1), (1, 1).
+CLUSTERS = ((0, 0), (1, 0), (0, 1), (1, 1))
+FIG_9 = {
+    "a": ["0:1 0:8 0:8", "1:2 0:8 0:8", "2:3 0:8 0:8", "3:4 0:8 0:8"],
+    "b": ["0:2 0:8 0:4", "2:4 0:8 0:4", "0:2 0:8 4:8", "2:4 0:8 4:8"],
+    "c": ["0:2 0:4 0:8", "2:4 0:4 0:8", "0:2 4:8 0:8", "2:4 4:8 0:8"],
+    "d": ["0:2 0:8 0:4", "0:2 0:8 4:8", "2:4 0:8 0:4", "2:4 0:8 4:8"],
+    "e": ["0:4 0:8 0:2", "0:4 0:8 2:4", "0:4 0:8 4:6", "0:4 0:8 6:8"],
+    "f": ["0:4 0:4 0:4", "0:4 0:4 4:8", "0:4 4:8 0:4", "0:4 4:8 4:8"],
+    "g": ["0:2 0:4 0:8", "0:2 4:8 0:8", "2:4 0:4 0:8", "2:4 4:8 0:8"],
+    "h": ["0:4 0:4 0:4", "0:4 4:8 0:4", "0:4 0:4 4:8", "0:4 4:8 4:8"],
+    "i": ["0:4 0:2 0:8", "0:4 2:4 0:8", "0:4 4:6 0:8", "0:4 6:8 0:8"],
+}
+
+
+def slices(split: str, place: int) -> dict[str, range]:
+    """The ranges of M, K and N that a cluster of Fig. 9 has."""
+    pairs = [range(*map(int, text.split(":"))) for text in FIG_9[split][place].split()]
+    return dict(zip("MKN", pairs, strict=True))
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_slices_of_figure_9(split: str) -> None:
+    """The rule of seed 000 ¶149-170, ¶172-173."""
+    part = partition(split, 2, 2, (4, 8, 8))
+    assert (part.rows, part.clusters) == (2, 2)
+    for place, (p, q) in enumerate(CLUSTERS):
+        for dim, wanted in slices(split, place).items():
+            start = part.start(dim, p, q)
+            assert range(start, start + part.length(dim)) == wanted, (dim, p, q)
+
+
+def test_the_order_of_the_splits() -> None:
+    named = {letter: ",".join(dims) for letter, dims in SPLITS.items()}
+    assert named == {
+        "a": "M,M", "b": "M,N", "c": "M,K",
+        "d": "N,M", "e": "N,N", "f": "N,K",
+        "g": "K,M", "h": "K,N", "i": "K,K",
+    }  # fmt: skip
+
+
+def test_a_vector_needs_one_cluster_if_m_is_split(  # ¶171
+) -> None:
+    """The rule of seed 000 ¶171."""
+    part = partition("a", 4, 4, (1, 100, 100))
+    assert (part.rows, part.clusters) == (1, 1)
+
+
+def test_the_last_run_begins_earlier() -> None:
+    """The rule of seed 000 ¶84."""
+    assert [start_of(10, 4, index) for index in range(3)] == [0, 4, 6]
+
+
+@settings(max_examples=100)
+@given(
+    split=st.sampled_from(sorted(SPLITS)),
+    rows=st.integers(1, 16),
+    clusters=st.integers(1, 32),
+    extents=st.tuples(*[st.integers(1, 200)] * 3),
+)
+def test_every_product_has_its_cluster(
+    split: str, rows: int, clusters: int, extents: tuple[int, int, int]
+) -> None:
+    """All elements of each dimension are covered, by parts that lie in it; none is left idle (seed 000 ¶84, ¶147-148, ¶172)."""
+    part = partition(split, rows, clusters, extents)
+    assert part.rows <= rows
+    assert part.clusters <= clusters
+    wanted = {
+        (m, n, k)
+        for m in _marks(extents[0])
+        for n in _marks(extents[1])
+        for k in _marks(extents[2])
+    }
+    for p in range(part.rows):
+        for q in range(part.clusters):
+            ranges = []
+            for dim in "MNK":
+                start, length = part.start(dim, p, q), part.length(dim)
+                assert start >= 0
+                assert start + length <= part.extent(dim)
+                ranges.append(range(start, start + length))
+            wanted -= {
+                item for item in wanted if all(x in r for x, r in zip(item, ranges, strict=True))
+            }
+    assert not wanted
+
+
+def _marks(extent: int) -> set[int]:
+    """Some places of a dimension, its ends among them."""
+    return {0, extent // 3, extent // 2, 2 * extent // 3, extent - 1}
