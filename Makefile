@@ -26,7 +26,12 @@ help:
 
 setup: $(READY)
 
-$(RUNS): pyproject.toml
+# src/macaw has links to the rooms. A checkout that lost them (some archives do) gets them anew.
+LINKS = for room in isa asm emu debugger; do \
+	test -d src/macaw/$$room || { rm -f src/macaw/$$room; ln -s ../../$$room src/macaw/$$room; }; done
+
+$(RUNS): pyproject.toml setup.py
+	@$(LINKS)
 	@test -x $(RUN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing what Macaw needs into $(VENV)"
 	@$(INSTALL) -e .

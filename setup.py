@@ -6,12 +6,13 @@ both ways make the same wheel. Everything else is in pyproject.toml.
 
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import find_namespace_packages, setup
 
 ROOMS = ("isa", "asm", "emu", "debugger")
-packages, places = find_packages("src"), {"": "src"}
+packages, places = find_namespace_packages("src", include=["macaw*"]), {"": "src"}
 for room in ROOMS:
     if not Path("src", "macaw", room).is_dir():
         places[f"macaw.{room}"] = room
-        packages += [f"macaw.{room}", *(f"macaw.{room}.{name}" for name in find_packages(room))]
+        inside = (f"{room}.{name}" for name in find_namespace_packages(room))
+        packages += [f"macaw.{name}" for name in (room, *inside)]
 setup(packages=packages, package_dir=places)

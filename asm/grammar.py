@@ -199,7 +199,7 @@ def _parser() -> Lark:
 
 def text() -> str:
     """The grammar."""
-    return (files("asm") / "grammar.lark").read_text("utf-8")
+    return (files("macaw.asm") / "grammar.lark").read_text("utf-8")
 
 
 def made(rules: str, start: str, builder: Builder) -> Lark:

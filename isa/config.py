@@ -142,7 +142,7 @@ def describe(setting: Setting) -> str:
 @cache
 def presets() -> tuple[str, ...]:
     """The names of the devices that are shipped."""
-    found = (file.name for file in (files("isa") / "presets").iterdir())
+    found = (file.name for file in (files("macaw.isa") / "presets").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
 
 
@@ -150,7 +150,7 @@ def load(name_or_path: str | Path) -> Configuration:
     """The configuration of a preset's name, or of a TOML file. Raises `ConfigError`."""
     text = str(name_or_path)
     if text in presets():
-        return parse((files("isa") / "presets" / f"{text}.toml").read_text("utf-8"), text)
+        return parse((files("macaw.isa") / "presets" / f"{text}.toml").read_text("utf-8"), text)
     path = Path(text)
     if not text.endswith(".toml") and not _is_file(path):
         near = _near(text, presets())

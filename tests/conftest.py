@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator
 
 import pytest
@@ -39,3 +40,11 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     if IN_CI and report.skipped:
         _fail_instead(report)
     return report
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_second_copy() -> Generator[None, None, None]:
+    """At the repository's root `import isa` would find a second copy of macaw.isa."""
+    yield
+    old = {"isa", "asm", "emu", "debugger", "lower"}
+    assert [name for name in sys.modules if name.partition(".")[0] in old] == []

@@ -104,7 +104,7 @@ def registers() -> frozenset[str]:
 @cache
 def terminal(name: str) -> str:
     """The regular expression of a terminal of the grammar."""
-    text = (files("asm") / "grammar.lark").read_text("utf-8")
+    text = (files("macaw.asm") / "grammar.lark").read_text("utf-8")
     found = re.search(rf"^{name}(?:\.\d+)?:\s*/(.*)/\s*$", text, re.MULTILINE)
     assert found is not None, name
     return found[1]

@@ -41,7 +41,7 @@ LINES = (
 @cache
 def corpus() -> tuple[str, ...]:
     """The presets as they are written, and complete."""
-    presets = (files("isa") / "presets").iterdir()
+    presets = (files("macaw.isa") / "presets").iterdir()
     short = [file.read_text("utf-8") for file in sorted(presets, key=lambda file: file.name)]
     return (*short, *short, *(config.load(name).to_toml() for name in config.presets()))
 

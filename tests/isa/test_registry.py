@@ -34,7 +34,7 @@ def test_unknown_core(name):
 def test_one_table_is_imported_without_the_others():
     program = (
         "import sys; from macaw.isa import registry; registry.core('pe');"
-        "print(sorted(m for m in sys.modules if m.startswith('isa.')))"
+        "print(sorted(m for m in sys.modules if m.startswith('macaw.isa.')))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

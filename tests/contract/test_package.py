@@ -1,0 +1,161 @@
+"""What is installed: one package, which neither takes a name of a user's nor gives one of its own away."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import macaw
+from tests.mutants.copies import copy_tree
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("isa", "asm", "emu", "debugger")
+OLD = (*ROOMS, "lower")
+PROGRAM = """\
+        .core cp
+_start: li a0, 0
+        li a7, 93
+        ecall
+"""
+CONSUMER = """\
+import numpy as np
+import macaw
+from macaw.isa.config import Configuration
+
+program: macaw.Program = macaw.assemble("program.s")
+run = macaw.run(program)
+cycles: int = run.cycles
+device: Configuration = macaw.configuration("tiny")
+reveal_type(run.cycles)
+reveal_type(macaw.lower)
+"""
+
+
+def wheel(tree: Path, folder: Path) -> Path:
+    """The wheel of a tree."""
+    words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(tree)]
+    subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    (found,) = folder.glob("macaw_npu-*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel's contents, as an installation has them."""
+    folder = tmp_path_factory.mktemp("wheel")
+    copy_tree(ROOT, folder / "tree")
+    with zipfile.ZipFile(wheel(folder / "tree", folder)) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+@pytest.fixture
+def clashing(tmp_path: Path) -> Path:
+    """A user's folder with modules of the names that our rooms have."""
+    for name in OLD:
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('the {name}.py of the user')\n")
+    (tmp_path / "program.s").write_text(PROGRAM)
+    (tmp_path / "script").write_text("run\n")
+    return tmp_path
+
+
+def python(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Python in a folder, with nothing of ours but what was installed."""
+    variables = {**os.environ, "PYTHONPATH": str(site)}
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=variables, capture_output=True, text=True
+    )
+
+
+@pytest.mark.once
+def test_the_wheel_has_one_package_with_everything(installed: Path) -> None:
+    top = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
+    assert top == {"macaw"}
+    own = {
+        path.relative_to(ROOT / room).as_posix(): room
+        for room in ROOMS
+        for path in (ROOT / room).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert [
+        f"{own[name]}/{name}"
+        for name in own
+        if not (installed / "macaw" / own[name] / name).is_file()
+    ] == []
+    front = [
+        x.relative_to(ROOT / "src")
+        for x in (ROOT / "src/macaw").rglob("*")
+        if x.is_file() and x.suffix != ".pyc"
+    ]
+    assert [str(name) for name in front if not (installed / name).is_file()] == []
+
+
+@pytest.mark.once
+def test_a_tree_without_links_makes_the_same_wheel(installed: Path, tmp_path: Path) -> None:
+    copy_tree(ROOT, tmp_path / "tree")
+    for room in ROOMS:
+        link = tmp_path / "tree" / "src" / "macaw" / room
+        target = link.readlink()
+        link.unlink()
+        link.write_text(str(target))  # what Git leaves where the system has no links
+    with zipfile.ZipFile(wheel(tmp_path / "tree", tmp_path)) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert names == {
+        path.relative_to(installed).as_posix()
+        for path in (installed / "macaw").rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+
+
+@pytest.mark.once
+def test_modules_of_a_user_s_folder_are_left_alone(installed: Path, clashing: Path) -> None:
+    code = "import macaw; print(macaw.run(macaw.assemble('program.s')).exit_code, macaw.__file__)"
+    done = python(installed, clashing, "-c", code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == ["0", str(installed / "macaw" / "__init__.py")]
+    for words in (
+        ["run", "program.s"],
+        ["debug", "program.s", "--batch", "-x", "script"],
+        ["isa", "add"],
+    ):
+        done = python(installed, clashing, "-m", "macaw", *words)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.once
+def test_a_consumer_sees_types(installed: Path, clashing: Path) -> None:
+    (clashing / "consumer.py").write_text(CONSUMER)
+    for name in OLD:
+        (clashing / f"{name}.py").unlink()
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "consumer.py"],
+        cwd=clashing, env={**os.environ, "MYPYPATH": str(installed)}, capture_output=True, text=True,
+    )  # fmt: skip
+    wrong = [x for x in done.stdout.splitlines() if x.startswith("consumer.py") and "error" in x]
+    assert wrong == []
+    assert 'note: Revealed type is "int"' in done.stdout.replace("builtins.int", "int")
+    assert 'Revealed type is "Any"' not in done.stdout
+
+
+def test_no_public_name_is_hidden_by_a_module() -> None:
+    """A module that is imported becomes an attribute of its package."""
+    for info in pkgutil.iter_modules(macaw.__path__):
+        if info.name != "__main__":
+            importlib.import_module(f"macaw.{info.name}")
+    modules = {info.name for info in pkgutil.iter_modules(macaw.__path__)}
+    later = {"profile", "debug", "compile", "quantise", "sweep"}  # functions to come
+    assert not modules & (set(macaw.__all__) | later)
+    functions = [name for name in macaw.__all__ if name[0].islower() and name != "__version__"]
+    assert all(callable(getattr(macaw, name)) for name in functions)
+
+
+def test_links_lead_to_the_rooms() -> None:
+    for room in ROOMS:
+        assert (ROOT / "src/macaw" / room / "__init__.py").samefile(ROOT / room / "__init__.py")
