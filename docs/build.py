@@ -1,4 +1,4 @@
-"""Write what the tables say: docs/isa, docs/debugger-commands.md, editors/.
+"""Write what tables and modules say: docs/isa, other pages of docs that are lists, editors/.
 
 `make docs` runs it; tests hold all of it current.
 
@@ -17,7 +17,7 @@ FOLDERS = ("docs/isa", "editors")  # hold nothing else
 
 def made() -> Mapping[str, str]:
     """Every file that is made, by its path below the root of the tree."""
-    return {**_reference(), **_editors(), "docs/debugger-commands.md": _commands()}
+    return {**_reference(), **_editors(), **_house(), "docs/debugger-commands.md": _commands()}
 
 
 def _reference() -> dict[str, str]:
@@ -33,6 +33,12 @@ def _reference() -> dict[str, str]:
     files["docs/isa/trace.md"] = markdown.trace_file(cores)
     files["docs/isa/README.md"] = markdown.index_file(cores, anchors)
     return files
+
+
+def _house() -> dict[str, str]:
+    from docs import modules, rooms
+
+    return {"docs/modules.md": modules.page(), "docs/rooms.svg": rooms.picture()}
 
 
 def _commands() -> str:
