@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import re
 from pathlib import Path
 from random import Random
 
