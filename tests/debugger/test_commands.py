@@ -180,7 +180,7 @@ def test_scripts(tmp_path):
     inner.write_bytes(b"\xff")
     assert "is no UTF-8 text" in run.execute(f"source {inner}").message
     inner.write_bytes(b"#" * ((1 << 20) + 1))
-    assert "is larger than 1 MiB" in run.execute(f"source {inner}").message
+    assert "it is longer than 1048576 bytes" in run.execute(f"source {inner}").message
 
 
 def test_a_script_that_fails_tells_what_it_has_done(tmp_path):
