@@ -232,7 +232,7 @@ class Peer:
             self._fail(number, internal_error(error))
 
     def _done(self, number: int | str, task: asyncio.Task[None]) -> None:
-        """A request is answered, or cancelled, maybe before it was begun."""
+        """A request is answered, or cancelled, maybe before it began."""
         del self._tasks[number]
         if task.cancelled():
             self._fail(number, Refusal(LSPCodes.RequestCancelled, "the request is cancelled"))
@@ -250,7 +250,7 @@ class Peer:
             try:
                 hear(self._structured(kind, params))
             except Refusal:
-                pass  # nobody waits for an answer
+                pass  # a notification has no answer
             except Exception as error:
                 internal_error(error)
 
@@ -271,7 +271,7 @@ class Peer:
         try:
             self._write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         except (BrokenPipeError, ValueError):
-            self._has_left = True  # nobody reads any more
+            self._has_left = True  # the client reads no more
 
 
 def _message(item: bytes | Refusal) -> dict[str, Any]:

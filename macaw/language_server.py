@@ -139,7 +139,7 @@ class OpenFile:
         return types.Hover(text, self.places.range(found.span))
 
     def complete(self, position: types.Position) -> list[types.CompletionItem]:
-        """The words that may stand at a place."""
+        """The words that may be at a place."""
         found = self.document.suggestions(*self.places.own(position))
         return [_item(rank, x) for rank, x in enumerate(found)]
 
@@ -170,12 +170,12 @@ class LanguageServer:
         self.include_dirs: list[str] = []
         self.defines: dict[str, str | int] = {}
         self.encoding: types.PositionEncodingKind = types.PositionEncodingKind.Utf16
-        self._files: dict[str, OpenFile] = {}  # that was asked of last at the end
+        self._files: dict[str, OpenFile] = {}  # the one of the latest request is the last
         self._waiting: dict[str, asyncio.TimerHandle] = {}
         self._seconds: dict[str, float] = {}  # that the last run of a file took
         self._diagnosed = ""  # the file whose diagnostics are being made
         self._tasks: set[asyncio.Task[None]] = set()
-        self._is_over = False  # the session: nothing is begun any more
+        self._is_over = False  # the session: nothing new begins
         self._worker = ThreadPoolExecutor(1)
         self._peer = Peer(self._initialize, self._requests(), self._notifications(), write)
 
@@ -227,7 +227,7 @@ class LanguageServer:
                 task.cancel()
             for file in self._files.values():
                 file.cancel()
-            self._worker.shutdown(cancel_futures=True)  # what it has done is told to this loop
+            self._worker.shutdown(cancel_futures=True)  # its results come to this loop
 
     def _initialize(self, params: types.InitializeParams) -> types.InitializeResult:
         options = params.initialization_options
