@@ -308,6 +308,21 @@ def test_what_is_no_request_gets_an_error() -> None:
     }
 
 
+def test_another_header_may_end_with_the_name_of_the_length() -> None:
+    message = framed(INITIALIZE)
+    _status, (answer,) = session(b"X-Content-Length: 3\r\n" + message)
+    assert answer["id"] == 0
+
+
+def test_a_client_that_takes_no_answer_has_left() -> None:
+    def write(message: bytes) -> None:
+        raise ConnectionResetError
+
+    script = Scripted()
+    script.when(lambda: True, INITIALIZE, {"id": 1, "method": "shutdown"})
+    assert not LanguageServer(write).serve(script)
+
+
 def test_a_bomb_does_not_stop_the_server() -> None:
     """Its expansions end early, and other files are asked of meanwhile (F39)."""
     begin = time.perf_counter()
