@@ -419,9 +419,10 @@ class Assembly:
         self.names.check_unused()
         output.check_starts(self)
         if self._default is not None and not self.report.failed:
-            output.check_outputs(self, self._default)
-            parts = [form.startup() for form in self.parts if form is not self._default]
-            self._default.fill_default(parts)
+            parts = [form for form in self.parts if form is not self._default]
+            if parts:
+                output.check_outputs(self, lambda x: any(form.may_write(x) for form in parts))
+            self._default.fill_default([form.startup() for form in parts])
 
     def _settle(self, found: Definition) -> None:
         """Work out a symbol's value, so that its mistake is reported even if nobody uses it."""

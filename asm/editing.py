@@ -96,11 +96,6 @@ class Document:
             watch=self.watch,
         )
 
-    @property
-    def is_assembled(self) -> bool:
-        """Whether `assembly` is there already."""
-        return "assembly" in self.__dict__
-
     def forget(self) -> None:
         """Let the run of the assembler go; who asks has another one."""
         self.__dict__.pop("assembly", None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from macaw.asm.diagnostics import Diagnostic
@@ -15,7 +15,6 @@ from macaw.asm.syntax import Mistake
 
 if TYPE_CHECKING:
     from macaw.asm.assembler import Assembly
-    from macaw.asm.forms import Form
 
 START_ALIGN = 4  # of the instruction that a program begins with
 _NATURAL = -1  # the size of a symbol that reaches to the next one
@@ -175,15 +174,14 @@ def start_of(assembly: Assembly, section: str) -> Definition | None:
     return None
 
 
-def check_outputs(assembly: Assembly, ours: Form) -> None:
-    """Warn of each output that no part can write, in a program whose cp part is `ours`."""
-    parts = [form for form in assembly.parts if form is not ours]
+def check_outputs(assembly: Assembly, may_write: Callable[[Definition], bool]) -> None:
+    """Warn of each output to which no part can write, by what `may_write` says of it."""
     for tensor in assembly.names.tensors:
         found = tensor.definition
         is_apart = tensor.plan.behind and tensor.plan.behind not in assembly.layout.plans
         if tensor.direction != "output" or found.bad or is_apart:
             continue
-        if parts and not any(form.may_write(found) for form in parts):
+        if not may_write(found):
             message = f"nothing in the program writes to the output '{found.name}'"
             hint = f"an exe with last or shift, and out={found.name}, does"
             assembly.report.warning(found.line, (found.start, found.end), message, hint)

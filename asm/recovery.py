@@ -114,7 +114,7 @@ def unknown(head: Name, core: Core, known: Iterable[str]) -> Mistake:
 
 @cache
 def _by_begin(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """The names that go on after a point, by what stands before each of their points."""
+    """The names with a point, by each of their parts that ends before one."""
     found: dict[str, list[str]] = {}
     for name in names:
         for point in re.finditer(r"\.", name):

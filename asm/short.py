@@ -68,9 +68,8 @@ class Short:
 
     def take(self, source: SourceText, start: int, scope: Scope) -> int:
         """Assemble plain lines from the offset `start` on; the offset of the first other line."""
-        if (
-            self._misses > _MOST_MISSES
-        ):  # where few lines are plain, asking costs more than it saves
+        # Where few lines are plain, asking costs more than it saves.
+        if self._misses > _MOST_MISSES:
             self._asks += 1
             if self._asks < min(self._misses - _MOST_MISSES, _MOST_UNASKED):
                 return start
@@ -144,7 +143,7 @@ class _Run:
         plan = assembly.layout.plans.get(area.section)
         self._marks_data = plan is not None and plan.core is not None
         self._has_words = False  # some of it was instructions
-        self._varies = False  # what is taken depends on where it stands, or defines a label
+        self._varies = False  # what is taken depends on its address, or defines a label
         self._later = Later(source, scope, area, assembly.parts.form)
 
     def repeat(self, source: Repeated, blocked: set[str]) -> int:

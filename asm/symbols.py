@@ -91,7 +91,7 @@ class Scope:
         return self.symbols.get(name) or self.table.shared.get(name)
 
     def following(self, name: str) -> Definition | None:
-        """What a name stands for that was used before it was defined: the first definition."""
+        """The symbol of a name that is used before it is defined: its first definition."""
         return self.first.get(name) or self.find(name)
 
     def clash(self, name: str) -> Definition | None:

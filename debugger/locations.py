@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.asm.disassembly.forms import Record, form
@@ -28,7 +29,10 @@ class LocationError(ValueError):
 
 @dataclass(frozen=True)
 class Location:
-    """What was asked for, and the addresses that it means."""
+    """What was asked for, and the addresses that it means.
+
+    `text` means the same wherever the run is: a line with its file, an address as a number.
+    """
 
     text: str
     addresses: tuple[int, ...]
@@ -39,7 +43,9 @@ def locate(session: Session, text: str) -> Location:
     text = text.strip()
     match = _LINE.fullmatch(text)
     if match is not None:
-        return Location(text, _of_line(session, match[1], int(match[2])))
+        file = _file(session, match[1])
+        where = text if match[1] or file is None else f"{PurePath(file).name}:{match[2]}"
+        return Location(where, _of_line(session, file, int(match[2])))
     try:
         value = compiled(session, text.removeprefix("*")).value()
     except ExpressionError as error:
@@ -47,27 +53,30 @@ def locate(session: Session, text: str) -> Location:
     if not isinstance(value, int) or not 0 <= value < 1 << 32:
         raise LocationError(f"{text} is no address")
     if text.startswith("*"):
-        return Location(text, (value,))
+        return Location(f"*{value:#x}", (value,))
     section = session.program.section_at(value)
     if section is None:
         raise LocationError(f"{text} is {value:#x}, where the program has nothing; *{text} insists")
     return Location(text, (_begins(session, section).get(value, value),))
 
 
-def _of_line(session: Session, file: str | None, number: int) -> tuple[int, ...]:
-    """The first addresses of a line, or of the next one that has code."""
-    table = session.program.line_table
-    files = list(table.files)
-    if file is None:
+def _file(session: Session, name: str | None) -> str | None:
+    """The file of that name, or the one where the run is. Raises `LocationError`."""
+    files = list(session.program.line_table.files)
+    if name is None:
         here = session.where().file
-        wanted = here if here is not None else (files[0] if files else None)
-    else:
-        found = [name for name in files if name == file or name.endswith(f"/{file}")]
-        if not found:
-            near = get_close_matches(file, files, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise LocationError(f"the program has no lines of {file}{hint}")
-        wanted = found[0]
+        return here if here is not None else (files[0] if files else None)
+    found = [file for file in files if file == name or file.endswith(f"/{name}")]
+    if not found:
+        near = get_close_matches(name, files, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise LocationError(f"the program has no lines of {name}{hint}")
+    return found[0]
+
+
+def _of_line(session: Session, wanted: str | None, number: int) -> tuple[int, ...]:
+    """The first addresses of a line of a file, or of the next one that has code."""
+    table = session.program.line_table
     starts: dict[int, list[int]] = {}
     for name in table.sections:
         before = None

@@ -126,7 +126,9 @@ class Points:
             if point.kind == "dprintf":
                 _check_form(point.form)
             if point.kind in BREAKS:
-                point.addresses = locate(self.session, point.text).addresses
+                if not point.addresses:  # found once: what a line means depends on the focus
+                    found = locate(self.session, point.text)
+                    point.text, point.addresses = found.text, found.addresses
             elif point.kind in WATCHES:
                 self._check_watch(point)
             else:

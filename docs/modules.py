@@ -19,9 +19,10 @@ ROOMS = {
 _HEAD = """\
 # Modules
 
-Made by `make docs` from the first sentence of each module's docstring. [ARCHITECTURE.md](../ARCHITECTURE.md)
-says how the rooms depend on each other. The folders `isa`, `asm`, `emu` and `debugger` are the packages
-`macaw.isa`, `macaw.asm`, `macaw.emu` and `macaw.debugger`.
+Made by `make docs` from the first sentence of each module's docstring.
+[ARCHITECTURE.md](../ARCHITECTURE.md) says how the rooms depend on each other. The folders `isa`,
+`asm`, `emu` and `debugger` are the packages `macaw.isa`, `macaw.asm`, `macaw.emu` and
+`macaw.debugger`.
 """
 _WIDTH = 150  # of a cell
 

@@ -31,10 +31,12 @@ text { font: 14px sans-serif; fill: #1f2328; text-anchor: middle }
 rect { fill: #f6f8fa; stroke: #59636e; rx: 6px }
 path { fill: none; stroke: #59636e; marker-end: url(#arrow) }
 @media (prefers-color-scheme: dark) {
-text { fill: #f0f6fc } .small { fill: #9198a1 } rect { fill: #151b23; stroke: #9198a1 } path { stroke: #9198a1 }
+text { fill: #f0f6fc } .small { fill: #9198a1 }
+rect { fill: #151b23; stroke: #9198a1 } path { stroke: #9198a1 }
 }
 </style>
-<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
+<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" \
+markerWidth="7" markerHeight="7" orient="auto">\
 <path d="M0 0 L8 4 L0 8 z" style="fill:#59636e;stroke:none;marker-end:none"/></marker></defs>"""
 
 

@@ -207,9 +207,9 @@ class MappedRegister:
 def _buffer(number: int) -> tuple[MappedRegister, ...]:
     meanings = {
         "low": "first column; start and end go there, too",
-        "high": "the column behind the last one",
+        "high": "the column after the last one",
         "start": "the column that pull takes next",
-        "end": "the column behind the last one that is stored",
+        "end": "the column after the last one that is stored",
     }
     top = (1 << ADDRESS_BITS) - 1
     return tuple(

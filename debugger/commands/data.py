@@ -35,7 +35,11 @@ def _set(interpreter: Interpreter, line: Line) -> Answer:
 
 @command("dump E FILE", "data", "write a value to a .npy file")
 def _dump(interpreter: Interpreter, line: Line) -> Answer:
-    array = np.asarray(evaluated(interpreter, line))
+    value = evaluated(interpreter, line)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.asarray(None)
     if array.dtype.kind not in "biuf":
         raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
     path = line.get("FILE") or ""

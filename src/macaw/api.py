@@ -83,7 +83,7 @@ def assemble(
     return assembler.assemble(
         [item if isinstance(item, Source) else os.fspath(item) for item in sources],
         device=None if device is None else configuration(device),
-        defines=defines,
+        defines=arguments.plain(defines),
         include_dirs=[os.fspath(folder) for folder in include_dirs],
         record=record,
     )

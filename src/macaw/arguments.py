@@ -64,8 +64,23 @@ def _shown(value: object) -> str:
     """A value in a message: short and printable; of what is no plain value, its type alone."""
     if not isinstance(value, str | bytes | numbers.Number | tuple | list | dict | None):
         return f"a value of type {type(value).__name__}"
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        return f"a value of type {type(value).__name__}"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def plain(value: Any) -> Any:
+    """A value with its whole numbers as Python's: NumPy's have an end, and overflow.
+
+    For None, strings, numbers, and these in tuples, lists and mappings.
+    """
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return tuple(map(plain, value))
+    return int(value) if isinstance(value, numbers.Integral) else value
 
 
 # Kinds
@@ -139,7 +154,8 @@ def path(value: Any) -> str | None:
     """The name of a file."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
-    return None if isinstance(value, str) else "the path of a file"
+    good = isinstance(value, str) and "\0" not in value
+    return None if good else "the path of a file"
 
 
 def function(value: Any) -> str | None:

@@ -366,7 +366,7 @@ def concord(
         program = api.load(program, device=device)
     config = running.configuration_of(program, device)
     try:
-        found = list(chains(program, config, entries))
+        found = list(chains(program, config, arguments.plain(entries)))
         graph = trace(found, hints(program, config), config)
         written = software(graph, config, target, name)
         results = [output.tensor for output in written.outputs.values()]

@@ -20,7 +20,6 @@ from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
 from macaw.isa import reading
 from macaw.running import Streams, configuration_of
-from macaw.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.answers import Answer
 
 _Value = TypeVar("_Value")
-MOST_TEXT = 1 << 20  # bytes of a script
 PROMPT = "(macaw) "
 ANOTHER = "another name"
 LAYOUT, HISTORY = "debugger.json", "debugger-history"
@@ -59,10 +57,7 @@ class DebuggerFiles:
 
     def read_text(self, path: str) -> str:
         """A text file, in UTF-8. Raises `CommandError`."""
-        data = _told(lambda: files.read_bytes(path))
-        if len(data) > MOST_TEXT:
-            size = plural(MOST_TEXT >> 20, "MiB")
-            raise CommandError(f"{path} is larger than {size}")
+        data = _told(lambda: files.read_bytes(path, reading.MOST_TEXT))
         self.scripts.append(str(Path(path).absolute()))
         try:
             return data.decode()
@@ -240,7 +235,7 @@ def state_folder() -> Path:
 def _kept(path: Path) -> Mapping[str, Any]:
     """What a session before has written; nothing if that cannot be read."""
     try:
-        found = json.loads(reading.read(path, MOST_TEXT))
+        found = json.loads(reading.read(path, reading.MOST_TEXT))
     except (reading.UnreadableError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -202,11 +202,11 @@ def lower_graph(
 
     Raises `InputError` for what cannot be read or lowered, `ConfigError` for the device.
     """
-    config = api.configuration(device)
+    config, sizes = api.configuration(device), arguments.plain(dims)
     name = name or (Path(graph).stem if isinstance(graph, str | os.PathLike) else "graph")
     try:
         room = int(config[EXTERNAL])
-        tasks = graph if isinstance(graph, Graph) else _read(graph, number_format, dims, room)
+        tasks = graph if isinstance(graph, Graph) else _read(graph, number_format, sizes, room)
         if not tasks.tasks:
             raise LowerError("the graph has no tasks")
         _fits(tasks, config)

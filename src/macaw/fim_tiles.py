@@ -40,7 +40,7 @@ def untiled(
     Such are a program's results as Rz was stored, side `c`. Raises `InputError` if the array has
     not as many numbers as the tiles.
     """
-    array = np.ascontiguousarray(columns)
+    array, shape = np.ascontiguousarray(columns), arguments.plain(shape)
     _checked(array, layout, side)
     lanes = COLUMN_BYTES // array.itemsize
     try:

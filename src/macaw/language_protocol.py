@@ -21,7 +21,7 @@ MOST_HEADER = 1 << 16  # bytes of a message's header
 MOST_MESSAGE = 1 << 25  # bytes of its body
 _PIECE = 1 << 16  # bytes that are read at a time
 _WAITING = 256  # messages that are read and not yet answered
-_LENGTH = re.compile(rb"content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$", re.IGNORECASE | re.M)
+_LENGTH = re.compile(rb"^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$", re.IGNORECASE | re.M)
 _END = b"\r\n\r\n"
 
 Codes = types.ErrorCodes
@@ -226,13 +226,11 @@ class Peer:
             self._send({"id": number, "result": self._converter.unstructure(result)})
         except Refusal as refusal:
             self._fail(number, refusal)
-        except BrokenPipeError:
-            self._has_left = True
         except Exception as error:
             self._fail(number, internal_error(error))
 
     def _done(self, number: int | str, task: asyncio.Task[None]) -> None:
-        """A request is answered, or cancelled, maybe before it was begun."""
+        """A request is answered, or cancelled, maybe before it began."""
         del self._tasks[number]
         if task.cancelled():
             self._fail(number, Refusal(LSPCodes.RequestCancelled, "the request is cancelled"))
@@ -250,7 +248,7 @@ class Peer:
             try:
                 hear(self._structured(kind, params))
             except Refusal:
-                pass  # nobody waits for an answer
+                pass  # a notification has no answer
             except Exception as error:
                 internal_error(error)
 
@@ -270,8 +268,8 @@ class Peer:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         try:
             self._write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-        except (BrokenPipeError, ValueError):
-            self._has_left = True  # nobody reads any more
+        except (OSError, ValueError):
+            self._has_left = True  # the client reads no more
 
 
 def _message(item: bytes | Refusal) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -63,6 +64,7 @@ class OpenFile:
 
     def __init__(self, server: LanguageServer, uri: str, version: int, text: str) -> None:
         self.uri, self.version, self.text = uri, version, text
+        self.read: frozenset[str] | None = None  # the files that it reads; None: not yet known
         self.is_too_long = len(text) > _LONGEST
         self.places = Places(text, server.encoding)
         self._cancelled = threading.Event()
@@ -90,7 +92,9 @@ class OpenFile:
             start = types.Position(0, 0)
             text = f"the file has more than {_LONGEST:,} characters; it is not looked at here"
             return [types.Diagnostic(types.Range(start, start), text, source="macaw")]
-        shown, left_out = first(self.document.diagnostics, _MOST_SHOWN)
+        assembly = self.document.assembly
+        self.read = frozenset(map(_resolved, assembly.folders.read))
+        shown, left_out = first(assembly.report.sorted(), _MOST_SHOWN)
         found = [self._diagnostic(item) for item in shown]
         if left_out:
             place = found[-1].range
@@ -135,7 +139,7 @@ class OpenFile:
         return types.Hover(text, self.places.range(found.span))
 
     def complete(self, position: types.Position) -> list[types.CompletionItem]:
-        """The words that may stand at a place."""
+        """The words that may be at a place."""
         found = self.document.suggestions(*self.places.own(position))
         return [_item(rank, x) for rank, x in enumerate(found)]
 
@@ -155,7 +159,7 @@ class OpenFile:
         text = self.document.formatted()
         if text == self.text:
             return []
-        end = types.Position(self.text.count("\n") + 1, 0)
+        end = self.places.position(len(self.text))
         return [types.TextEdit(types.Range(types.Position(0, 0), end), text)]
 
 
@@ -166,12 +170,12 @@ class LanguageServer:
         self.include_dirs: list[str] = []
         self.defines: dict[str, str | int] = {}
         self.encoding: types.PositionEncodingKind = types.PositionEncodingKind.Utf16
-        self._files: dict[str, OpenFile] = {}  # that was asked of last at the end
+        self._files: dict[str, OpenFile] = {}  # the one of the latest request is the last
         self._waiting: dict[str, asyncio.TimerHandle] = {}
         self._seconds: dict[str, float] = {}  # that the last run of a file took
         self._diagnosed = ""  # the file whose diagnostics are being made
         self._tasks: set[asyncio.Task[None]] = set()
-        self._is_over = False  # the session: nothing is begun any more
+        self._is_over = False  # the session: nothing new begins
         self._worker = ThreadPoolExecutor(1)
         self._peer = Peer(self._initialize, self._requests(), self._notifications(), write)
 
@@ -223,7 +227,7 @@ class LanguageServer:
                 task.cancel()
             for file in self._files.values():
                 file.cancel()
-            self._worker.shutdown(cancel_futures=True)  # what it has done is told to this loop
+            self._worker.shutdown(cancel_futures=True)  # its results come to this loop
 
     def _initialize(self, params: types.InitializeParams) -> types.InitializeResult:
         options = params.initialization_options
@@ -270,9 +274,7 @@ class LanguageServer:
         path = path_of(uri)
         saved = _resolved(path) if path else None
         for file in list(self._files.values()):
-            document = file.document
-            read = document.assembly.folders.read if document.is_assembled else []
-            if file.uri == uri or (saved and saved in map(_resolved, read)):
+            if file.uri == uri or file.read is None or saved in file.read:
                 self._put_again(file)
 
     def _closed(self, params: types.DidCloseTextDocumentParams) -> None:
@@ -340,6 +342,7 @@ class LanguageServer:
             return
         if self._files.get(file.uri) is file:
             self._publish(file.uri, file.version, found)
+            self._forget_older()
 
     async def _ask(self, params: Any, question: Callable[[OpenFile], T]) -> T | None:
         """What a file answers; None if it is not open, or has another text meanwhile."""
@@ -347,20 +350,25 @@ class LanguageServer:
         other = self._files.get(self._diagnosed)
         if other is not None and other.uri != uri:
             self._put_again(other)  # its diagnostics come later
-        file = self._files.pop(uri, None)
-        if file is None:
-            return None
-        self._files[uri] = file
+        while (file := self._files.pop(uri, None)) is not None:
+            self._files[uri] = file
+            self._forget_older()
+            try:
+                return await self._run(partial(question, file))
+            except Cancelled:
+                newer = self._files.get(uri)
+                if newer is None or newer is file or newer.text != file.text:
+                    return None
+            except asyncio.CancelledError:
+                if self._files.get(uri) is file:
+                    self._put_again(file)
+                raise
+        return None
+
+    def _forget_older(self) -> None:
+        """Let the runs of the assembler go, but for the files that were asked of last."""
         for older in list(self._files.values())[:-_MOST_ASSEMBLED]:
             older.document.forget()
-        try:
-            return await self._run(lambda: question(file))
-        except Cancelled:
-            return None
-        except asyncio.CancelledError:
-            if self._files.get(uri) is file:
-                self._put_again(file)
-            raise
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._worker, work)

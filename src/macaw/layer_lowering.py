@@ -180,7 +180,7 @@ def lower(
     if not 0 < density <= 1:
         raise InputError(f"the density {density} is out of range, above 0 to 1")
     config = api.configuration(device)
-    name = name or operation
+    name, shift = name or operation, arguments.plain(shift)
     matrix = np.asarray(weights)
     vectors = None if bias is None else np.asarray(bias)
     _fits_operation(operation, rows, image, stride, padding, (layout, out_layout))

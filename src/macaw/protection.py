@@ -103,7 +103,7 @@ def protect(
     """
     arrays = [np.asarray(array) for array in weights]
     with _clear():
-        plan = lowering.layout(arrays, scope, lanes)
+        plan = lowering.layout(arrays, scope, arguments.plain(lanes))
         orders = lowering.draw(plan, seed)
         stored = tuple(lowering.shuffle(arrays, orders, plan))
         return Protection(stored, orders, plan, lowering.log2_distinct(arrays, plan))
@@ -131,7 +131,7 @@ def unprotect(
     if shapes is not None:
         _same_number(len(shapes), len(arrays))
     with _clear():
-        plan = lowering.stored_layout(arrays, scope, orders, shapes)
+        plan = lowering.stored_layout(arrays, scope, orders, arguments.plain(shapes))
         return tuple(lowering.restore(arrays, lowering.check(orders, plan), plan))
 
 

@@ -98,6 +98,7 @@ def run(
     for name in named:
         if name in (inputs or {}):
             raise InputError(f"input {name} is given twice, in the mapping and by its name")
+    max_cycles, jitter = arguments.plain((max_cycles, jitter))
     binding = bind(program, {**(inputs or {}), **named})
     config = configuration_of(program, device)
     gathered: dict[str, list[NDArray[Any]]] = {tensor.name: [] for tensor in program.outputs}

@@ -1,20 +1,17 @@
 """Outputs to which a run has written nothing: only where that is certain.
 
-An output of a few pages is held, word by word, as decoded code is; of a larger one it is asked
-whether its pages were written since the program was loaded. Who writes to a page as a whole, or
-through an engine that does not tell words apart, counts as having written to all outputs in it.
+The words of an output of a few pages are held, as those of decoded code are. Of a larger one only
+the pages are known that were written since the program was loaded. A write to one output counts as
+a write to all outputs in the same page.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from macaw.asm.program import Program
+from macaw.emu.device import Device
 from macaw.emu.pages import PAGE, SHIFT, Pages
-
-if TYPE_CHECKING:
-    from macaw.emu.device import Device
 
 _MOST_HELD = 1 << 14  # bytes of an output; holding it makes transfers to it slower
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 
 from macaw.debugger.history import START, History
+from macaw.debugger.runner import APART, SHARE
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 
@@ -187,6 +188,18 @@ def test_gaps_grow_with_age_and_numbers_stay_bounded():
     assert max(gaps[-3:]) < 60
     assert gaps[0] > 10 * gaps[-1]
     assert sum(gaps[:4]) > sum(gaps[-4:])
+
+
+def test_checkpoints_go_apart_once_the_last_three_were_dear(monkeypatch):
+    runner = of_source(LOOP).runner
+    apart = []
+    for cost in (0, 0.005, 0.006, 0.007):
+        clock = iter((1, 1 + cost))
+        monkeypatch.setattr("macaw.debugger.runner.thread_time", clock.__next__)
+        runner.checkpoint()
+        apart.append(runner._apart())
+    assert apart == [APART, APART, APART, pytest.approx(SHARE * 0.005)]
+    assert SHARE * 0.005 > APART
 
 
 def test_checkpoints_share_what_has_not_changed():

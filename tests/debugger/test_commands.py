@@ -180,7 +180,7 @@ def test_scripts(tmp_path):
     inner.write_bytes(b"\xff")
     assert "is no UTF-8 text" in run.execute(f"source {inner}").message
     inner.write_bytes(b"#" * ((1 << 20) + 1))
-    assert "is larger than 1 MiB" in run.execute(f"source {inner}").message
+    assert "it is longer than 1048576 bytes" in run.execute(f"source {inner}").message
 
 
 def test_a_script_that_fails_tells_what_it_has_done(tmp_path):
@@ -219,6 +219,7 @@ def test_the_system_and_python_when_allowed():
     assert run.execute("shell echo a; exit 3").lines == ("a", "exit status 3")
     assert run.execute("python print(session.device.cycle)").lines == ("0",)
     assert run.execute("python 1/0").message == "ZeroDivisionError: division by zero"
+    assert [len(line) for line in run.execute("python print('a' * 65_537)").lines] == [65_536]
 
 
 def test_completion():
@@ -229,3 +230,14 @@ def test_completion():
     assert "checkpoint" in run.complete("help ch")
     assert run.complete("nothing at all") == []
     assert "source " not in run.complete("source ")
+
+
+def test_completion_of_files(tmp_path):
+    run = interpreter()
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "digits.s").touch()
+    here = str(tmp_path)
+    assert run.complete(f"source {here}/d") == [f"{here}/deep/", f"{here}/digits.s"]
+    assert run.complete(f"source {here}/di") == [f"{here}/digits.s"]
+    assert run.complete(f"source {here}/") == [f"{here}/deep/", f"{here}/digits.s"]
+    assert run.complete(f"source {here}/none/d") == []

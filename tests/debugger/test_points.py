@@ -319,3 +319,16 @@ def test_conditions_of_events_that_are_seen_in_the_state():
     debug.points.add("catch", "stall", condition="0 == 1")
     debug.points.delete(1)
     assert debug.run().reason == "exit"
+
+
+def test_a_line_without_a_file_means_the_file_where_it_was_set():
+    """Later the run may be in another file: what changes the point, or saves it, does not move it."""
+    debug = session("nnp_softmax")
+    point = debug.points.add("break", "12")
+    text, addresses = point.text, point.addresses
+    assert text.partition(":")[2] == "12"
+    for place in ("dma", "nnp", "cp"):
+        debug.set_focus(place)
+        debug.points.change(point.number, enabled=False)
+        debug.points.change(point.number, condition="1")
+        assert (point.text, point.addresses) == (text, addresses)

@@ -213,12 +213,12 @@ def test_points_of_all_kinds_come_back(kind, tmp_path):
 
 def test_a_point_that_means_nothing_now_is_told(tmp_path):
     run = fresh("loop")
-    done(run, "break loop", "watch y[0, 1]", "display a0", "display y")
+    done(run, "watch y[0, 1]", "break loop", "display a0", "display y")
     run.session.points.get(1).text = "nowhere"
     run.displays.rows[1] = ("nothing", run.displays.rows[1][1])
     answer = done(run, f"save session '{tmp_path / 'saved'}'")[0]
     assert answer.lines[1:] == (
-        "not kept: break nowhere: nothing is called 'nowhere'",
+        "not kept: watch nowhere: nothing is called 'nowhere'",
         "not kept: display nothing: nothing is called 'nothing'",
     )
     again = fresh("loop")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from macaw.debugger.frame import OLD, Frame, Queue, Register, Written, visible
+from macaw.debugger.frame import OLD, Code, CodeRow, Frame, Queue, Register, Written, visible
 from macaw.debugger.layout import LAYOUTS, MOST, NAMES, PANELS, SENTENCE, Arrangement, divided
 from macaw.debugger.views import VIEWS, draw
 from macaw.debugger.views.composing import Composer
@@ -61,6 +61,15 @@ def test_every_panel_fits_any_room(panel, signs):
                 assert row.cell_len <= width, (panel, width, row.plain)
                 assert signs is UNICODE or row.plain.isascii()
                 assert "\n" not in row.plain
+
+
+def test_a_label_keeps_three_columns_from_its_instruction():
+    row = CodeRow("nop", address=0x10, where="loop")
+    frame = Frame(0, "", "", 0, "cp", {"code": Code((row,))})
+    assert [draw("code", frame, Room(width, 1, ASCII))[0].plain for width in (24, 23)] == [
+        "  00000010 nop   <loop>",
+        "  00000010 nop",
+    ]
 
 
 @settings(max_examples=60, deadline=None)

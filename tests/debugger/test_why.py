@@ -65,6 +65,24 @@ def test_a_word_leads_through_a_transfer_and_registers_to_the_data(engine):
     assert cause.cycle > stored.cycle > added.cycle > product.cycle
 
 
+def test_a_byte_that_was_written_in_a_word_of_the_program():
+    run = of_source("""
+        .core cp
+_start: la   a0, word
+        li   a1, 7
+        sb   a1, 1(a0)
+        lw   a2, (a0)
+        ecall
+        .data
+word:   .word 0x04030201
+""")
+    run.stepi(6)  # `la` is two
+    loaded = only(why(run, "a2"))
+    assert loaded.value == 0x04030701
+    parts = [(item.how, item.memory[1]) for item in loaded.causes if item.role == "memory"]
+    assert parts == [("program", 1), ("sb", 1), ("program", 2)]
+
+
 def test_a_register_now_and_earlier():
     run = of_source(SCALAR)
     run.stepi(5)

@@ -79,7 +79,7 @@ def bounded(seconds: float) -> Iterator[None]:
         raise _Alarm
 
     before = signal.signal(signal.SIGPROF, over)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)  # again: a destructor may swallow one
     try:
         yield
     except _Alarm:

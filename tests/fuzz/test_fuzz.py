@@ -86,6 +86,16 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("debugger", "calls.s fast\nprint 1e999\nwatch a0 if a0 < 1e999\nrun", "accepted"),
     ("debugger", "calls.s fast\nfi\x10", "refused"),  # a control character in a message
     ("debugger", f"calls.s fast\nlist calls.s:{'9' * 5000}", "refused"),  # all of it in one
+    (
+        "debugger",
+        "fim_dot \nuntil 3\ndump fim[0].blocks x.npy",
+        "both",
+    ),  # rows of different lengths
+    (
+        "debugger",
+        "nnp_softmax\ngoto 120\nnext 16\nbreak 2 at dma,cp\nstepx\ndisable",
+        "accepted",
+    ),  # another file
     ("debugger", 'calls.s fast\ndprintf loop, "%999999999d", s0\nrun', "both"),  # memory
 )
 

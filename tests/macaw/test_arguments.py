@@ -188,6 +188,34 @@ def test_numbers_of_numpy_are_numbers(program: macaw.Program) -> None:
     assert macaw.run(program, x=[1, 2, 3, 4], max_cycles=np.int64(10_000)).exit_code == 0
 
 
+def test_numbers_of_numpy_do_not_overflow(program: macaw.Program) -> None:
+    """They are taken as Python's, which have no end."""
+    x = [1, 2, 3, 4]
+    noisy = [macaw.run(program, x=x, jitter=seed).cycles for seed in (3, np.int64(3))]
+    assert noisy[0] == noisy[1]
+    assert macaw.run(program, x=x, max_cycles=np.uint16(65535)).exit_code == 0
+    source = macaw.Source(".core cp\n_start: .word N*N\n")
+    plain, numpy = (macaw.assemble(source, defines={"N": size}) for size in (16, np.uint8(16)))
+    assert numpy.sections == plain.sections
+    kept = macaw.protect(EYE, lanes=np.uint8(16))
+    shapes = [(np.uint8(8), np.uint8(8))]
+    (back,) = macaw.unprotect(*kept.weights, order=kept.order, shapes=shapes)
+    assert np.array_equal(back, EYE)
+    tiles = macaw.tiled(np.ones((16, 16), np.float16), layout="dot", side="a")
+    size = np.uint8(16)
+    assert macaw.untiled(tiles, (size, size), layout="dot", side="a").all()
+    with pytest.raises(InputError, match=r"^tiles of a 16 x 100000000000000000000 matrix"):
+        macaw.untiled(tiles, (size, 10**20), layout="dot", side="a")
+
+
+def test_a_value_that_cannot_be_printed_is_refused_too(program: macaw.Program) -> None:
+    message = r"^max_cycles is a whole number from 0, not a value of type int$"
+    with pytest.raises(InputError, match=message):
+        macaw.run(program, max_cycles=-(10**5000))
+    with pytest.raises(InputError, match=r"^include_dirs is a list of folders, not \['\\x00'\]$"):
+        macaw.assemble(macaw.Source(SOURCE), include_dirs=["\0"])
+
+
 def test_results_check_their_methods_arguments(tmp_path: Path) -> None:
     lowered = macaw.lower("spmv", EYE, device="tiny")
     for call in (

@@ -274,6 +274,33 @@ def test_tensors_at_one_place(layer: Concordance) -> None:
     assert found.check(data) is None
     with pytest.raises(api.InputError, match="W and v share a place in external memory"):
         found.check({**data, "v": tile[1]})
+    # The first tensor of a layer need not lie there.
+    hinted = hinted.replace(".data", ".input x, float16, 1, 4, at=netin\n.data")
+    hinted = hinted.replace(second, f"{second} v_rd NetInQ\n v_wr NetOutQ\n")
+    hinted = hinted.replace("2, 4, at=netout", "3, 4, at=netout")
+    found = api.concord(api.assemble(Source(hinted, "tile.s")))
+    data["x"] = tile[3]
+    assert list(found.inputs) == ["x", "v", "W"]
+    assert found.check(data) is None
+    with pytest.raises(api.InputError, match="W and v share a place in external memory"):
+        found.check({**data, "v": tile[1]})
+
+
+def test_two_inputs_in_one_queue() -> None:
+    """The stream of NetInQ is both, one behind the other."""
+    text = """.device tiny
+        .input  a, float16, 1, 4, at=netin
+        .input  b, float16, 2, 4, at=netin
+        .output y, float16, 3, 4, at=netout
+        .core   nnp
+        SetIterations(3)
+        v_rd    NetInQ
+        v_wr    NetOutQ
+        end_chain
+"""
+    found = api.concord(api.assemble(Source(text, "two.s")))
+    rows = np.arange(12, dtype=np.float16).reshape(3, 4)
+    assert np.array_equal(found.emulate({"a": rows[0], "b": rows[1:]})["y"], rows)
 
 
 HEAD = """        .device tiny

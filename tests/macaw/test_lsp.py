@@ -161,7 +161,7 @@ def test_formatting(tmp_path: Path) -> None:
         assert edits is not None
         (edit,) = edits
         assert edit.new_text == formatted(GOOD)
-        assert edit.range.end.line > GOOD.count("\n")
+        assert edit.range.end == types.Position(GOOD.count("\n"), 0)
         lines = GOOD.split("\n")
         await editor.change(0, 0, len(lines[0]), "")  # the next version has another layout
         again = await editor.client.text_document_formatting_async(params)
@@ -308,6 +308,21 @@ def test_what_is_no_request_gets_an_error() -> None:
     }
 
 
+def test_another_header_may_end_with_the_name_of_the_length() -> None:
+    message = framed(INITIALIZE)
+    _status, (answer,) = session(b"X-Content-Length: 3\r\n" + message)
+    assert answer["id"] == 0
+
+
+def test_a_client_that_takes_no_answer_has_left() -> None:
+    def write(message: bytes) -> None:
+        raise ConnectionResetError
+
+    script = Scripted()
+    script.when(lambda: True, INITIALIZE, {"id": 1, "method": "shutdown"})
+    assert not LanguageServer(write).serve(script)
+
+
 def test_a_bomb_does_not_stop_the_server() -> None:
     """Its expansions end early, and other files are asked of meanwhile (F39)."""
     begin = time.perf_counter()
@@ -345,6 +360,87 @@ def test_a_cancelled_request_is_answered() -> None:
         [-32800],
         [None],
     )
+
+
+class Scripted:
+    """A stream whose next message comes when the server's answers so far are as they should be."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[Callable[[], bool], dict[str, object]]] = []
+        self.answers: list[dict[str, Any]] = []
+        self.in_time = True
+
+    def hear(self, message: bytes) -> None:
+        self.answers.append(json.loads(message.partition(b"\r\n\r\n")[2]))
+
+    def when(self, ready: Callable[[], bool], *messages: dict[str, object]) -> None:
+        self.steps += [(ready, message) for message in messages]
+
+    def published(self) -> list[str]:
+        """The names of the files whose diagnostics were published, in their order."""
+        return [
+            item["params"]["uri"].rpartition("/")[2] for item in self.answers if "method" in item
+        ]
+
+    def answer(self, number: int) -> dict[str, Any] | None:
+        return next((item for item in self.answers if item.get("id") == number), None)
+
+    def read(self, size: int) -> bytes:
+        if not self.steps:
+            return b""
+        ready, message = self.steps.pop(0)
+        end = time.monotonic() + 20
+        while not ready() and self.in_time:
+            self.in_time = time.monotonic() < end
+            time.sleep(0.005)
+        return framed(message) if self.in_time else b""
+
+
+def test_a_saved_file_is_read_anew_by_all_that_include_it(tmp_path: Path) -> None:
+    """Also by files whose run of the assembler is let go: only those of the last few are kept."""
+    (tmp_path / "lib.inc").write_text(" nop\n")
+    names = [f"{number}.s" for number in range(7)]
+    uris = [(tmp_path / name).as_uri() for name in names]
+    script = Scripted()
+    server = LanguageServer(script.hear)
+    text = '.core cp\n.include "lib.inc"\n'
+    script.when(lambda: True, INITIALIZE, *(opened(uri, text) for uri in uris))
+    script.when(lambda: len(script.published()) == 7, hover(1, uris[-1]))
+    saved = {"textDocument": {"uri": (tmp_path / "lib.inc").as_uri()}}
+    script.when(
+        lambda: script.answer(1) is not None, {"method": "textDocument/didSave", "params": saved}
+    )
+    script.when(lambda: len(script.published()) == 14, {"id": 2, "method": "shutdown"})
+    assert server.serve(script)
+    assert sorted(script.published()) == sorted(2 * names)
+    kept = ["assembly" in file.document.__dict__ for file in server._files.values()]
+    assert sum(kept) <= 4
+
+
+def test_a_cancelled_request_takes_no_answer_from_another_one() -> None:
+    """The run of the assembler that both wait for ends with the first; the second begins again."""
+    script = Scripted()
+    server = LanguageServer(script.hear)
+    uri = "file:///slow.s"
+    text = ".core cp\n addi a0, a0, 1\n" + " .rept 9000\n .set a, 1\n .endr\n" * 2
+    script.when(lambda: True, INITIALIZE, opened(uri, text), hover(1, uri), hover(2, uri))
+    begin = time.monotonic() + 0.1
+    cancel: dict[str, object] = {"method": "$/cancelRequest", "params": {"id": 1}}
+    script.when(lambda: time.monotonic() > begin, cancel)
+    script.when(lambda: script.answer(2) is not None, {"id": 3, "method": "shutdown"})
+    assert server.serve(script)
+    second = script.answer(2)
+    assert second is not None
+    assert "Add a constant" in second["result"]["contents"]["value"]
+
+
+@pytest.mark.parametrize("text", [" nop\r nop\r nop\r", " nop\r\n nop", "nop\n\n\n"])
+def test_formatting_replaces_the_whole_text(text: str) -> None:
+    """Lines end at a lone carriage return, too, as the protocol counts them."""
+    file = OpenFile(LanguageServer(lambda message: None), "file:///a.s", 1, text)
+    (edit,) = file.formatting()
+    change = types.TextDocumentContentChangePartial(edit.range, edit.new_text)
+    assert file.places.changed(change) == formatted(text)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])

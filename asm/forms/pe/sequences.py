@@ -282,7 +282,11 @@ class OpenSequence:
     def _check_strided(self, record: _Record, place: int, entry: int) -> None:
         """Refuse a stride of what is the same in all PEs. Raises `Mistake`."""
         item = self._items[place]
-        if entry not in strided(item.row, {"src": 0} | _values(item.site, item)):
+        try:
+            values = _values(item.site, item)
+        except (Mistake, Again):  # reported at its own line
+            return
+        if entry not in strided(item.row, {"src": 0} | values):
             raise Mistake(
                 "this operand is the same in all PEs",
                 record.target,

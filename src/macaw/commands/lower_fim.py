@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from macaw.commands.lower import DIGITS
 from macaw.errors import DONE
 
 if TYPE_CHECKING:
     from macaw.fim_lowering import GraphLowering, MeasuredGraph
     from macaw.lowering.fim.plan import Plan
-
-
-DIGITS = 9  # of a size
 
 
 def dimensions(words: Sequence[str]) -> dict[str, int]:

@@ -82,7 +82,7 @@ class _Report:
         return Text(text, style)
 
     def _cut(self, text: Text, width: int, kept: int) -> Text:
-        """The text, cut with a mark if it is longer than `width` cells; so many of its stay."""
+        """The text, cut with a mark if it is longer than `width` cells; the first `kept` stay."""
         if text.cell_len <= width:
             return text
         mark = self._text("…")

@@ -84,6 +84,17 @@ def test_scatter_until_operator_set_10():
         read(older(model([node], {"x": (4, 4)}, **constants), 13))
 
 
+@pytest.mark.parametrize("index", [3, -4, 1 << 62, -1 << 63])
+def test_an_index_outside_its_axis(index):
+    """ONNX's reference wraps it, one size of the axis at a time: the largest would take years."""
+    node = NODE("GatherElements", ["x", "i"], ["y"], axis=1, name="it")
+    made = model([node], {"x": (2, 3)}, i=np.array([[0], [index]]))
+    message = r"node it \(GatherElements\): an index is outside of -3 to 2, axis 1's"
+    with pytest.raises(LowerError, match=message):
+        read(made)
+    same(model([node], {"x": (2, 3)}, i=np.array([[2], [-3]])))
+
+
 def test_a_scalar_is_a_tensor_of_one_number():
     made = model([NODE("MatMul", ["a", "b"], ["y"])], {"a": (16,), "b": (16,)})
     same(made)

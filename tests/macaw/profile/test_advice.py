@@ -139,6 +139,15 @@ def test_goals(key: str, value: float, got: float | None, met: bool, text: str) 
     )
 
 
+def test_goals_of_both_kinds_in_the_order_they_were_wanted() -> None:
+    found = advice.goals({"match": 0.1, "cycles": 900, "utilisation": 0.2}, 1000, ROWS)
+    assert [(goal.key, goal.met) for goal in found] == [
+        ("match", False),
+        ("cycles", False),
+        ("utilisation", True),
+    ]
+
+
 def test_an_unknown_goal() -> None:
     with pytest.raises(InputError, match="no goal is called 'cycle'") as caught:
         advice.check_goals({"cycle": 1})

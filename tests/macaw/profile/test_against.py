@@ -86,6 +86,8 @@ def test_what_is_printed_as_nothing_is_nothing(after: int, better: bool | None, 
         (2.9, 2.5, False),
         (0.4, 0.9, True),
         (3.1, 2.6, False),
+        (3.4, 3.1, True),
+        (3.1, 3.4, False),
         (2.8, 3.2, None),  # as near to 3 from the other side
         (2.25, 3.25, None),  # as far from 2 as from 3
     ],

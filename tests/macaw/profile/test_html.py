@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -306,6 +307,22 @@ def test_profiles_by_chance_and_large_ones_open_without_an_error(
             page.key(key)
         assert page.run("document.querySelectorAll('[data-row]').length") == 6
         assert page.troubles() == []
+
+
+def test_a_slice_has_the_ratios_of_its_own_group() -> None:
+    text = html.page(by_hand())
+    data = json.loads(text.split('id="data">')[1].split("</script>")[0])
+    found = [
+        (track["core"], begin, metrics)
+        for track in data["tracks"]
+        for lane in track["lanes"]
+        for begin, *_, metrics in lane
+        if metrics
+    ]
+    assert found == [
+        ("pe[0]", 240, [["unit_use", 0.22], ["read_rate", 12.5]]),
+        ("pe[1]", 500, [["unit_use", 0.22], ["read_rate", 12.5]]),
+    ]
 
 
 def test_the_page_holds_all_that_it_needs() -> None:

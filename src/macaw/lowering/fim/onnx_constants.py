@@ -75,7 +75,9 @@ class Evaluator:
     def evaluated(
         self, node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]
     ) -> list[NDArray[Any]]:
-        """What the reference makes of arrays, by a node's operator."""
+        """What the reference makes of arrays, by a node's operator. Raises `LowerError`."""
+        if node.op_type == "GatherElements":
+            _check_indices(node, arrays)
         # SSA names of our own: a node's may be empty, or be those of its inputs.
         one = onnx.NodeProto()
         one.CopyFrom(node)
@@ -112,6 +114,19 @@ class Evaluator:
         self.left -= numbers
         if self.left < 0:
             raise LowerError(f"for the constants of a model at most {MOST:,} numbers are computed")
+
+
+def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) -> None:
+    """Refuse indices outside the axis: the reference wraps them, the farther the slower."""
+    data, indices = arrays
+    assert data is not None
+    assert indices is not None
+    axis = next((x.i for x in node.attribute if x.name == "axis"), 0)
+    if not -data.ndim <= axis < data.ndim:
+        raise LowerError(f"there is no axis {axis} of {data.ndim}")
+    size = data.shape[axis]
+    if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
+        raise LowerError(f"an index is outside of -{size} to {size - 1}, axis {axis}'s")
 
 
 def _products(kind: str, values: Sequence[Value], forms: Sequence[Form | None]) -> int:
