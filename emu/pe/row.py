@@ -26,12 +26,12 @@ from emu.pe.stalls import stalls, unit
 from emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
 from emu.pe.tracing import Tracing
 from isa.memory_map import UNIT_SHIFT, UNITS
+from isa.model import Queue
 from isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
 
 if TYPE_CHECKING:
     from emu.device import Device
     from emu.ports import Port
-    from isa.model import Queue
 
 
 class Row(Core):
