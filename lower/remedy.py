@@ -29,7 +29,9 @@ def refusal(config: Configuration, fits: Callable[[Configuration], bool]) -> Low
                 rooms = " and ".join(ROOMS[name].format(value=config[name]) for name in names)
                 values = ", ".join(f"{name} = {larger[name]}" for name in names)
                 return LowerError(f"no tile fits {rooms}", f"one fits with {values}")
-    return LowerError("no tile fits, nor with any room that was tried", "it has to be cut into parts")
+    return LowerError(
+        "no tile fits, nor with any room that was tried", "it has to be cut into parts"
+    )
 
 
 def _larger(
