@@ -7,6 +7,7 @@ tables have them, and the fields of its declared state. There is no second list 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -22,11 +23,11 @@ from macaw.debugger.values import (
     Spot,
     near,
 )
+from macaw.emu.boxes import Box
 from macaw.isa.common import REGISTERS as MAPPED
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 
 if TYPE_CHECKING:
-    from macaw.emu.boxes import Box
     from macaw.emu.core import Core
     from macaw.emu.device import Device
     from macaw.emu.state import State, StateField
@@ -301,8 +302,8 @@ class Members:
 
 
 def word(name: str) -> str:
-    """A name of several words as an expression has it."""
-    return name.lower().replace(" ", "_").replace("-", "_")
+    """A name of several words as an expression has it: letters, digits and `_`."""
+    return re.sub(r"\W+", "_", name.lower())
 
 
 def depth_of(row: StateField, levels: tuple[int, ...]) -> int:

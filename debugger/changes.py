@@ -40,7 +40,7 @@ class Change(ABC):
 
     @property
     def lacks(self) -> str:
-        """What the core does not have of which it could be told; empty: it may come about."""
+        """What the core lacks for this ever to come about; empty: it may come about."""
         return ""
 
 

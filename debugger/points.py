@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 BREAKS = ("break", "tbreak", "dprintf")
 WATCHES = ("watch", "rwatch", "awatch")
 KINDS = (*BREAKS, *WATCHES, "catch")
-WIDEST = 1000  # characters that a dprintf makes of a value at least, and digits behind a point
+WIDEST = 1000  # characters, and digits after the point, that a dprintf may ask for
 _CONVERSION = re.compile(r"%[-#0 +]*(\d*|\*)(?:\.(\d+|\*))?([a-zA-Z%])")
 _BITS = ("x", "X", "o")
 

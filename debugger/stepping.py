@@ -130,7 +130,7 @@ def arrived(session: Session, goals: Sequence[Target]) -> Stop:
 def heard_back(
     session: Session, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Position, list[Position]]:
-    """Where so many acts of places before announced a kind, and behind which acts they did.
+    """Where so many acts of places before announced a kind, and the positions of these acts.
 
     Raises `Interrupted`.
 

@@ -156,7 +156,7 @@ class Watching:
     # Where a stop shows a core
 
     def forget_arrivals(self) -> None:
-        """The run is another one, or is elsewhere in it: no stop has told of anything."""
+        """The run is another one, or is elsewhere in it: no stop has reported anything."""
         self._arrivals.clear()
         self.met = []
 
@@ -168,7 +168,7 @@ class Watching:
             arrival.newest = min(arrival.newest, newest)
 
     def tell(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """A stop has told of breakpoints at an instruction: they are passed there."""
+        """A stop has reported breakpoints at an instruction: they are passed there."""
         self._arrival(core, address).told.update(numbers)
 
     def look(self, core: Core) -> None:
@@ -197,7 +197,7 @@ class Watching:
         return known
 
     def _is_new(self, core: Core, point: Point, address: int) -> bool:
-        """Whether no stop has told of a breakpoint at the instruction that a core is before."""
+        """Whether no stop has reported a breakpoint at the instruction that a core is before."""
         known = self._arrivals.get((core.name, address))
         if self.scanning or known is None or known.moment != core.moment(address):
             return True

@@ -17,7 +17,7 @@ Place = tuple[str, int, int]  # file, line, column
 class Fault(Exception):
     """Something that a program did and the machine refuses.
 
-    `kind` is a row of `macaw.isa.common.FAULTS` or of the core's own table. `message`
+    `kind` is a row of the table of the core whose act it ends. `message`
     holds the values that caused it, for a person; `values` the same for a
     program. A core raises it with these three; the device fills in `core`,
     `address` (the instruction's), `cycle` and `place` where they are None.

@@ -107,7 +107,7 @@ class Pages:
         # Contents at the last snapshot of the pages that are not all zero, and their digests.
         self._saved: dict[int, bytes] = {}
         self._digests: dict[int, bytes] = {}
-        self.held = ROOMS.room(rounded >> 2).data  # by word: whether somebody holds it
+        self.held = ROOMS.room(rounded >> 2).data  # by word: whether it is held
         self._held: set[int] = set()
         self._holders: list[Callable[[int], None]] = []
         self.sleeper: Sleeper | None = None  # who has yet to write what was written before now

@@ -72,18 +72,21 @@ class State:
         self.add(fields)
 
     def add(self, fields: Iterable[StateField]) -> None:
-        """Declare more rows; every field gets its initial value."""
+        """Declare more rows, whose fields get their initial values."""
         added = tuple(fields)
-        self.fields = (*self.fields, *added)
-        names = [row.name for row in self.fields]
+        names = [row.name for row in (*self.fields, *added)]
         if len(set(names)) != len(names):
             raise StateError(f"a field is declared twice: {', '.join(names)}")
+        self.fields = (*self.fields, *added)
         for row in added:
             if row.dtype == "memory":
                 setattr(self, row.name, Pages(row.shape[0]))
-            elif not row.scalar and row.dtype != "object":
+            elif row.scalar or row.dtype == "object":
+                self._reset(row)
+            else:  # the system gives zeros that take no memory until they are written
                 setattr(self, row.name, np.zeros(row.shape, row.dtype))
-        self.reset()
+                if row.initial is not None and np.any(row.initial):
+                    self._reset(row)
 
     if TYPE_CHECKING:  # fields are declared in rows, so the type checker cannot know them
 
@@ -94,15 +97,21 @@ class State:
     def reset(self) -> None:
         """Every field to its initial value."""
         for row in self.fields:
-            if row.dtype == "memory":
-                getattr(self, row.name).reset()
-            elif row.scalar:
-                kind = int if row.dtype == "int" else bool
-                setattr(self, row.name, kind(row.initial or 0))
-            elif row.dtype == "object":
-                setattr(self, row.name, plain.copy(row.initial))
-            else:
-                getattr(self, row.name)[...] = 0 if row.initial is None else row.initial
+            self._reset(row)
+
+    def _reset(self, row: StateField) -> None:
+        if row.dtype == "memory":
+            getattr(self, row.name).reset()
+        elif row.scalar:
+            kind = int if row.dtype == "int" else bool
+            setattr(self, row.name, kind(row.initial or 0))
+        elif row.dtype == "object":
+            setattr(self, row.name, plain.copy(row.initial))
+        else:
+            array = getattr(self, row.name)
+            # A look at zeros that were never written takes no memory. Bytes, as -0.0 is equal to 0.
+            if row.initial is not None or array.view(np.bool_).any():
+                array[...] = 0 if row.initial is None else row.initial
 
     def snapshot(self) -> Snapshot:
         """A copy of every field's value, by name. Nothing in it changes later."""

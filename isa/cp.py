@@ -56,8 +56,15 @@ COUNTERS = (
 )
 
 FAULTS = (
-    *common.FAULTS,
-    Fault("unknown call", "An ecall other than exit (93) and write (64) to file 1 or 2."),
+    *scalar.FAULTS,
+    Fault(
+        "lock violation",
+        "A fim.send that writes a column of a buffer which a block has locked, or fills.",
+    ),
+    Fault(
+        "not available",
+        "A fim.send with a function, arrangement, format or slice of Rz that the island does not have, or that do not go together.",
+    ),
 )
 
 # fmt: off

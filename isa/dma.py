@@ -33,9 +33,18 @@ COUNTERS = (
 )
 
 FAULTS = (
-    Fault("misaligned access", "A transfer's description that is not aligned to 4 bytes."),
+    Fault(
+        "misaligned access",
+        "A transfer's description that is not aligned to 4 bytes; a fault of the core that asks.",
+    ),
     Fault("out-of-range access", "A row that does not lie within one memory."),
     Fault("isolation violation", "A beat in the half that a running core feeds from."),
+    Fault("bad mask", "A ticket that was never given; a fault of the core that asks."),
+    Fault("illegal instruction", "A message to nnp with a word that sets none of its registers."),
+    Fault(
+        "reserved bit set", "A message to nnp with a word in which a bit that must be zero is set."
+    ),
+    Fault("broken chain", "A message to nnp that sets a register to what no chain takes."),
 )
 
 # fmt: off

@@ -68,7 +68,7 @@ class Check:
         self,
         row: Instruction,
         values: Mapping[str, int],
-        mark: Any = True,
+        mark: Any,
         expected: int | None = None,
     ) -> None:
         """The next row; `mark` is given back in errors. Raises `CheckError`."""

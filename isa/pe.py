@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from macaw.isa import common
 from macaw.isa.kinds import Choice, Immediate
 from macaw.isa.model import (
     Core,
@@ -381,6 +382,7 @@ ROW_COUNTERS = (
 COUNTERS = (*ROW_COUNTERS, *PE_COUNTERS)
 
 FAULTS = (
+    *common.FAULTS,
     Fault("uninitialised instruction buffer", "An exe named a buffer that no config has filled."),
     Fault("segment mismatch", "An ld found a segment of another type, or none."),
     Fault("slice mismatch", "A sliced segment does not divide among its PEs."),

@@ -1,11 +1,11 @@
 """The scalar base that cp and vc share: RV32IM with Zicsr, bit for bit (RISC-V unprivileged ISA).
 
-A core that has it takes `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS` and `SPECIALS`. In `cycles` a word such as `mul_cycles` is that core's setting.
+A core that has it takes `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS`, `SPECIALS` and `FAULTS`. In `cycles` a word such as `mul_cycles` is that core's setting.
 """
 
 from __future__ import annotations
 
-from macaw.isa import trace
+from macaw.isa import common, trace
 from macaw.isa.kinds import (
     Address,
     Hexadecimal,
@@ -16,7 +16,7 @@ from macaw.isa.kinds import (
     Register,
     Relative,
 )
-from macaw.isa.model import RegisterFile, SpecialRegister
+from macaw.isa.model import Fault, RegisterFile, SpecialRegister
 from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 # fmt: off
@@ -36,6 +36,12 @@ REGISTERS = RegisterFile(
 )
 
 # fmt: off
+FAULTS = (
+    *common.FAULTS,
+    Fault("unknown call", "An ecall other than exit (93) and write (64) to file 1 or 2."),
+    Fault("broken chain", "A message to nnp that sets a register to what no chain takes."),
+)
+
 SPECIALS = (
     SpecialRegister("cycle",    0xC00, "ro", "Cycles since the start, low half."),
     SpecialRegister("time",     0xC01, "ro", "The same as cycle: the one clock is the time."),

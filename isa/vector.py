@@ -268,9 +268,8 @@ COUNTERS = (
 )
 
 FAULTS = (
-    *common.FAULTS,
+    *scalar.FAULTS,
     Fault("bad order index", "An entry of an order, or of vperm's third register, that names no lane."),
-    Fault("unknown call", "An ecall other than exit (93) and write (64) to file 1 or 2."),
 )
 
 SETTINGS = (

@@ -34,10 +34,10 @@ def end_at(buffer: Buffer, time: int) -> int:
 
 def _stored(buffer: Buffer, count: int) -> int:
     """The cycle from which on so many columns lie before the end; NEVER: a push is missing."""
-    behind = buffer.end - buffer.start - count
-    if behind < 0:
+    later = buffer.end - buffer.start - count  # columns after these
+    if later < 0:
         return NEVER
-    return 0 if behind >= len(buffer.arrivals) else buffer.arrivals[-1 - behind]
+    return 0 if later >= len(buffer.arrivals) else buffer.arrivals[-1 - later]
 
 
 def _all_stored(buffer: Buffer) -> int:
@@ -127,7 +127,7 @@ def _check_low(buffer: Buffer, number: int, what: str) -> None:
 
 
 def push(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Store a register of each bank behind the end."""
+    """Store a register of each bank after the end."""
     number = values["buffer"]
     buffer, count = island.buffers[number], len(block.banks)
     _check_push(island, block, number)
@@ -201,7 +201,7 @@ def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.
 
 
 def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Take columns from the start, or wait until the end is behind them."""
+    """Take columns from the start, or wait until the end is past them."""
     number = values["buffer"]
     buffer = island.buffers[number]
     count = 1 if values["all"] else len(block.banks)
@@ -257,7 +257,7 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
     number = values["buffer"]
     buffer = island.buffers[number]
     if buffer.owner != block.index:
-        owner = "nobody" if buffer.owner == NOBODY else f"block {buffer.owner}"
+        owner = "no block" if buffer.owner == NOBODY else f"block {buffer.owner}"
         raise Fault(
             "lock violation",
             f"block {block.index} gives the lock of buffer {number} back, which {owner} has",

@@ -55,7 +55,7 @@ class Buffer:
     low: int = NOWHERE
     high: int = NOWHERE
     start: int = NOWHERE
-    end: int = NOWHERE  # behind the last column that a push has taken
+    end: int = NOWHERE  # after the last column that a push has taken
     owner: int = NOBODY
     producer: int = NOBODY
     arrivals: list[int] = field(default_factory=list)

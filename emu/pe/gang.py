@@ -254,7 +254,7 @@ class Gang:
         return [step for step in self.steps if step.op["segments"]]
 
     def _limit(self, base: int) -> Ints:
-        """Where the activations end that are loaded from `base` on, by cluster."""
+        """Where the activations end that all PEs have loaded from `base` on, by cluster."""
         if base not in self._limits:
             loaded = self.state.block_loaded[self.clusters]
             few = self.controls[:1] if (loaded == loaded[0]).all() else self.controls

@@ -80,7 +80,10 @@ def _common(run: Run) -> dict[str, Any]:
 
 
 def _alike(row: FastRow, clusters: list[int], buffer: int) -> bool:
-    """Whether all clusters are in one state, and all their PEs have the same operands."""
+    """Whether all clusters are in one state, and what their PEs read by is the same in all PEs.
+
+    These are the operands, and which activations are loaded: an ld may have had others by PE.
+    """
     state, lead = row.state, clusters[0]
     for name in ("units", "due"):
         values = getattr(state, name)
@@ -96,7 +99,8 @@ def _alike(row: FastRow, clusters: list[int], buffer: int) -> bool:
         if not (values == values[0]).all():
             return False
     registers = state.registers[lead, buffer]
-    if not (registers == registers[..., :1]).all():
+    loaded = state.block_loaded[clusters]
+    if not ((registers == registers[..., :1]).all() and (loaded == loaded[:, :1]).all()):
         return False
     apart = state.computing[clusters] | (state.doing[clusters] != BUSY)
     jobs = [state.sfu_jobs[cluster] for cluster in clusters]

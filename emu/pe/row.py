@@ -26,12 +26,12 @@ from macaw.emu.pe.stalls import stalls, unit
 from macaw.emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
 from macaw.emu.pe.tracing import Tracing
 from macaw.isa.memory_map import UNIT_SHIFT, UNITS
+from macaw.isa.model import Queue
 from macaw.isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
 
 if TYPE_CHECKING:
     from macaw.emu.device import Device
     from macaw.emu.ports import Port
-    from macaw.isa.model import Queue
 
 
 class Row(Core):

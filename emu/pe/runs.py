@@ -25,14 +25,8 @@ if TYPE_CHECKING:
     from macaw.emu.pe.control import Control
 
 LANES = (0, 1)
-BUFFER_FIELDS = (
-    "headers",
-    "words",
-    "steps",
-    "strides",
-    "origins",
-    "registers",
-)  # what a buffer holds
+# What a buffer holds.
+BUFFER_FIELDS = ("headers", "words", "steps", "strides", "origins", "registers")
 FIFO, ROTATION, WINDOW = range(len(STATES))
 
 

@@ -120,3 +120,11 @@ def test_a_display_shows_a_queue_from_its_head_on(at_work):
     at_work.execute("stepc")
     (answer,) = at_work.execute("display").answers
     assert answer.rows[0][2] == at_work.execute("print q1").rows[0][1]
+
+
+def test_each_name_of_a_box_that_is_offered_is_one(at_work):
+    """The name of box 520 has an apostrophe, which no word of an expression has."""
+    offered = at_work.complete("print selector_")
+    assert "selector_of_the_neighbour_s_sum" in offered
+    for name in offered:
+        assert at_work.execute(f"print {name}").kind == "table"

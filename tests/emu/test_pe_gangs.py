@@ -182,6 +182,21 @@ def agree_at_end(pair: tuple[Machine, Machine], stops: list[Stop]) -> None:
     assert fast.counters() == reference.counters()
 
 
+@pytest.mark.parametrize("stride", [0, 16, -16])
+def test_pes_that_have_loaded_other_places_are_no_gang(stride: int) -> None:
+    """An ld with a stride leaves each PE activations elsewhere; a loop without strides comes later."""
+    config = {"pe.clusters": 2, "pe.pes": 3, "pe.input_buffer": 256, "pe.output_queue": 64}
+    unit = Unit(config, data_at=0x800)
+    unit.config_packet(HOLD, "ld activations base=4", strides=[(0, 0, stride, 0)])
+    lines = "ld weights", "mac base=4 acc=0", "spu nonsf src=0 dst=0"
+    unit.config_packet(PRODUCT, *lines, steps=[(2, 1, 1, 0)], state=RQ, pipeline=4, inner=4)
+    unit.exe(HOLD, unit.dense(np.arange(1, 17)))
+    unit.exe(PRODUCT, unit.weights(np.arange(1, 49).reshape(3, 16), "by_pe"), last=1)
+    stop = interrupted(unit, [])[0].device.stopped
+    assert stop is not None
+    assert stop.reason == ("fault" if stride else "exit")  # PE 0 alone has something at the base
+
+
 LOOKS = st.lists(
     st.tuples(
         st.sampled_from(["state", "state", "counters", "place", "step", "listen"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -321,3 +322,26 @@ def test_pages_equal_a_plain_array(steps: list[tuple[str, int, bytes]]) -> None:
             assert patched[offset : offset + len(old)] == old
             patched[offset : offset + len(new)] = new
         assert patched == model
+
+
+def test_zeros_take_no_memory_until_they_are_written() -> None:
+    """A legal device can have gigabytes of registers, of which a program uses little."""
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    before = resident()
+    state = State([StateField("cells", "int64", (1 << 28,))])
+    state.add([StateField("more", "int64", (4,), initial=3)])
+    assert resident() - before < 64 << 20
+    assert state.cells[-1] == 0
+    assert state.more.tolist() == [3] * 4
+    state.reset()
+    assert resident() - before < 64 << 20
+
+
+def test_reset_leaves_no_negative_zero() -> None:
+    state = State([StateField("sums", "float32", (3,))])
+    state.sums[1] = -0.0
+    state.reset()
+    assert not np.signbit(state.sums).any()

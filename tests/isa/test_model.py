@@ -89,6 +89,7 @@ def test_unspecified_bits():
 
 def test_reserved_fields_may_stay_unspecified():
     assert checked(core(row(form=LOOSE, syntax="b"))).instructions[0].reserved == 0x30
+    refused(core(row(form=LOOSE, syntax="")), "toy: one: the bits of field b are unspecified")
 
 
 def test_duplicate_mnemonic():

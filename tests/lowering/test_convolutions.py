@@ -138,6 +138,11 @@ def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case
         )
     except LowerError:
         assume(False)
+    check_plan(plan, checked, case)
+
+
+def check_plan(plan: ImagePlan, checked: Convolution, case: Case) -> None:
+    """Results element for element, and bytes."""
     assert (plan.weight_counts == np.count_nonzero(plan.weight_rounds, axis=-1)).all()
     done = macaw.run(made(lowered(plan, "p")), x=case.x)
     bits = 8 * case.x.dtype.itemsize
@@ -165,6 +170,23 @@ def test_images_a_hundred_times_as_large_as_a_unit(operation: str) -> None:
     measured = found.measure()
     assert measured.equal
     assert measured.external_bytes == found.cost.traffic.external
+
+
+def test_strips_below_some_of_the_columns() -> None:
+    """Channels do not follow one another: each has transfers of its own."""
+    rng = np.random.default_rng(5)
+    config = Configuration("one", {"pe.rows": 1, "pe.clusters": 1, "pe.pes": 4})
+    found = convolution(
+        rng.integers(-9, 10, (3, 2, 2)).astype(np.int8), (4, 7), depthwise=True, layout="cwh"
+    )
+    x = rng.integers(-9, 10, found.shapes[0]).astype(np.int8)
+    case = Case(found, config, "output", "b", ImageTile(1, 1, 3, 1, 2), x, StripPlan)
+    checked = found.checked(config)
+    plan = make_image_plan(
+        checked, config, MAPPINGS[case.mapping], case.split, case.tile, case.kind
+    )
+    assert plan.slab_columns < checked.padded[1]
+    check_plan(plan, checked, case)
 
 
 def test_a_sliding_window_costs_what_is_predicted() -> None:

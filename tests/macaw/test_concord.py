@@ -143,19 +143,45 @@ def test_the_first_chain_that_differs_is_named() -> None:
     assert difference.origin.software == difference.origin.emulator / 2
 
 
-@pytest.mark.parametrize("name", ["lstm", "conv"])
-@pytest.mark.parametrize("target", ["numpy", "torch", "tensorflow", "onnx"])
-def test_files_are_clean(name: str, target: str, tmp_path: Path) -> None:
-    """The rule of seed 003 ¶67-68."""
-    found = api.concord(SAMPLES / f"{name}.s", target)
-    path = tmp_path / "layer.py"
+def check_layout(found: Concordance, path: Path) -> None:
+    """The file is as a linter and a formatter of Python want it."""
     found.write(path)
     ruff = [sys.executable, "-m", "ruff"]
     kinds = "E4,E7,E9,F,I,B,C4,PIE,UP,W"
     subprocess.run([*ruff, "check", "-q", "--isolated", f"--select={kinds}", path], check=True)
     subprocess.run([*ruff, "format", "-q", "--isolated", "--check", path], check=True)
+
+
+@pytest.mark.parametrize("name", ["lstm", "conv"])
+@pytest.mark.parametrize("target", ["numpy", "torch", "tensorflow", "onnx"])
+def test_files_are_clean(name: str, target: str, tmp_path: Path) -> None:
+    """The rule of seed 003 ¶67-68."""
+    found = api.concord(SAMPLES / f"{name}.s", target)
+    check_layout(found, tmp_path / "layer.py")
     imported = re.findall(r"^(?:import|from) (\w+)", found.text, re.M)
     assert not {"isa", "asm", "emu", "lower", "macaw"} & set(imported)
+
+
+def test_more_states_of_a_loop_than_a_line_holds(tmp_path: Path) -> None:
+    sums = "v_rd Dram, {0}\n vv_add AddSubVrf0, 0\n v_wr Dram, {0}\n"
+    text = f"""        .device tiny
+        .data
+        .array  float16, 9, 4
+        .input  x, float16, 3, 4, at=netin
+        .output y, float16, 3, 4, at=netout
+        .core   nnp
+        .rept   3
+        v_rd    NetInQ
+        v_wr    AddSubVrf0, 0
+        {"".join(map(sums.format, range(9)))}
+        v_rd    Dram, 1
+        v_wr    NetOutQ
+        .endr
+        end_chain
+"""
+    found = api.concord(api.assemble(Source(text, "sums.s")))
+    assert "        return (\n" in found.text
+    check_layout(found, tmp_path / "sums.py")
 
 
 def test_time_steps_are_a_loop() -> None:
@@ -163,6 +189,8 @@ def test_time_steps_are_a_loop() -> None:
     function = found.text[found.text.index("def layer") :]
     assert function.count("mv_mul(") == 8
     assert "h, c = state" in function
+    for gate in "ifog":  # called from the begin what becomes of it
+        assert f" {gate} = mv_mul(U_{gate}, h_q)" in function
     assert "y" in found.outputs
     assert list(found.inputs)[-1] == "x"
     assert found.inputs["x"].shape == (3, 6)
@@ -446,6 +474,11 @@ def test_data_of_another_type(tmp_path: Path) -> None:
     for good in (np.eye(4, dtype=np.float16), np.zeros((2, 4), np.float32), np.eye(4, dtype="u2")):
         np.save(tmp_path / "w.npy", good)
         assert list(api.concord(tmp_path / "layer.s").inputs) == ["W", "x"]
+    np.save(tmp_path / "w.npy", np.ones((2, 4), np.float32))
+    halves = '        .array float16, 2, 4\n        .npy "w.npy"\n'  # the first two rows are right
+    (tmp_path / "layer.s").write_text(text[: text.index("        .npy")] + halves)
+    with pytest.raises(api.InputError, match=r"layer.s:15: these data are float32"):
+        api.concord(tmp_path / "layer.s")
 
 
 def test_the_program_s_own_data(tmp_path: Path) -> None:

@@ -29,13 +29,19 @@ def refusal(config: Configuration, fits: Callable[[Configuration], bool]) -> Low
                 rooms = " and ".join(ROOMS[name].format(value=config[name]) for name in names)
                 values = ", ".join(f"{name} = {larger[name]}" for name in names)
                 return LowerError(f"no tile fits {rooms}", f"one fits with {values}")
-    return LowerError("no tile fits, whatever room a device has", "it has to be cut into parts")
+    return LowerError(
+        "no tile fits, nor with any room that was tried", "it has to be cut into parts"
+    )
 
 
 def _larger(
     config: Configuration, names: tuple[str, ...], fits: Callable[[Configuration], bool]
 ) -> dict[str, int] | None:
-    """Larger values with which a tile fits, by doubling all that are not at their limit."""
+    """Larger values with which a tile fits, by doubling all as far as such a device can be.
+
+    So of several values some may be too large for an array of many PEs where smaller ones would do:
+    then none are found.
+    """
     values = {name: int(config[name]) for name in names}
     while True:
         grown = {name: min(2 * value, _limit(name)) for name, value in values.items()}

@@ -14,3 +14,4 @@
         add     rd=a0, rs1=a1, rd=a2      #! error 35-37: the operand rd is given twice
         add     rd=a0, rs1=a1             #! error 9-30: add needs the operand rs2 | write add rd, rs1, rs2
         add     4(a0), a1, a2             #! error 17-22: there are no brackets in this operand | write add rd, rs1, rs2
+        lw      (a0), 4                   #! error 17-21: rd: a register, zero to t6 is needed here, no expression

@@ -9,6 +9,7 @@ import macaw
 from macaw.isa.fim_islands import geometry, island_address
 from macaw.lowering.fim.banks import Banks
 from macaw.lowering.fim.carry import EXTERNAL, ISLAND, LOCAL, Carrier, Copy, Place
+from macaw.lowering.fim.job import held_up
 from tests.lowering.fim.running import BASE, TINY
 
 DATA, SPACE = 1 << 14, 1 << 14  # bytes
@@ -34,6 +35,14 @@ def test_a_bank_by_hand():
     # tRCDWR, three columns and the last data. The copy ends in the cycle before they are there.
     first = 25 + 10 + 3 * 4 + 10
     assert carrier(BASE).copy(copy, 0) == first + 16 + 14 + 10 + 3 * 4 + 10
+
+
+def test_only_what_the_queue_has_no_room_for_holds_cp_up():
+    """On a dma that begins in every fourth cycle alone."""
+    device = BASE.changed({"dma.divider": 4, "dma.queue": 2})
+    copy = Copy(Place(LOCAL, "y"), Place(EXTERNAL, "x"), 32)
+    assert held_up([copy] * 2, device, {}) == 0
+    assert held_up([copy] * 3, device, {}) == carrier(device).copy(copy, 0)
 
 
 def source(copies, device):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -12,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 import macaw
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER
+from macaw.lowering.fim.onnx_file import parsed
 from macaw.lowering.fim.onnx_graph import read
 from tests.lowering.fim.test_fim_onnx import kinds, model, numbers, one, same
 
@@ -229,3 +231,40 @@ def test_array_of_a_model_made_by_hand_is_checked():
     with pytest.raises(macaw.InputError, match="the model is no ONNX model"):
         macaw.lower_graph(made)
     assert numpy_helper.to_array(numpy_helper.from_array(numbers(2))).shape == (2,)
+
+
+def test_indices_of_another_rank():
+    """ONNX's checker takes them."""
+    node = NODE("GatherElements", ["x", "i"], ["y"], axis=0, name="it")
+    made = model([node], {"x": (6,)}, i=np.zeros((2, 2), np.int64))
+    with pytest.raises(LowerError, match=r"its indices have 2 dimensions, its input 1"):
+        read(made)
+
+
+def test_an_empty_result_with_a_size_that_no_array_has():
+    node = NODE("DepthToSpace", ["x"], ["y"], blocksize=(1 << 31) - 1, name="it")
+    made = model([node], {"x": (7, 2, 4, 4)})
+    with pytest.raises(
+        LowerError, match=r"its result is of \(7, 0, \d+, \d+\), which is too large"
+    ):
+        read(made)
+
+
+def test_a_name_that_is_no_text():
+    data = model([NODE("Relu", ["x1"], ["y"])], {"x1": (2, 3)}).SerializeToString()
+    with pytest.raises(LowerError, match=r"a\.onnx is no ONNX model") as caught:
+        parsed(data.replace(b"x1", b"\xf61"), Path("a.onnx"))
+    assert caught.value.hint == "a name in it is not UTF-8"
+
+
+def test_a_name_with_a_tab_is_shown_in_one_line():
+    made = model([NODE("Relu", ["x"], ["y"])], {"x": (2, 3)})
+    made.graph.output[0].name = "a\tb"
+    with pytest.raises(LowerError) as caught:
+        parsed(made.SerializeToString(), Path("a.onnx"))
+    assert caught.value.hint == "Graph output 'a b' is not an output of any node in graph."
+    made = model(
+        [NODE("Dropout", ["x", "", "t"], ["y"], name="i\tt")], {"x": (4, 4)}, t=np.bool_(True)
+    )
+    with pytest.raises(LowerError, match=r"node i\\tt \(Dropout\)"):
+        read(made)

@@ -32,14 +32,8 @@ class Cells:
             self.owner = np.concatenate([self.owner, np.full(more, NOTHING, np.int64)])
             self.index = np.concatenate([self.index, np.zeros(more, np.int64)])
 
-    def write(self, addresses: Ints, node: Node) -> None:
-        """A node's cells; `addresses` has a row an iteration, the last one stays."""
-        self.reserve(int(addresses.max()) + 1)
-        self.owner[addresses] = node.number
-        self.index[addresses] = indices(node, addresses.shape[0])
-
     def copy(self, addresses: Ints, owner: Ints, index: Ints) -> None:
-        """Cells as they were read elsewhere; the last one stays."""
+        """Put cells where `addresses`, a row an iteration, say; the last one stays."""
         self.reserve(int(addresses.max()) + 1)
         self.owner[addresses] = owner
         self.index[addresses] = index

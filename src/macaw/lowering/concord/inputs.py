@@ -26,7 +26,7 @@ class Inputs:
     def fill(
         self, name: str, memory: Cells, addresses: Ints, pieces: Pieces, *, tiles: bool
     ) -> None:
-        """Have an input for each cell that nobody wrote; addresses are of vectors or of tiles."""
+        """Have an input for each cell that is not written; addresses are of vectors or of tiles."""
         self._pieces(name, memory, addresses.ravel(), pieces, tiles=tiles)
         flat = np.unique(addresses)
         while True:
@@ -149,7 +149,7 @@ class Inputs:
         return Hint(label, name, first, rows, columns * native)
 
     def _unnamed_rows(self, name: str, lines: Ints) -> Hint:
-        """The first rows of a tile that nobody wrote, called after where they lie."""
+        """The first rows of a tile that are not written, named by their address."""
         first, run = int(lines[0]), 1
         while run < len(lines) and lines[run] == first + run:
             run += 1

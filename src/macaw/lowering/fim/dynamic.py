@@ -249,7 +249,7 @@ lw t2, 0(s5)
 bne t2, t1, _look
 addi s5, s5, _UNIT
 j _first
-_look: mv s0, s5 # of some behind it the first that is ready and whose best island is free
+_look: mv s0, s5 # from it on, of some, the first that is ready and whose best island is free
 addi s6, s5, _WINDOW * _UNIT
 bltu s6, t0, _unit
 mv s6, t0

@@ -126,9 +126,6 @@ def _refusals(refused: Sequence[Refusal]) -> Iterator[str]:
     for row in refused:
         found.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)
     for island, whys in found.items():
-        if island is None:
-            yield f"not the host: {'; '.join(whys)}"
-            continue
         layouts = (ARRANGEMENT_NAMES[layout] for rows in whys.values() for layout in rows)
         yield f"not island {island} by {', '.join(layouts)}: {next(iter(whys))}"
 

@@ -122,8 +122,8 @@ def _runs(
     begins = np.flatnonzero(np.concatenate([[True], ~joint])) if len(to) else np.zeros(0, int)
     sizes = np.add.reduceat(sizes, begins) if len(to) else sizes
     to, at = to[begins], at[begins]
-    # A copy's rows are of one size and equally far apart on both sides: `changes` says behind which
-    # segments the next one is otherwise apart than this one from the one before.
+    # A copy's rows are of one size and equally far apart on both sides: `changes` has the segments
+    # after which the size or the distance is another one.
     steps = np.stack([np.diff(to), np.diff(at)])
     equal = sizes[1:] == sizes[:-1]
     changes = np.flatnonzero((steps[:, 1:] != steps[:, :-1]).any(axis=0) | ~equal[1:]) + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
@@ -35,11 +36,24 @@ def check(model: onnx.ModelProto, what: str = "the model") -> None:
         onnx.checker.check_model(model)
     except Exception as error:  # the checker's own and protobuf's, of many kinds
         raise LowerError(f"{what} is no ONNX model", reason(error)) from None
+    if any(isinstance(name, bytes) for name in _names(model.graph)):  # as protobuf gives it then
+        raise LowerError(f"{what} is no ONNX model", "a name in it is not UTF-8")
+
+
+def _names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
+    """The names in a graph."""
+    for row in (*graph.input, *graph.output):
+        yield row.name
+        yield from (dim.dim_param for dim in row.type.tensor_type.shape.dim)
+    yield from (row.name for row in graph.initializer)
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (row.name for row in node.attribute)
 
 
 def shown(name: str) -> str:
     """A model's name as a message has it: printable, and not endless."""
-    return _cut(printable(name), LONGEST_NAME)
+    return _cut(printable(name.replace("\t", "\\t")), LONGEST_NAME)
 
 
 def reason(error: BaseException) -> str:
@@ -48,7 +62,7 @@ def reason(error: BaseException) -> str:
     text = next((line for line in lines if line), type(error).__name__)
     for mark in ("[ShapeInferenceError] ", "[TypeInferenceError] "):
         text = text.replace(mark, "")
-    return _cut(printable(text), LONGEST_REASON)
+    return _cut(printable(" ".join(text.split())), LONGEST_REASON)
 
 
 def _cut(text: str, most: int) -> str:

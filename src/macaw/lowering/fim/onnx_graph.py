@@ -226,7 +226,10 @@ class _Reader:
         if form is None or form.shape is None:
             return self.values.array(np.zeros(0))
         dtype = onnx.helper.tensor_dtype_to_np_dtype(form.element)
-        return self.values.array(np.zeros(form.shape, dtype))
+        try:
+            return self.values.array(np.zeros(form.shape, dtype))
+        except ValueError:  # beside a size of 0 there is one that no array can have
+            raise LowerError(f"its result is of {form.shape}, which is too large") from None
 
     def _constants(
         self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]

@@ -94,6 +94,8 @@ def _gathered(move: Move) -> list[Value]:
     if kind == "GatherElements":  # what lies beyond the indices in other dimensions is not asked
         axis = move.attributes.get("axis", 0) % len(x.shape)
         sizes = move.shapes[0]
+        if len(sizes) != len(x.shape):
+            raise LowerError(f"its indices have {len(sizes)} dimensions, its input {len(x.shape)}")
         places = places[tuple(slice(None if n == axis else sizes[n]) for n in range(len(sizes)))]
     found = move.places(places, *rest)
     return [

@@ -137,10 +137,10 @@ class _Buffer:
 
     def there(self, count: int) -> int:
         """From when on so many columns lie before the end."""
-        behind = self.end - self.start - count
-        if behind < 0:
+        later = self.end - self.start - count  # columns after these
+        if later < 0:
             return _NEVER
-        return 0 if behind >= len(self.arrivals) else self.arrivals[-1 - behind]
+        return 0 if later >= len(self.arrivals) else self.arrivals[-1 - later]
 
 
 class _Running:
