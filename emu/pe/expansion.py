@@ -65,9 +65,9 @@ class Expansion:
         clusters: int,
         address: int,
         *,
-        taken: int = 0,
-        iteration: int = 0,
-        last: bool = True,
+        taken: int,
+        iteration: int,
+        last: bool,
     ) -> None:
         self.shape = shape
         self.rows, self.header = buffer.rows, buffer.header

@@ -138,6 +138,18 @@ def test_registers_of_the_array_are_compared():
     assert debug.evaluate("pe[0].returned.u8 < pe[1].returned").shape == (4,)
 
 
+@pytest.mark.parametrize(
+    "name",
+    "words headers origins registers steps strides scalar_sums scalar_held segment_entries".split(),
+)
+def test_instruction_buffers_are_those_of_the_cluster(name):
+    debug = session("layer")
+    debug.goto(120)
+    whole = getattr(debug.device.cores["pe[0]"].state, name)[1]
+    for place in ("pe[0,1]", "pe[0,1].2"):
+        np.testing.assert_array_equal(debug.evaluate(f"{place}.{name}"), whole)
+
+
 def test_units_by_the_names_of_their_levels():
     debug = session("fim_dot")
     debug.goto(600)
