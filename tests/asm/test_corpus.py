@@ -140,7 +140,7 @@ def spoken() -> list[tuple[str, range, str]]:
     """Where the assembler says something: file, lines, and the message as it is written there."""
     names = {kind.__name__ for kind in SAYING} | {name for _, name in TELLING}
     found = []
-    for file in (ROOT / "asm").rglob("*.py"):
+    for file in (ROOT / "src" / "macaw" / "asm").rglob("*.py"):  # as code objects name them
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if not isinstance(node, ast.Call) or not node.args:
                 continue

@@ -16,7 +16,7 @@ from macaw.cli import run_command
 from macaw.concordance import Concordance
 from tests.macaw.conftest import ROOT, Macaw
 
-SAMPLES = ROOT / "tests" / "lower" / "concord"
+SAMPLES = ROOT / "tests" / "lowering" / "concord"
 LAYER = """        .device tiny
         .input  taken, float16, 29, 4, at=netin
         .output given, float16, 3, 4, at=netout
@@ -159,7 +159,7 @@ def test_files_are_clean(name: str, target: str, tmp_path: Path) -> None:
     found = api.concord(SAMPLES / f"{name}.s", target)
     check_layout(found, tmp_path / "layer.py")
     imported = re.findall(r"^(?:import|from) (\w+)", found.text, re.M)
-    assert not {"isa", "asm", "emu", "lower", "macaw"} & set(imported)
+    assert not {"isa", "asm", "emu", "debugger", "lower", "macaw"} & set(imported)
 
 
 def test_more_states_of_a_loop_than_a_line_holds(tmp_path: Path) -> None:

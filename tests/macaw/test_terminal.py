@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from macaw.progress import DELAY
 from tests.macaw.conftest import ROOT
 
 Source = Callable[[str], Path]
@@ -83,8 +84,11 @@ def test_a_long_run_shows_a_bar_and_control_c_says_how_far_it_was(source: Source
 
 
 def test_a_short_run_shows_none() -> None:
-    terminal = Terminal("run", "programs/hello/hello.s")
-    assert terminal.read() == "Hello from the command processor.\r\n"
+    before = time.monotonic()
+    text = Terminal("run", "programs/hello/hello.s").read()
+    is_slow = time.monotonic() - before > DELAY  # this machine is busy: a bar may have been due
+    assert text == "Hello from the command processor.\r\n" or is_slow
+    assert text.endswith("Hello from the command processor.\r\n") or not is_slow
 
 
 def test_no_bar_where_nobody_looks(source: Source) -> None:
