@@ -73,7 +73,8 @@ ACTIVATIONS = ("none", "relu", "sigmoid", "tanh")
 REDUCTIONS = ("none", "add", "max", "scalar_add", "scalar_max")
 # What of a sequence's header decides what a function of spu does.
 HEADER_OF = {"activation": ("activation",), "reduce": ("reduction",), "requantise": ("shift",)}
-FIXED_POINT = ("sigmoid", "tanh")  # activations for which integers have `shift` fraction bits
+# Activations for which integers have `shift` fraction bits.
+FIXED_POINT = ("sigmoid", "tanh")
 SCALAR_REDUCTIONS = (3, 4)  # of these, whose results go to the scalar unit
 SCALARS = 8  # accumulators of the scalar unit; spu nonsf reads them behind those of a PE
 SCALAR_SOURCE = 8  # its src for the first of them

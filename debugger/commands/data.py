@@ -35,6 +35,14 @@ def _set(interpreter: Interpreter, line: Line) -> Answer:
 
 @command("dump E FILE", "data", "write a value to a .npy file")
 def _dump(interpreter: Interpreter, line: Line) -> Answer:
+    array = _numbers(interpreter, line)
+    path = line.get("FILE") or ""
+    interpreter.files.write_array(path, array)
+    return answers.done(f"{_kind(array)} to {path}")
+
+
+def _numbers(interpreter: Interpreter, line: Line) -> NDArray[Any]:
+    """The value of E as an array. Raises `CommandError` if it holds no numbers."""
     value = evaluated(interpreter, line)
     try:
         array = np.asarray(value)
@@ -42,9 +50,7 @@ def _dump(interpreter: Interpreter, line: Line) -> Answer:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
         raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
-    path = line.get("FILE") or ""
-    interpreter.files.write_array(path, array)
-    return answers.done(f"{_kind(array)} to {path}")
+    return array
 
 
 @command("load E FILE", "data", "set a value from a .npy file")

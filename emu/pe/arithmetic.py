@@ -80,7 +80,7 @@ def relu(values: Values) -> Values:
 def activated(values: Values, activation: int, shift: int, value_type: str) -> Values:
     """The activation (its index in isa.pe.ACTIVATIONS) of each value, still of their own type.
 
-    Sigmoid and tanh take integers as fixed-point numbers with `shift` fraction bits
+    Those of isa.pe.FIXED_POINT take integers as fixed-point numbers with `shift` fraction bits
     and give them with as many as `value_type` has behind its sign.
     """
     name = ACTIVATIONS[activation]

@@ -1,11 +1,8 @@
 """docs/adding-a-core.md alone: its files beside a copy of the packages make a core that works."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.contract.tree import ROOT, Tree
+
 PAGE = (ROOT / "docs" / "adding-a-core.md").read_text("utf-8")
-ROOMS = ("isa", "asm", "emu", "debugger", "src")
 CODE = r"\n\n```(?:python)?\n(.*?)```"
 
 
@@ -27,49 +24,6 @@ def block(heading: str) -> str:
 def files() -> dict[str, str]:
     """The page's new files by path."""
     return dict(re.findall(rf"^`([\w/.]+)`:{CODE}", PAGE, re.M | re.S))
-
-
-class Tree:
-    """A copy of the packages into which the page's blocks are put."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        # Compiled files come along and stay good, as times are copied too.
-        for name in (*ROOMS, "docs"):
-            shutil.copytree(ROOT / name, folder / name, symlinks=True)
-
-    def write(self, name: str, text: str) -> None:
-        place = self.folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, "utf-8")
-
-    def read(self, name: str) -> str:
-        return (self.folder / name).read_text("utf-8")
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Python in the tree, which alone is imported."""
-        variables = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join((str(self.folder / "src"), str(self.folder))),
-        }
-        return subprocess.run(
-            [sys.executable, *words],
-            cwd=self.folder,
-            env=variables,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-
-    def macaw(self, *words: str) -> str:
-        done = self.run("-m", "macaw", *words)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def python(self, program: str) -> str:
-        done = self.run("-c", textwrap.dedent(program))
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
 
 @pytest.fixture(scope="module")
