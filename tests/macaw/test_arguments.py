@@ -309,3 +309,9 @@ def test_every_parameter_has_a_kind() -> None:
     assert (two.__name__, two.__doc__) == ("two", "Text.")
     with pytest.raises(TypeError, match="unexpected keyword"):
         two(b=1)
+
+
+def test_a_missing_argument_is_python_s_error() -> None:
+    """As of any function: docs/cli.md says so."""
+    with pytest.raises(TypeError, match="missing a required argument: 'path'"):
+        macaw.save(None)  # type: ignore[call-arg, arg-type]

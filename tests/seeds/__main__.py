@@ -7,6 +7,8 @@ its pages; `--paragraphs FOLDER` makes the list of paragraphs from the seeds' ow
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from pathlib import Path
 
 from tests.seeds import page, table
@@ -66,4 +68,8 @@ def main() -> int:
     return 0 if show(given.seed, chosen) else 1
 
 
-raise SystemExit(main())
+try:
+    raise SystemExit(main())
+except BrokenPipeError:  # `| head` has seen enough
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(1) from None
