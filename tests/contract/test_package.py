@@ -78,6 +78,7 @@ def python(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess
 def test_the_wheel_has_one_package_with_everything(installed: Path) -> None:
     top = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
     assert top == {"macaw"}
+    assert (installed / "macaw" / "py.typed").is_file()
     own = {
         path.relative_to(ROOT / room).as_posix(): room
         for room in ROOMS
