@@ -49,7 +49,7 @@ _HOMES = {
     "ConfigError": "macaw.isa.config",
     "Configuration": "macaw.isa.config",
     "Device": "macaw.emu.device",
-    "ElfError": "asm.elf",
+    "ElfError": "macaw.asm.elf",
     "GraphLowering": "macaw.fim_lowering",
     "InputError": "macaw.errors",
     "Lowering": "macaw.layer_lowering",

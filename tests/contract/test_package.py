@@ -117,7 +117,7 @@ def test_a_tree_without_links_makes_the_same_wheel(installed: Path, tmp_path: Pa
 
 @pytest.mark.once
 def test_modules_of_a_user_s_folder_are_left_alone(installed: Path, clashing: Path) -> None:
-    code = "import macaw; print(macaw.run(macaw.assemble('program.s')).exit_code, macaw.__file__)"
+    code = "import macaw; [getattr(macaw, name) for name in macaw.__all__]; print(macaw.run(macaw.assemble('program.s')).exit_code, macaw.__file__)"
     done = python(installed, clashing, "-c", code)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == ["0", str(installed / "macaw" / "__init__.py")]
