@@ -127,7 +127,8 @@ def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, text in {
-        "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["src", "."]\nmarkers = ["once"]\n',
+        "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib -p no:macaw"\npythonpath = ["src", "."]\nmarkers = ["once"]\n',
+        "src/macaw/__init__.py": "",
         "src/macaw/emu/__init__.py": "",
         "src/macaw/emu/m.py": MODULE,
         "tests/emu/test_m.py": textwrap.dedent(TESTS),
