@@ -1,4 +1,4 @@
-"""Symbols: what a name stands for, in its file or for all files.
+"""Symbols: the value of a name, in its file or for all files.
 
 A symbol that is set several times has a definition each time. What names it means the latest one
 before it; what names it before the first means the first, as in GNU as.

@@ -380,7 +380,7 @@ class Core(ABC):
 
     @property
     def begun(self) -> int:
-        """Instructions that have begun since reset, in the trace's sense (macaw.isa.trace)."""
+        """Instructions that the core has started since reset, as `macaw.isa.trace` counts."""
         return self.retired
 
     def units(self) -> Units:

@@ -77,7 +77,7 @@ class Processor(Iterations):
 
     @property
     def following(self) -> tuple[int, ...]:
-        """See `Core.following`: while a chain is at work its last instruction has begun."""
+        """See `Core.following`: while a chain is at work, its last instruction was started."""
         return () if self.state.launched or self.state.ending else super().following
 
     def current(self) -> tuple[str, int | None]:

@@ -207,7 +207,7 @@ def test_device_tensors_and_data() -> None:
             [".word 0x00000001", ".space 36", ".half 0x0200"],
         ),
         (bytes(100), 3, [".byte 0x00", ".space 99"]),
-        (  # the first zeros are too few behind the word that they begin in
+        (  # after the word in which the first zeros start there are too few
             b"\1" + bytes(16) + b"\1\1\1" + bytes(20),
             0,
             [".word 0x00000001, 0x00000000, 0x00000000, 0x00000000, 0x01010100", ".space 20"],

@@ -202,7 +202,7 @@ class Oracle:
         self.shown: dict[tuple[str, int], int] = {}
 
     def move(self, position):
-        """The walk stands there."""
+        """Move the walk to that place."""
         self.position, self.done = position, self.trace.done(position)
         if position not in self.known:
             self.known.append(position)

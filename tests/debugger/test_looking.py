@@ -118,7 +118,7 @@ def test_instructions_of_other_cores(digits):
     rows = digits.execute("disassemble").rows
     assert [row[0] for row in rows].count("=>") == 1
     assert all(row[3].endswith(tuple(f"digits_mlp.s:{n}" for n in range(50, 140))) for row in rows)
-    address = rows[2][1].split()[0]  # two bytes at least: the byte behind is in the same piece
+    address = rows[2][1].split()[0]  # two bytes at least: the next byte is in the same piece
     for begin in (address, f"{address} + 1"):
         assert digits.execute(f"disassemble {begin}").rows[0][1:] == rows[2][1:]
     digits.execute("focus cp")

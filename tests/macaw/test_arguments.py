@@ -314,4 +314,4 @@ def test_every_parameter_has_a_kind() -> None:
 def test_a_missing_argument_is_python_s_error() -> None:
     """As of any function: docs/cli.md says so."""
     with pytest.raises(TypeError, match="missing a required argument: 'path'"):
-        macaw.save(None)  # type: ignore[call-arg, arg-type]
+        macaw.save(None)  # type: ignore[call-arg, arg-type]  # the mistake is the test

@@ -24,7 +24,7 @@ from macaw.lowering.fim.words import Block, Word
 from macaw.lowering.listing import Listing
 
 UNIT, WAY = 3, 7  # words of a unit and of a way in cp's tables
-WINDOW = 16  # units that cp looks at: the first that has not begun, and those behind it
+WINDOW = 16  # units that cp looks at: the first that has not started, and those after it
 FAR = 8  # times the cycles of the best way: such ways are left out
 
 
@@ -209,7 +209,7 @@ def _text(code: str) -> list[str]:
 # Offsets: a unit's needs 0, ways 4, readers 8; an island's until 0, pointer 4, done 8, unit 12,
 # fetch 16; a way's island 0, cycles 4, until 8, routine 12, pointer 16, done 20, fetch 24.
 _LOOP_HEAD = """
-la s5, _units # the first that has not begun
+la s5, _units # the first that has not started
 j _again
 _made: # s0: a unit that is done: those that read it need one less
 lw t0, 8(s0)
