@@ -88,7 +88,6 @@ def test_a_short_run_shows_none() -> None:
     text = Terminal("run", "programs/hello/hello.s").read()
     is_slow = time.monotonic() - before > DELAY  # this machine is busy: a bar may have been due
     assert text == "Hello from the command processor.\r\n" or is_slow
-    assert text.endswith("Hello from the command processor.\r\n") or not is_slow
 
 
 def test_no_bar_where_nobody_looks(source: Source) -> None:
