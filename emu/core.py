@@ -101,6 +101,8 @@ from macaw.emu.faults import Fault, Stop
 from macaw.emu.formats import MemoryFormat
 from macaw.emu.origins import Origins
 from macaw.emu.state import State, StateField
+from macaw.isa.model import Core as Table
+from macaw.isa.model import Queue
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,8 +111,6 @@ if TYPE_CHECKING:
     from macaw.emu.device import Device
     from macaw.emu.ports import Port
     from macaw.emu.windows import Later
-    from macaw.isa.model import Core as Table
-    from macaw.isa.model import Queue
 
 NEVER = 1 << 62  # the time of a core that waits or idles
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from macaw.emu.core import NEVER
+from macaw.emu.fim.state import Block
 
 if TYPE_CHECKING:
     from macaw.emu.fim.processor import Island
-    from macaw.emu.fim.state import Block
 
 
 def done(island: Island, block: Block, time: int) -> bool:
