@@ -1,0 +1,67 @@
+"""No import circle in the product; the witness is the tool of import-linter."""
+
+from __future__ import annotations
+
+import grimp
+import pytest
+
+from tests.contract import imports
+
+GRAPH = imports.graph()
+# Rooms whose circles issue J has yet to end.
+ROOMS = {
+    "asm": True,
+    "debugger": True,
+    "emu": True,
+    "emu.cp": True,
+    "emu.dma": True,
+    "emu.fim": True,
+    "emu.nnp": True,
+    "emu.pe": True,
+    "emu.scalar": True,
+    "emu.vector": True,
+    "isa": False,
+    "lowering": True,
+    "": True,
+}
+
+
+def room_of(module: str) -> str:
+    parts = module.split(".")[1:]
+    for length in (2, 1, 0):
+        if ".".join(parts[:length]) in ROOMS:
+            return ".".join(parts[:length])
+    raise AssertionError(module)
+
+
+@pytest.mark.parametrize(
+    "room",
+    [
+        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason="issue J"))
+        if known
+        else name
+        for name, known in ROOMS.items()
+    ],
+)
+def test_room_has_no_circle(room: str) -> None:
+    found = [names for names in imports.circles(GRAPH) if room in map(room_of, names)]
+    assert found == []
+
+
+def test_circles_are_found() -> None:
+    edges = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"e"}, "f": {"a"}}
+    assert imports.circles(edges) == [["b", "c"]]
+
+
+def test_imports_are_those_that_import_linter_sees() -> None:
+    seen = grimp.build_graph("macaw", cache_dir=None)
+    assert set(GRAPH) == seen.modules
+    for module, found in GRAPH.items():
+        above = {x for x in seen.modules if module.startswith(f"{x}.")}
+        assert found == seen.find_modules_directly_imported_by(module) - above, module
+
+
+def test_only_the_package_itself_names_the_front() -> None:
+    """`macaw.run` and its like are for users: inside, each function has one home."""
+    users = {name for name, found in GRAPH.items() if "macaw.api" in found and name != "macaw"}
+    assert users <= {name for name in GRAPH if room_of(name) == ""}
