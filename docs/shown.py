@@ -1,8 +1,9 @@
 """Write what pages show: their commands, run now in a copy of their programs.
 
-A command is an indented line that begins with `$ `; what it prints stands below it, up to the next
-command or the end of the block. Behind `$ macaw debug ...` lines that begin with `(macaw) ` are
-lines of that session, up to the next `$ `, also those of later blocks.
+A command is an indented line that begins with `$ `, and the next lines while it ends with a
+backslash; what it prints is below it, up to the next command or the end of the block. After
+`$ macaw debug ...` lines that begin with `(macaw) ` are lines of that session, up to the next
+`$ `, also those of later blocks.
 """
 
 from __future__ import annotations
@@ -63,7 +64,13 @@ def _commands(text: str) -> list[str]:
     """The commands of all blocks, with their prompts, in their order."""
     blocks = "".join(block.group() for block in BLOCK.finditer(text))
     lines = [line[len(INDENT) :] for line in blocks.splitlines()]
-    return [line for line in lines if line.startswith((PROMPT, ASKED))]
+    commands: list[str] = []
+    for line in lines:
+        if commands and commands[-1].endswith("\\"):
+            commands[-1] += f"\n{line}"
+        elif line.startswith((PROMPT, ASKED)):
+            commands.append(line)
+    return commands
 
 
 def _outputs(commands: list[str], place: Path) -> Iterator[str]:
@@ -94,7 +101,7 @@ def _block(text: str, outputs: Iterator[str]) -> str:
         return text
     lines = []
     for command in commands:
-        lines.append(INDENT + command)
+        lines += [INDENT + line for line in command.splitlines()]
         lines += [f"{INDENT}{line}".rstrip() for line in next(outputs).splitlines()]
     while lines[-1] == "":
         lines.pop()
@@ -107,7 +114,7 @@ def _run(command: str, place: Path, given: str = "") -> str:
     environment = {
         **os.environ,
         "PATH": paths,
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(ROOT / "src"),
         "PYTHONIOENCODING": "utf-8",
         "COLUMNS": "80",
         "NO_COLOR": "1",

@@ -7,6 +7,7 @@ one of many of a kind (registers, counters, faults, settings) stands in a table.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from macaw.isa import memory_map, pages, trace
@@ -17,11 +18,37 @@ MADE = "<!-- Made from the tables by `make docs`; what is changed here is lost. 
 _IN_TABLES = ("word", "register", "special register", "memory-mapped register", "memory", "window", "queue",
               "counter", "rule", "fault", "how a run ends", "setting")  # fmt: skip
 _SETTINGS = "Settings"
+_LINE, _CELL = 120, 150  # characters
 
 
 def slug(heading: str) -> str:
     """The anchor that GitHub gives a heading, the first of its words in a file."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def wrap(block: str) -> str:
+    """A paragraph or a list with its lines cut at 120 characters; other blocks as they are."""
+    if block.startswith(("#", "|", "<", "```", "    ")):
+        return block
+    lines = []
+    for line in block.splitlines():
+        start = re.match(r" *(?:- )?", line)
+        assert start is not None
+        lines += textwrap.wrap(
+            line,
+            _LINE,
+            subsequent_indent=" " * len(start.group()),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    """A cell of a table: a long one has a line for each of its sentences or clauses."""
+    if len(text) <= _CELL:
+        return text
+    return "<br>".join(re.split(r"(?<=[.;:]) ", text))
 
 
 class Sheet:
@@ -44,12 +71,12 @@ class Sheet:
     def table(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Add a table; the cells are Markdown."""
         lines = [head, ["---"] * len(head), *rows]
-        cells = ([re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line] for line in lines)
+        cells = ([_cell(re.sub(r"(?<!\\)\|", r"\\|", cell)) for cell in line] for line in lines)
         self.blocks.append("\n".join(f"| {' | '.join(line)} |" for line in cells))
 
     def text(self) -> str:
         """The whole file."""
-        return "\n\n".join(self.blocks) + "\n"
+        return "\n\n".join(map(wrap, self.blocks)) + "\n"
 
 
 def core_file(core: Core) -> tuple[str, Mapping[str, str]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from macaw.isa.markdown import wrap
 from tests.seeds.table import SEEDS, STATES, Fact, facts, paragraphs, ranges
 
-WIDTH = 110
 _MADE = "<!-- Made by `make docs` from tests/seeds. Edit the table there, not this page. -->"
 
 
@@ -23,7 +22,7 @@ def _index() -> str:
         _MADE,
         "# From the seeds to the tests",
         "",
-        *_wrapped(
+        *_lines(
             "Macaw models five published designs. Each page below follows one of the documents "
             "paragraph by paragraph: what it states, whether Macaw does the same, the tests that "
             "show it, and a command with which you can see it."
@@ -33,7 +32,7 @@ def _index() -> str:
         "|---|---|",
         *(f"| [{seed}](seeds/{seed}.md) | {subject} |" for seed, subject in SEEDS.items()),
         "",
-        *_wrapped(
+        *_lines(
             "¶N is the number printed before a paragraph of seeds 000, 002 and 004, and the Nth "
             "line that is not empty of seeds 001 and 003. A fact is in one of these states:"
         ),
@@ -42,7 +41,7 @@ def _index() -> str:
         "|---|---|",
         *(f"| {state} | {meaning} |" for state, meaning in STATES.items()),
         "",
-        *_wrapped(
+        *_lines(
             "`python -m tests.seeds 004 46` prints the same for one paragraph, `004 40-50` for "
             "several. Commands run from the root of the repository. The tests in tests/seeds hold "
             "that no paragraph is missing, that each test exists and names its paragraph, and that "
@@ -60,7 +59,7 @@ def _seed_page(seed: str) -> str:
         _MADE,
         f"# Seed {seed}: {SEEDS[seed]}",
         "",
-        *_wrapped(
+        *_lines(
             f"{len(paragraphs(seed))} paragraphs; entries: {total}. What the states mean: [seeds](../seeds.md)."
         ),
     ]
@@ -77,11 +76,16 @@ def entry(fact: Fact) -> list[str]:
     """The lines of one fact: a list item, with its tests and its command below it."""
     state = f"{fact.state} ¶{ranges(fact.repeats)}" if fact.repeats else fact.state
     why = f" {_sentence(fact.why)}" if fact.why else ""
-    lines = _wrapped(f"- **{state}**: {_sentence(fact.says)}{why}")
-    lines += [f"  - `{text}`" for text in _tests(fact)]
+    lines = _lines(f"- **{state}**: {_sentence(fact.says)}{why}")
+    for text in _tests(fact):
+        lines += _lines(f"  - `{text}`")
     if fact.shows:
-        lines.append(f"  - `{fact.shows}`" + (f" prints `{fact.prints}`" if fact.prints else ""))
+        lines += _lines(f"  - `{fact.shows}`" + (f" prints `{fact.prints}`" if fact.prints else ""))
     return lines
+
+
+def _lines(text: str) -> list[str]:
+    return wrap(text).splitlines()
 
 
 def _sentence(text: str) -> str:
@@ -96,13 +100,3 @@ def _tests(fact: Fact) -> Iterator[str]:
         by_file.setdefault(path, []).append(name.replace("::", "."))
     for path, names in by_file.items():
         yield f"{path}: {', '.join(names)}" if any(names) else path
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        subsequent_indent="  " if text.startswith("- ") else "",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
