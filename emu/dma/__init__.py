@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from macaw.emu.core import Core
+from macaw.emu.device import Device
+from macaw.emu.dma.fast.core import FastDma
+from macaw.emu.dma.reference import ReferenceDma
 
-from macaw.emu.dma.engine import Dma
-from macaw.emu.dma.fast import FastDma
-
-if TYPE_CHECKING:
-    from macaw.emu.core import Core
-    from macaw.emu.device import Device
-
-
-ENGINES = {"fast": FastDma, "reference": Dma}
+ENGINES = {"fast": FastDma, "reference": ReferenceDma}
 
 
 def build(device: Device) -> list[Core]:

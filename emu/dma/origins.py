@@ -1,55 +1,51 @@
-"""Where bytes that the transfer engine wrote came from: the rows of the transfer at work."""
+"""Where bytes that the dma wrote came from: rows of the transfer that wrote them."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.transfer import Transfer
 from macaw.emu.origins import Origin, Origins, Source
 from macaw.emu.ports import REGION_SHIFT
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from macaw.emu.dma.engine import Dma
+class TransferOrigins(Origins):
+    """Which transfer each write belongs to, by the number of its announcement."""
 
-
-class Transfers(Origins):
-    """Remembers for each write which transfer it was of."""
-
-    def __init__(self, dma: Dma, number: Callable[[], int]) -> None:
+    def __init__(self, dma: DmaCore, number: Callable[[], int]) -> None:
         super().__init__(number)
         self.dma = dma
-        self._of: dict[int, tuple[int, Transfer]] = {}
-        # By ticket, of transfers out of a window: which byte of it each read began with, and the
-        # number of the read. Their addresses say nothing, for bytes come in the order of reads.
+        self._writes: dict[int, tuple[int, Transfer]] = {}
+        # By ticket, of transfers out of a window: the first byte of each read within the transfer,
+        # and the read's number. Its address says nothing: bytes come in the order of the reads.
         self._reads: dict[int, tuple[list[int], list[int]]] = {}
-        self._pushed: dict[int, tuple[int, int]] = {}  # by number of a write there: byte, address
-        self._passed: dict[tuple[str, int], int] = {}  # by direction and ticket: bytes so far
+        self._pushes: dict[int, tuple[int, int]] = {}  # by number of a write there: byte, address
+        self._progress: dict[tuple[str, int], int] = {}  # bytes so far, by direction and ticket
 
     def heard(self, kind: str, time: int, values: dict[str, Any]) -> None:
         if kind not in ("read", "write"):
             return
         number, transfer = self.number(), self.dma.transfer
         if kind == "write":
-            self._of[number] = time, transfer
+            self._writes[number] = time, transfer
         address = int(values["address"])
         if address >> REGION_SHIFT not in self.dma.device.memory.windowed:
             return
-        first = self._passed.get((kind, transfer.ticket), 0)
-        self._passed[kind, transfer.ticket] = first + int(values["size"])
+        first = self._progress.get((kind, transfer.ticket), 0)
+        self._progress[kind, transfer.ticket] = first + int(values["size"])
         if kind == "write":
-            self._pushed[number] = first, address
+            self._pushes[number] = first, address
             return
         begins, numbers = self._reads.setdefault(transfer.ticket, ([], []))
         begins.append(first)
         numbers.append(number)
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
-        found = self._of.get(number)
+        found = self._writes.get(number)
         if found is None:
             return
         time, transfer = found
@@ -61,8 +57,8 @@ class Transfers(Origins):
         self, transfer: Transfer, number: int, address: int, size: int
     ) -> Iterator[Source]:
         """The bytes from which a run of destination bytes was copied, row by row."""
-        if number in self._pushed:
-            first, begin = self._pushed[number]
+        if number in self._pushes:
+            first, begin = self._pushes[number]
             first += address - begin
             row, inside = divmod(first, transfer.row_bytes)
             source = transfer.src + row * transfer.src_stride + inside
@@ -81,7 +77,7 @@ class Transfers(Origins):
     def _pieces(
         self, transfer: Transfer, number: int, address: int, first: int, size: int
     ) -> Iterator[Source]:
-        """A run of source bytes, the `first`-th of the transfer on; of a window read by read."""
+        """Source bytes of a transfer from its byte `first` on; of a window one read at a time."""
         begins, numbers = self._reads.get(transfer.ticket, ((), ()))
         at = bisect_right(begins, first) - 1
         if at < 0:

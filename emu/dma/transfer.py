@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from macaw.emu.faults import Fault
+from macaw.emu.memory import Memory
+from macaw.emu.windows import Window
 from macaw.isa.dma import TRANSFER
 from macaw.isa.memory_map import EXTERNAL
-
-if TYPE_CHECKING:
-    from macaw.emu.memory import Memory
-    from macaw.emu.windows import Window
 
 DESCRIPTION = TRANSFER.size  # bytes
 
 
 class Transfer(NamedTuple):
-    """`rows` rows of `row_bytes`; row r: src + r * src_stride to dst + r * dst_stride.
+    """`rows` rows of `row_bytes` bytes: row r from src + r * src_stride to dst + r * dst_stride.
 
     Rows are moved in order, each as by memmove: its destination gets what its source
-    held when the row began, also if they overlap; a later row sees what an
-    earlier one wrote. A stride may be 0 or negative. No bytes at all are a legal transfer.
+    held when the row started, also if they overlap; a later row reads what an
+    earlier one wrote. A stride may be 0 or negative. A transfer of no bytes is legal.
     """
 
     ticket: int
@@ -30,8 +28,8 @@ class Transfer(NamedTuple):
     rows: int
     dst_stride: int
     src_stride: int
-    by: str  # the core that asked for it
-    address: int  # its instruction, -1 if none is known
+    by: str  # name of the core that started it
+    address: int  # of the instruction that started it, -1 if unknown
 
     @property
     def size(self) -> int:
@@ -40,8 +38,10 @@ class Transfer(NamedTuple):
 
     @property
     def overlaps(self) -> bool:
-        """Whether some row may read what another one writes."""
-        return _meet(self._span(self.src, self.src_stride), self._span(self.dst, self.dst_stride))
+        """Whether a row may read what another row writes."""
+        return _intersect(
+            self._span(self.src, self.src_stride), self._span(self.dst, self.dst_stride)
+        )
 
     def _span(self, first: int, stride: int) -> tuple[int, int]:
         last = first + (self.rows - 1) * stride
@@ -49,7 +49,7 @@ class Transfer(NamedTuple):
 
     @property
     def anchor(self) -> tuple[int, int]:
-        """Address and stride of the side at whose lines rows are cut, in one memory each."""
+        """First address and stride of the side whose alignment divides rows into beats."""
         if self.src >= EXTERNAL > self.dst:
             return self.src, self.src_stride
         return self.dst, self.dst_stride
@@ -63,7 +63,7 @@ class Transfer(NamedTuple):
         )
 
     def values(self) -> dict[str, int | str]:
-        """All values, for a program that looks at the fault."""
+        """All fields by name, for the values of a fault or an announcement."""
         return self._asdict()
 
     def check(self, memory: Memory) -> None:
@@ -81,7 +81,7 @@ class Transfer(NamedTuple):
             except Fault as fault:
                 message = f"{fault.message}; {self.text()}"
                 raise Fault(fault.kind, message, self.values() | {"row": row}) from None
-            # All rows up to the edge of this memory are good: go on behind them.
+            # All rows up to the end of this memory are good: go on after them.
             if stride > 0:
                 row += (size - self.row_bytes - offset) // stride + 1
             elif stride < 0:
@@ -90,19 +90,19 @@ class Transfer(NamedTuple):
                 break
 
     def windows(self, memory: Memory) -> dict[Window, tuple[Window, str, int]]:
-        """The windows that bytes go through: window, "read" or "write", address."""
-        found = {}
+        """The windows that the bytes pass, each with "read" or "write" and its address."""
+        windows = {}
         for what, address in (("read", self.src), ("write", self.dst)) if self.size else ():
             window = memory.window(address, self.row_bytes)
             if window is not None:
-                found[window] = (window, what, address)
-        return found
+                windows[window] = (window, what, address)
+        return windows
 
     def beat(self, row: int, position: int, width: int) -> tuple[int, int, int, int]:
-        """The beat that follows `position` moved bytes of a row: (src, dst, length, new position).
+        """The beat after `position` moved bytes of a row: (src, dst, length, new position).
 
-        A row is cut where its destination is a multiple of `width`, or its source if
-        that alone is external memory. It goes upwards, or downwards if its
+        A row is divided where its destination is a multiple of `width`, or its source if
+        only the source is external memory. Beats go upwards, or downwards if the row's
         destination overlaps its source from above.
         """
         src = self.src + row * self.src_stride
@@ -117,5 +117,5 @@ class Transfer(NamedTuple):
         return src + position, dst + position, length, position + length
 
 
-def _meet(first: tuple[int, int], second: tuple[int, int]) -> bool:
+def _intersect(first: tuple[int, int], second: tuple[int, int]) -> bool:
     return first[0] < second[1] and second[0] < first[1]

@@ -14,7 +14,7 @@ ROOMS = {
     "debugger": True,
     "emu": True,
     "emu.cp": True,
-    "emu.dma": True,
+    "emu.dma": False,
     "emu.fim": True,
     "emu.nnp": True,
     "emu.pe": True,

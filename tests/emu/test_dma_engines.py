@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from macaw.emu.core import Core
 from macaw.emu.device import Builder, Device
-from macaw.emu.dma.cut import cut_of
+from macaw.emu.dma.fast.beats import beat_map
 from macaw.emu.dma.transfer import Transfer
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Stop
@@ -236,24 +236,24 @@ def test_listeners_hear_the_same(seed: int, pause: int, names: list[str] | None)
 def test_beats_by_number(
     src: int, dst: int, row_bytes: int, rows: int, stride: int, width: int
 ) -> None:
-    """`Cut` against the beats of `Transfer.beat`, one after the other."""
+    """`BeatMap` against the beats of `Transfer.beat`, one after the other."""
     at = EXTERNAL + 4096 + src
     moved = Transfer(1, UNIT + 4096 + dst, at, row_bytes, rows, 64, stride, "toy0", 0)
-    cut = cut_of(moved, width)
+    beats = beat_map(moved, width)
     number = moved_bytes = narrow = 0
     for row in range(rows):
         position = 0
         while position < row_bytes:
             _, _, length, following = moved.beat(row, position, width)
-            assert cut.number(row, position) == number
-            assert cut.place(number) == (row, position)
-            assert cut.length((row, position)) == length
-            assert (cut.bytes_before(number), cut.narrow(number)) == (moved_bytes, narrow)
+            assert beats.number(row, position) == number
+            assert beats.position(number) == (row, position)
+            assert beats.length((row, position)) == length
+            assert (beats.bytes_before(number), beats.narrow(number)) == (moved_bytes, narrow)
             number, moved_bytes = number + 1, moved_bytes + length
             narrow += length < width
             position = following
-    assert cut.number(rows, 0) == number
-    assert cut.place(number) == (rows, 0)
+    assert beats.number(rows, 0) == number
+    assert beats.position(number) == (rows, 0)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from macaw.emu.core import Event
 from macaw.emu.device import Device
-from macaw.emu.dma.engine import Dma
-from macaw.emu.dma.fast import FastDma
+from macaw.emu.dma.core import DmaCore
+from macaw.emu.dma.fast.core import FastDma
 from macaw.emu.engines import ENGINES
 from macaw.emu.ports import ONCHIP, REGION_SHIFT
 from macaw.isa.dma import CORE
@@ -44,7 +44,7 @@ class Log:
 
     def __init__(self, device: Device) -> None:
         dma = device.cores["dma"]
-        assert isinstance(dma, Dma)
+        assert isinstance(dma, DmaCore)
         self.dma = dma
         self.by_ticket: dict[int, Done] = {}
         device.listen(self.heard, ["dma"])
@@ -201,7 +201,7 @@ def test_an_area_where_a_transfer_is_at_work(engine: str) -> None:
     dma = device.cores["dma"]
     device.run(until=60)
     assert isinstance(dma, FastDma) == (engine == ENGINES[0])
-    assert not isinstance(dma, FastDma) or dma.lane is None
+    assert not isinstance(dma, FastDma) or dma.route is None
     device.run()
     assert device.counters()["dma"]["cycles_busy"] == 4 + 20 + 1 + 1 + 127
 

@@ -1,26 +1,25 @@
-"""Where the beats of a transfer come from and go to, for the fast engine."""
+"""The memories between which the fast engine moves the beats of a transfer in bursts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from macaw.emu.dma.cut import Cut, Place, cut_of
+from macaw.emu.dma.fast.beats import BeatMap, Position, beat_map
 from macaw.emu.dma.transfer import Transfer
-from macaw.emu.ports import ONCHIP, REGION_SHIFT
+from macaw.emu.memory import Memory
+from macaw.emu.pages import Pages
+from macaw.emu.ports import ONCHIP, REGION_SHIFT, Port
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
 
-if TYPE_CHECKING:
-    from macaw.emu.memory import Memory
-    from macaw.emu.pages import Pages
-    from macaw.emu.ports import Port
-
-_FEW = 8  # rows that are moved one by one
+_FEW = 8  # fewer rows are moved one by one
 
 
 class Side:
-    """The source or the destination of a transfer: all on-chip memory, or all external."""
+    """The source or the destination of a transfer.
+
+    `external` and `onchip` say whether all of it lies in that memory; `pages` is the only memory in
+    which it lies, None if there are several. `halves` are the on-chip halves in which it lies.
+    """
 
     def __init__(self, memory: Memory, first: int, stride: int, transfer: Transfer) -> None:
         self.memory, self.first, self.stride = memory, first, stride
@@ -30,10 +29,9 @@ class Side:
         self.external = self.low >= EXTERNAL
         self.onchip = self.low >> REGION_SHIFT == self.end - 1 >> REGION_SHIFT == ONCHIP
         self.halves: tuple[int, ...] = ()
-        # Its only memory, and the address at which that begins.
         self.pages: Pages | None = None
         if self.external:
-            self.pages, self.base = memory.external, EXTERNAL
+            self.pages, self.base = memory.external, EXTERNAL  # the address at which these start
         elif self.onchip:
             half = half_of(self.low)
             if half == half_of(self.end - 1):
@@ -43,37 +41,37 @@ class Side:
                 rows = range(self.low, self.end, abs(stride) or transfer.row_bytes)
                 self.halves = tuple({half_of(address) for address in rows})
 
-    def at(self, place: Place) -> int:
-        """The address of a place."""
-        return self.first + place[0] * self.stride + place[1]
+    def address(self, position: Position) -> int:
+        """The address of a position."""
+        return self.first + position[0] * self.stride + position[1]
 
-    def where(self, address: int) -> tuple[Pages, int]:
-        """The memory in which an address lies, and the offset there."""
+    def locate(self, address: int) -> tuple[Pages, int]:
+        """The memory in which an address lies, and its offset there."""
         if self.pages is not None:
             return self.pages, address - self.base
         return self.memory.locate(address, 0)
 
     def all_pages(self) -> list[Pages]:
-        """The memories in which it lies."""
+        """All memories in which it lies."""
         return [self.pages] if self.pages else [self.memory.halves[half] for half in self.halves]
 
 
-class Lane:
-    """A transfer whose beats take a cycle each on both sides, if nobody else is there."""
+class Route:
+    """A transfer whose beats take one cycle each on both sides, without contention."""
 
-    def __init__(self, transfer: Transfer, cut: Cut, src: Side, dst: Side) -> None:
-        self.transfer, self.cut, self.src, self.dst = transfer, cut, src, dst
-        self.beats = cut.number(transfer.rows, 0)
+    def __init__(self, transfer: Transfer, beats: BeatMap, src: Side, dst: Side) -> None:
+        self.transfer, self.beats, self.src, self.dst = transfer, beats, src, dst
+        self.count = beats.number(transfer.rows, 0)
         self.external = src.external or dst.external
         self.halves = (*src.halves, *dst.halves)
         self.written = dst.all_pages()
 
-    def left(self, row: int, position: int) -> int:
-        """How many beats are still to be read from a place on."""
-        return self.beats - self.cut.number(row, position)
+    def remaining(self, row: int, byte: int) -> int:
+        """How many beats are yet to be read, from a byte of a row on."""
+        return self.count - self.beats.number(row, byte)
 
-    def holds_code(self) -> bool:
-        """Whether somebody has decoded what may be written."""
+    def overwrites_code(self) -> bool:
+        """Whether a core keeps decoded instructions of the destination."""
         dst = self.dst
         if dst.pages is None:
             return any(pages.holds() for pages in self.written)
@@ -81,61 +79,64 @@ class Lane:
 
     # Bytes
 
-    def read(self, place: Place, length: int) -> bytes:
+    def read(self, position: Position, length: int) -> bytes:
         """Bytes of the source."""
-        pages, offset = self.src.where(self.src.at(place))
+        pages, offset = self.src.locate(self.src.address(position))
         return pages.read(offset, length)
 
     def write(self, address: int, data: bytes) -> None:
-        """Bytes of the destination."""
-        pages, offset = self.dst.where(address)
+        """Write bytes of the destination."""
+        pages, offset = self.dst.locate(address)
         pages.write(offset, data)
 
-    def move(self, begin: Place, end: Place) -> None:
-        """All bytes from one place to another."""
-        row, position = begin
+    def move(self, begin: Position, end: Position) -> None:
+        """Copy all bytes from position `begin` to position `end`."""
+        row, byte = begin
         last, until = end
-        if position and row < last:
-            self._move(row, position, self.transfer.row_bytes)
-            row, position = row + 1, 0
+        if byte and row < last:
+            self._move(row, byte, self.transfer.row_bytes)
+            row, byte = row + 1, 0
         if row < last:
             self._move_rows(row, last)
-        if position < until:
-            self._move(last, position, until)
+        if byte < until:
+            self._move(last, byte, until)
 
     def _move(self, row: int, begin: int, end: int) -> None:
-        src, offset = self.src.where(self.src.at((row, begin)))
-        dst, to = self.dst.where(self.dst.at((row, begin)))
+        src, offset = self.src.locate(self.src.address((row, begin)))
+        dst, to = self.dst.locate(self.dst.address((row, begin)))
         dst.write(to, src.bytes[offset : offset + end - begin])
 
     def _move_rows(self, first: int, end: int) -> None:
-        """Whole rows, in one go if none is written over by another one."""
+        """Copy whole rows, with one NumPy assignment if their destinations do not overlap."""
         src, dst, size = self.src, self.dst, self.transfer.row_bytes
         if end - first < _FEW or not (src.pages and dst.pages and abs(dst.stride) >= size):
             for row in range(first, end):
                 self._move(row, 0, size)
             return
         shape = (end - first, size)
-        offset, to = src.at((first, 0)) - src.base, dst.at((first, 0)) - dst.base
+        offset, to = src.address((first, 0)) - src.base, dst.address((first, 0)) - dst.base
         source = np.ndarray(shape, np.uint8, src.pages.array, offset, (src.stride, 1))
         np.ndarray(shape, np.uint8, dst.pages.array, to, (dst.stride, 1))[...] = source
         dst.pages.mark_rows(to, size, end - first, dst.stride)
 
     # Grants
 
-    def granted(self, side: Side, port: Port, first: int, count: int, time: int, step: int) -> None:
-        """Beats from `first` on were granted to a port on a side, from `time` on, `step` apart."""
-        cut, writes = self.cut, side is self.dst
+    def grant(self, side: Side, port: Port, first: int, count: int, time: int, step: int) -> None:
+        """Account for `count` beats from number `first` on that on-chip memory grants to a port.
+
+        The first is granted in cycle `time`, the others follow `step` cycles apart.
+        """
+        beats, writes = self.beats, side is self.dst
         end = first + count
         number = first
         while number < end:
-            row, _ = cut.place(number)
-            following = end if len(side.halves) == 1 else min(end, cut.number(row + 1, 0))
+            row, _ = beats.position(number)
+            following = end if len(side.halves) == 1 else min(end, beats.number(row + 1, 0))
             last = time + (following - 1 - first) * step
-            half = half_of(side.at((row, 0)))
-            beats = following - number
+            half = half_of(side.address((row, 0)))
+            granted = following - number
             side.memory.banks.moved_alone(
-                port, half, last, reads=0 if writes else beats, writes=beats if writes else 0
+                port, half, last, reads=0 if writes else granted, writes=granted if writes else 0
             )
             number = following
 
@@ -145,10 +146,10 @@ def half_of(address: int) -> int:
     return address - UNITS >> HALF_SHIFT
 
 
-def lane_of(transfer: Transfer, width: int, memory: Memory) -> Lane | None:
-    """The lane of a transfer with beats of at most `width` bytes, whose rows do not overlap.
+def burst_route(transfer: Transfer, width: int, memory: Memory) -> Route | None:
+    """The route of a transfer with beats of at most `width` bytes, whose rows do not overlap.
 
-    None if its beats do not take a cycle each, or may meet each other.
+    None if its beats do not take a cycle each, or if its reads and writes may contend.
     """
     banks = memory.banks
     src = Side(memory, transfer.src, transfer.src_stride, transfer)
@@ -159,4 +160,4 @@ def lane_of(transfer: Transfer, width: int, memory: Memory) -> Lane | None:
         return None
     if set(src.halves) & set(dst.halves) or -(-(width - 1) // banks.width) + 1 > banks.count:
         return None
-    return Lane(transfer, cut_of(transfer, width), src, dst)
+    return Route(transfer, beat_map(transfer, width), src, dst)

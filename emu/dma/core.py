@@ -1,44 +1,41 @@
-"""The transfer engine 235: a queue of transfers, moved one after the other, a beat a cycle.
+"""The dma: a queue of transfers, moved one after the other, a beat a cycle.
 
-A transfer begins in the cycle of its `dma.copy`, or in the cycle after the end of
-the one before it. From dma.setup cycles later on, the engine begins in each cycle at
-most one write (of the oldest beat that was read, once it is ready) and one read,
-in this order; it reads up to dma.buffer beats ahead. The next beat of the same
-side follows when the channel of external memory has taken the last one, or when
-its banks were granted. The transfer ends in the cycle in which the last
-write is granted, or, to other memory, in the last cycle before it is ready;
-whoever waits for it goes on in the cycle after.
+A transfer starts in the cycle of its `dma.copy`, or in the cycle after the end of the one before
+it. dma.setup cycles later its beats start. In each cycle the dma starts at most one write (of the
+oldest beat that was read, once its data are ready) and then one read; it reads up to dma.buffer
+beats ahead. The next beat of the same side follows when the channel of external memory has taken
+the last one, or when its banks were granted. The transfer ends in the cycle in which the last write
+is granted; outside of on-chip memory, in the last cycle before that write's data are there. A core
+that waits for the transfer continues in the cycle after.
 
 A window (`macaw.isa.model.Window`) may take or give less than a beat, or nothing yet. A transfer
-that can do nothing but wait for one lets the first other that can do something go on in the next
-cycle, but none that goes through the same window.
+that can do nothing but wait for a window is paused: in the next cycle the first other transfer that
+can do something runs. Transfers through the same window never overtake one another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from macaw.emu.core import CONTRACT, NEVER, Core, Units, Waiting
-from macaw.emu.dma.origins import Transfers
+from macaw.emu.device import Device
 from macaw.emu.dma.state import FIELDS, DmaState
 from macaw.emu.dma.transfer import DESCRIPTION, Transfer
-from macaw.emu.faults import Fault, Stop
-from macaw.emu.origins import Origins
-from macaw.emu.ports import ONCHIP, REGION_SHIFT
-from macaw.emu.trace import BEFORE
+from macaw.emu.dma.uses import TransferUses
+from macaw.emu.faults import Fault
+from macaw.emu.ports import ONCHIP, REGION_SHIFT, Port
 from macaw.emu.windows import Later
 from macaw.isa.codec import unpack
 from macaw.isa.dma import CORE, TRANSFER
 from macaw.isa.memory_map import EXTERNAL
 
-if TYPE_CHECKING:
-    from macaw.emu.device import Device
-    from macaw.emu.ports import Port
 
+class DmaCore(Core):
+    """The one core of the table dma, but for `advance`. An instruction of it is a transfer.
 
-class Dma(Core):
-    """The one core of the table dma. An instruction of it is a transfer."""
+    An engine calls `act` for each cycle, or does the same for many cycles at once. It may extend
+    `load_transfer` and `request_beat`.
+    """
 
     state: DmaState
 
@@ -54,11 +51,9 @@ class Dma(Core):
         self.writer = device.memory.port(self)
         self.rows = 0  # of the running transfer, 0 if it has no bytes
         self.ordered = False  # its rows must not overtake one another
-        # What the trace will have of it, by occurrence: that, its begin, end and count.
-        self._uses: dict[str, tuple[str, int, int, int]] = {}
-        self._begun = BEFORE  # when it began, if the trace does not know that
+        self.uses = TransferUses()  # for the trace
 
-    # What cp asks for
+    # What cp requests
 
     def submit(self, time: int, address: int, by: Core) -> int | None:
         """See `macaw.emu.device.Copier`. Reading the description costs nothing beside dma.setup."""
@@ -83,9 +78,9 @@ class Dma(Core):
         state.issued = transfer.ticket
         state.transfers.append(tuple(transfer))
         if len(state.transfers) == 1:
-            # A core that acts after this one in a cycle comes too late for that cycle.
+            # A core with a higher number acts later in the cycle: too late for that cycle.
             self._begin(time if by.number < self.number else time + 1)
-        elif self.waiting is not None:  # for windows, of which this one may know nothing
+        elif self.waiting is not None:  # for windows, which this transfer may not need
             at = time if by.number < self.number else time + 1
             self.time = min(self.time, self.aligned(at))
         return transfer.ticket
@@ -96,11 +91,11 @@ class Dma(Core):
             return not self.state.transfers
         issued = self.state.issued
         if ticket > issued:
-            given = f"the last one started was {issued}" if issued else "none was started yet"
-            raise Fault("bad mask", f"there is no transfer {ticket}, {given}", {"ticket": ticket})
+            known = f"the last one started was {issued}" if issued else "none was started yet"
+            raise Fault("bad mask", f"there is no transfer {ticket}, {known}", {"ticket": ticket})
         return all(item[0] != ticket for item in self.state.transfers)
 
-    # The engine
+    # Cycles
 
     @property
     def next_address(self) -> int | None:
@@ -116,19 +111,19 @@ class Dma(Core):
         return text, None if transfer.address < 0 else transfer.address
 
     def _begin(self, time: int) -> None:
-        """Begin the first transfer of the queue at `time`, or go on with it."""
+        """Start or resume the first transfer of the queue at `time`."""
         state = self.state
         self.running = True
-        self._prepare()
+        self.load_transfer()
         state.began = self.aligned(time)
-        held = state.held.pop(self.transfer.ticket, None)
-        if held is not None:
-            state.row, state.position, state.buffer, state.ready, state.number = held
+        paused = state.held.pop(self.transfer.ticket, None)
+        if paused is not None:
+            state.row, state.position, state.buffer, state.ready, state.number = paused
             self.time = state.read_free = state.write_free = state.began
             return
         state.number = self.retired + len(state.held)
         if self.tracing:
-            self._begun = state.began
+            self.uses.begin = state.began
         state.ready = state.began
         state.row = state.position = 0
         self.time = state.began + self.setup * self.divider
@@ -136,18 +131,18 @@ class Dma(Core):
         if self.listeners:
             self.announce("begin", **self.transfer.values())
 
-    def _prepare(self) -> None:
-        """Hold what derives from the running transfer."""
+    def load_transfer(self) -> None:
+        """Derive from the first transfer of the queue what its beats need."""
         if self.state.transfers:
             self.transfer = Transfer(*self.state.transfers[0])
             self.rows = self.transfer.rows if self.transfer.size else 0
             self.ordered = self.transfer.overlaps
 
-    def advance(self, limit: int) -> Stop | None:
-        """One cycle: a write and a read, or the end of the transfer."""
+    def act(self) -> None:
+        """Do one cycle: a write and a read, or the end of the transfer. Raises `Fault`."""
         state, time = self.state, self.time
         buffer = state.buffer
-        if self.waiting is not None:  # a window that kept it waiting is tried again
+        if self.waiting is not None:  # try again the window that it waits for
             state.read_free = min(state.read_free, time)
             state.write_free = min(state.write_free, time)
         later: list[Later] = []
@@ -165,11 +160,10 @@ class Dma(Core):
                     later.append(wait)
                     state.read_free = NEVER
         except Fault as fault:
-            raise self._explained(fault) from None
+            raise self._with_transfer(fault) from None
         if not later:
-            self._went_on(time)
-        self._plan(time, time + self.divider, later)
-        return None
+            self._end_wait(time)
+        self.plan(time, time + self.divider, later)
 
     def _can_read(self) -> bool:
         """Whether there is a beat to read and room for it, whenever the memory is free."""
@@ -191,7 +185,7 @@ class Dma(Core):
             state.read_free = time + 1
         elif src >> REGION_SHIFT == ONCHIP:
             self._check_holder("read", src)
-            self._ask(self.reader, time, src, length)
+            self.request_beat(self.reader, time, src, length)
             state.reading = dst
         else:
             data, ready = self.reader.read(time, src, length)
@@ -204,57 +198,57 @@ class Dma(Core):
 
     def _write(self, time: int) -> None:
         state = self.state
-        read, dst, data = state.buffer[0]
+        ready, dst, data = state.buffer[0]
         window = self.writer.window(dst, len(data))
         if window is not None:
             room = window.room(time, dst, "write")
-            self._wrote(len(data[:room]), self.writer.push(window, time, dst, data[:room]))
+            self._count_write(len(data[:room]), self.writer.push(window, time, dst, data[:room]))
             state.write_free = time + 1
             if room < len(data):
-                state.buffer[0] = (read, dst + room, data[room:])
+                state.buffer[0] = (ready, dst + room, data[room:])
                 return
         if window is None and dst >> REGION_SHIFT == ONCHIP:
             self._check_holder("write", dst)
-            self._ask(self.writer, time, dst, len(data), data)
+            self.request_beat(self.writer, time, dst, len(data), data)
             state.writing = len(data)
         elif window is None:
-            self._wrote(len(data), self.writer.write(time, dst, data))
+            self._count_write(len(data), self.writer.write(time, dst, data))
             state.write_free = self._free(time, dst)
         state.buffer.pop(0)
 
-    def _ask(
+    def request_beat(
         self, port: Port, time: int, address: int, length: int, data: bytes | None = None
     ) -> None:
-        """Ask for a beat of on-chip memory; `granted` answers."""
+        """Request a read, or a write of `data`, in on-chip memory; `granted` answers."""
         port.beat(time, ((address, length),), data)
 
     def _free(self, time: int, address: int) -> int:
-        """When the next beat may follow one that began at `time`, not in on-chip memory."""
+        """The cycle of the next beat after one at `time`, outside of on-chip memory."""
         if address < EXTERNAL:
             return time + 1
         return max(time + 1, self.device.memory.channel.free)
 
-    def _wrote(self, length: int, ready: int) -> None:
+    def _count_write(self, length: int, ready: int) -> None:
         state = self.state
         state.beats += 1
         state.bytes += length
         state.ready = max(state.ready, ready)
 
     def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
-        """A beat of on-chip memory was read or written."""
+        """See `Core.granted`: a beat of on-chip memory was read or written."""
         state = self.state
         if port is self.reader:
             state.buffer.append((ready, state.reading, data))
             state.reading = -1
         else:
-            self._wrote(state.writing, ready)
+            self._count_write(state.writing, ready)
             state.writing = 0
-        self._plan(time, time + 1)
+        self.plan(time, time + 1)
 
-    def _plan(self, time: int, earliest: int, later: Sequence[Later] = ()) -> None:
-        """Set the time of the next act, after what was done in cycle `time`.
+    def plan(self, time: int, earliest: int, later: Sequence[Later] = ()) -> None:
+        """Set the time of the next act, from `earliest` on, after the acts of cycle `time`.
 
-        `later` is what kept a side waiting just now.
+        `later` are the windows that refused a read or write in that cycle.
         """
         state = self.state
         buffer, writing = state.buffer, state.writing
@@ -264,39 +258,39 @@ class Dma(Core):
             else:
                 self.time = state.ready - 1
             return
-        self.time = NEVER  # unless something can be done before the next answer of memory
+        self.time = NEVER  # unless something can be done before memory answers
         if buffer and not writing and state.write_free < NEVER:
             self.time = self.aligned(max(earliest, buffer[0][0], state.write_free))
         if self._can_read() and state.read_free < NEVER:
             self.time = min(self.time, self.aligned(max(earliest, state.read_free)))
         if later:
-            self._keep_waiting(time, later)
+            self._wait_or_switch(time, later)
         elif self.waiting is not None:
             self.time = min(self.time, self.aligned(earliest))  # the window is tried again then
 
-    def _keep_waiting(self, time: int, later: Sequence[Later]) -> None:
-        """A window keeps a side waiting: let another transfer go on if nothing else can be done."""
+    def _wait_or_switch(self, time: int, later: Sequence[Later]) -> None:
+        """Wait for windows; if the transfer can do nothing else, switch to another transfer."""
         state = self.state
         if self.time < NEVER or state.writing or state.reading >= 0:
-            self._await(time, later, self.time)
+            self._wait_for(time, later, self.time)
             return
         if any(item.ordered for item in later):
-            self._await(time, later, NEVER)
+            self._wait_for(time, later, NEVER)
             return
-        found = self._runnable(time, 1)
+        found = self._find_runnable(time, 1)
         if isinstance(found, int):
-            self._went_on(time)
-            self._tell()
+            self._end_wait(time)
+            self._flush_uses()
             first = state.transfers[0]
-            held = (state.row, state.position, state.buffer, state.ready, state.number)
-            state.held[first[0]] = held
+            paused = (state.row, state.position, state.buffer, state.ready, state.number)
+            state.held[first[0]] = paused
             state.busy += time + 1 - state.began
             state.buffer = []
-            self._go_on(found, time + 1)
+            self._run_transfer(found, time + 1)
         else:
-            self._await(time, [*later, *found], NEVER)
+            self._wait_for(time, [*later, *found], NEVER)
 
-    def _await(self, time: int, later: Sequence[Later], until: int) -> None:
+    def _wait_for(self, time: int, later: Sequence[Later], until: int) -> None:
         """Wait for windows, at most to cycle `until`."""
         cores = 0
         for item in later:
@@ -307,22 +301,22 @@ class Dma(Core):
         self.waiting = Waiting(on, since, cores)
         self.time = until
 
-    def _went_on(self, time: int) -> None:
+    def _end_wait(self, time: int) -> None:
         if self.waiting is not None:
             self.went_on(time)
 
-    def _runnable(self, time: int, behind: int = 0) -> int | list[Later]:
-        """The place of the first transfer that can do something, the first `behind` left out.
+    def _find_runnable(self, time: int, skip: int = 0) -> int | list[Later]:
+        """The place in the queue of the oldest transfer that can do something at `time`.
 
-        If there is none: what they wait for.
+        Leaves out the first `skip` transfers. If there is none: the windows that they wait for.
         """
         memory = self.device.memory
-        passed = list(self.transfer.windows(memory)) if behind else []
+        taken = list(self.transfer.windows(memory)) if skip else []
         waits: list[Later] = []
-        for place in sorted(range(behind, len(self.state.transfers)), key=self._ticket):
+        for place in sorted(range(skip, len(self.state.transfers)), key=self._ticket):
             transfer = Transfer(*self.state.transfers[place])
             windows = transfer.windows(memory)
-            if not any(window in passed for window in windows):
+            if not any(window in taken for window in windows):
                 try:
                     for window, what, address in windows.values():
                         window.room(time, address, what)
@@ -330,36 +324,37 @@ class Dma(Core):
                     waits.append(wait)
                 else:
                     return place
-            passed += windows
+            taken += windows
         return waits
 
     def _ticket(self, place: int) -> int:
         return int(self.state.transfers[place][0])
 
-    def _go_on(self, place: int, time: int) -> None:
-        """Let the transfer at that place of the queue be the running one."""
+    def _run_transfer(self, place: int, time: int) -> None:
+        """Move the transfer at a place of the queue to its front, and run it from `time` on."""
         transfers = self.state.transfers
         transfers.insert(0, transfers.pop(place))
         self._begin(time)
 
     def _end(self, time: int) -> None:
-        """The running transfer ended in cycle `time`; the next one begins."""
+        """End the running transfer in cycle `time`, and start the next one."""
         state = self.state
         state.transfers.pop(0)
         self.retired += 1
-        self._tell(time + 1)
+        self._flush_uses(time + 1)
         state.busy += time + 1 - state.began
         if self.listeners:
             self.announce("end", ticket=self.transfer.ticket)
         if state.transfers:
-            found = self._runnable(time)
-            self._go_on(found if isinstance(found, int) else 0, time + 1)
+            found = self._find_runnable(time)
+            self._run_transfer(found if isinstance(found, int) else 0, time + 1)
         else:
             self.running = False
             self.time = NEVER
         self.device.changed(self, time)
 
     def _check_holder(self, what: str, address: int) -> None:
+        """Raise `Fault` if a core feeds and runs from the half in which an address lies."""
         holder = self.device.memory.holder(address)
         if holder is not None:
             raise Fault(
@@ -368,61 +363,45 @@ class Dma(Core):
                 {"at": address, "holder": holder.name},
             )
 
-    def _explained(self, fault: Fault) -> Fault:
-        """A fault of the running transfer, with its values and who asked for it."""
+    def _with_transfer(self, fault: Fault) -> Fault:
+        """A fault, with the running transfer's values and the instruction that started it."""
         transfer = self.transfer
         values = {**fault.values, **transfer.values()}
         address = None if transfer.address < 0 else transfer.address
         message = f"{fault.message}; {transfer.text()}"
         return Fault(fault.kind, message, values, core=self.name, address=address)
 
-    def remember(self, number: Callable[[], int]) -> Origins:
-        """See `Core.remember`."""
-        self.origins = Transfers(self, number)
-        return self.origins
-
     # The trace
 
     def occurred(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """See `Core.occurred`; the block has it when the transfer ends or something else asks."""
-        known = self._uses.get(what)
-        if known is not None:
-            time, count = known[1], known[3] + count
-            until = until if until > known[2] else known[2]
-        self._uses[what] = what, time, until, count
+        """See `Core.occurred`; the block takes it when the transfer ends, or when read."""
+        self.uses.add(what, time, until, count)
 
-    def _tell(self, until: int = 0) -> None:
-        """Let the block have what the running transfer did; it ends at `until` (0: not yet)."""
+    def _flush_uses(self, until: int = 0) -> None:
+        """Give the block what the running transfer used; it ends at `until` (0: not yet)."""
         if self.tracing:
-            uses = list(self._uses.values())
-            self._uses.clear()
-            begun, self._begun = self._begun, BEFORE
-            self.trace.did(self.state.number, uses, until, begun)
-
-    def _forget_uses(self) -> None:
-        self._begun = BEFORE
-        self._uses.clear()
+            self.uses.flush(self.trace, self.state.number, until)
 
     def trace_changed(self) -> None:
         """See `Core.trace_changed`."""
-        self._forget_uses()
+        self.uses.clear()
 
     @property
     def begun(self) -> int:
-        """Transfers that have begun."""
+        """See `Core.begun`: transfers."""
         return self.retired + len(self.state.held) + int(self.running)
 
     def units(self) -> Units:
-        """None: it computes nothing."""
+        """See `Core.units`: it has none, for it computes nothing."""
         return Units(0, 0, store=self.width)
 
     # State
 
     def sync(self) -> None:
         """See `Core.sync`."""
-        self._tell()
+        self._flush_uses()
         super().sync()
 
     def counters(self) -> dict[str, int]:
@@ -438,5 +417,5 @@ class Dma(Core):
     def reload(self) -> None:
         """See `Core.reload`."""
         super().reload()
-        self._forget_uses()
-        self._prepare()
+        self.uses.clear()
+        self.load_transfer()

@@ -1,0 +1,92 @@
+"""The beats of a transfer by number: position, length, width, without visiting each beat."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate
+from math import gcd
+from typing import NamedTuple
+
+from macaw.emu.dma.transfer import Transfer
+
+Position = tuple[int, int]  # row of the transfer, byte of the row
+
+
+class _RowBeats(NamedTuple):
+    """The beats of a row."""
+
+    skew: int  # bytes from the last multiple of the width to the row's first byte
+    beats: int
+    first: int  # bytes of the first beat
+    last: int  # bytes of the last one
+
+
+class BeatMap:
+    """The beats of a transfer whose rows are moved upwards, numbered from 0 as they are moved.
+
+    They are the beats of `Transfer.beat`. A row is divided where its anchor address is a multiple
+    of `width`; the anchor of the next row is `stride` further. So the division repeats after
+    `period` rows, and only these are computed.
+    """
+
+    def __init__(self, anchor: int, stride: int, row_bytes: int, width: int) -> None:
+        self.row_bytes, self.width = row_bytes, width
+        self.period = width // gcd(stride, width)
+        self.rows = [self._row((anchor + row * stride) % width) for row in range(self.period)]
+        self.before = [0, *accumulate(row.beats for row in self.rows)]
+        self.narrow_before = [0, *accumulate(self._narrow(row, row.beats) for row in self.rows)]
+
+    def _row(self, skew: int) -> _RowBeats:
+        end = skew + self.row_bytes
+        beats = -(-end // self.width)
+        first = min(self.row_bytes, self.width - skew)
+        return _RowBeats(skew, beats, first, first if beats == 1 else (end - 1) % self.width + 1)
+
+    def number(self, row: int, byte: int) -> int:
+        """The number of the beat that starts at a byte of a row."""
+        turn, row = divmod(row, self.period)
+        found = turn * self.before[-1] + self.before[row]
+        return found + (self.rows[row].skew + byte) // self.width if byte else found
+
+    def position(self, number: int) -> Position:
+        """Where a beat starts."""
+        turn, number = divmod(number, self.before[-1])
+        row = bisect_right(self.before, number) - 1
+        beat = number - self.before[row]
+        byte = beat * self.width - self.rows[row].skew if beat else 0
+        return turn * self.period + row, byte
+
+    def length(self, position: Position) -> int:
+        """The bytes of the beat at a position."""
+        row, byte = position
+        skew = self.rows[row % self.period].skew
+        return min(self.row_bytes - byte, self.width - (skew + byte) % self.width)
+
+    def bytes_before(self, number: int) -> int:
+        """The bytes of all beats before a beat."""
+        row, byte = self.position(number)
+        return row * self.row_bytes + byte
+
+    def narrow(self, number: int) -> int:
+        """How many beats before a beat do not fill the width."""
+        turn, number = divmod(number, self.before[-1])
+        row = bisect_right(self.before, number) - 1
+        within = self._narrow(self.rows[row], number - self.before[row]) if number else 0
+        return turn * self.narrow_before[-1] + self.narrow_before[row] + within
+
+    def _narrow(self, row: _RowBeats, beats: int) -> int:
+        """How many of the first beats of a row do not fill the width."""
+        found = int(beats > 0 and row.first < self.width)
+        return found + int(beats == row.beats > 1 and row.last < self.width)
+
+
+def beat_map(transfer: Transfer, width: int) -> BeatMap:
+    """The beats of at most `width` bytes of a transfer whose rows do not overlap."""
+    anchor, stride = transfer.anchor
+    return _beat_map(anchor % width, stride % width, transfer.row_bytes, width)
+
+
+@lru_cache(maxsize=256)
+def _beat_map(anchor: int, stride: int, row_bytes: int, width: int) -> BeatMap:
+    return BeatMap(anchor, stride, row_bytes, width)

@@ -1,0 +1,150 @@
+"""Bursts of the fast engine: beats of a transfer that follow each other without a gap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from macaw.emu.dma.core import DmaCore
+from macaw.emu.dma.fast.route import Route
+
+
+@dataclass
+class Burst:
+    """What the dma does from now on without contention: a read and a write a cycle.
+
+    The `reads` reads come in the cycles `read`, `read` + `step`, ...; the `writes` writes of all
+    beats that are in the buffer or yet to be read in `write`, `write` + `step`, ...
+    """
+
+    dma: DmaCore
+    route: Route
+    step: int
+    read: int
+    reads: int
+    write: int
+    writes: int
+    after: int  # cycles from a read until its beat is ready
+    limit: int  # the first cycle in which the channel may not be free
+
+    @property
+    def last_write(self) -> int:
+        """The cycle of the last write of the transfer."""
+        return self.write + (self.writes - 1) * self.step
+
+    @property
+    def end(self) -> int:
+        """The cycle up to which it goes on: of the last write, or before a gap may come."""
+        return min(self.last_write, self.limit)
+
+    def run(self, until: int) -> bool:
+        """Do everything before cycle `until` but the last write; whether there was anything."""
+        until = min(until, self.limit)
+        reads = self._count(until, self.read, self.reads)
+        writes = self._count(until, self.write, self.writes - 1)
+        if reads + writes == 0:
+            return False
+        dma, step = self.dma, self.step
+        first = self.route.beats.number(dma.state.row, dma.state.position)
+        last_read, last_write = self.read + (reads - 1) * step, self.write + (writes - 1) * step
+        self._do_writes(first, writes)
+        self._do_reads(first, reads, writes)
+        last = max(last_read if reads else 0, last_write if writes else 0)
+        dma.plan(last, last + 1)
+        return True
+
+    def _count(self, until: int, first: int, count: int) -> int:
+        return max(0, min(count, -(-(until - first) // self.step)))
+
+    def _do_writes(self, first: int, count: int) -> None:
+        """Do the first `count` writes; beat `first` is the next one to be read."""
+        if not count:
+            return
+        dma, route, state = self.dma, self.route, self.dma.state
+        dst, beats, port = route.dst, route.beats, dma.writer
+        in_buffer = state.buffer[:count]
+        begin = first - len(state.buffer)
+        end = begin + count
+        for _, address, data in in_buffer:
+            route.write(address, data)
+        if count > len(in_buffer):
+            route.move(beats.position(first), beats.position(end))
+        last = self.write + (count - 1) * self.step
+        if dst.external:
+            channel = dst.memory.channel
+            width = channel.width
+            partial = beats.narrow(end) - beats.narrow(begin) if width == dma.width else count
+            port.external_writes += count
+            port.external_partial += partial
+            channel.free = state.write_free = last + 1
+            ready = last + channel.latency + 1
+            state.ready = max(state.ready, ready)
+            if dma.tracing:
+                dma.occurred("external_writes", self.write, ready, count)
+                if partial:
+                    dma.occurred("external_partial", self.write, ready, partial)
+        else:
+            route.grant(dst, port, begin, count, self.write, self.step)
+            state.ready = max(state.ready, last + 1)
+        state.beats += count
+        state.bytes += beats.bytes_before(end) - beats.bytes_before(begin)
+
+    def _do_reads(self, first: int, count: int, writes: int) -> None:
+        """Do the first `count` reads, after the first `writes` writes."""
+        dma, route, state = self.dma, self.route, self.dma.state
+        src, beats, port = route.src, route.beats, dma.reader
+        skip = max(0, writes - len(state.buffer))  # beats that are read and written in this burst
+        del state.buffer[:writes]
+        if not count:
+            return
+        for number in range(first + skip, first + count):
+            position = beats.position(number)
+            data = route.read(position, beats.length(position))
+            ready = self.read + (number - first) * self.step + self.after
+            state.buffer.append((ready, route.dst.address(position), data))
+        state.row, state.position = beats.position(first + count)
+        last = self.read + (count - 1) * self.step
+        if src.external:
+            port.external_reads += count
+            src.memory.channel.free = state.read_free = last + 1
+            if dma.tracing:
+                dma.occurred("external_reads", self.read, last + self.after, count)
+        else:
+            route.grant(src, port, first, count, self.read, self.step)
+
+
+def plan_burst(dma: DmaCore, route: Route, now: int) -> Burst | None:
+    """The burst that starts with the act of cycle `now`; None if there would be a gap in it."""
+    state, step = dma.state, dma.divider
+    memory = route.src.memory
+    channel = memory.channel
+    buffer = state.buffer
+    in_buffer = len(buffer)
+    reads = route.remaining(state.row, state.position)
+    after = channel.latency + 1 if route.src.external else memory.onchip_latency
+    read = dma.aligned(max(now, state.read_free))
+    if in_buffer:
+        write = max(now, state.write_free, buffer[0][0])
+    else:
+        write = max(now, state.write_free, read + after)
+    write = dma.aligned(write)
+    last = write + (in_buffer + reads - 1) * step
+    limit = last + 1
+    if route.external:
+        first = read if route.src.external else write
+        if channel.free > first:
+            return None
+        if channel.jitter is not None:
+            limit = channel.jitter.next(first, limit)
+            if limit == first:
+                return None
+    burst = Burst(dma, route, step, read, reads, write, in_buffer + reads, after, limit)
+    if reads:
+        ahead = max(0, min((write - read) // step, reads))
+        if read + after > write + in_buffer * step or in_buffer + ahead > dma.depth:
+            return None
+    due = write
+    for ready, _, _ in buffer:
+        if ready > due:
+            return None
+        due += step
+    return burst if burst.writes else None

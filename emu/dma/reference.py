@@ -1,0 +1,24 @@
+"""The reference engine of the dma: one cycle of the clock at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from macaw.emu.dma.core import DmaCore
+from macaw.emu.dma.origins import TransferOrigins
+from macaw.emu.faults import Stop
+from macaw.emu.origins import Origins
+
+
+class ReferenceDma(DmaCore):
+    """The dma, a cycle at a time."""
+
+    def advance(self, limit: int) -> Stop | None:
+        """Do one cycle."""
+        self.act()
+        return None
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """See `Core.remember`."""
+        self.origins = TransferOrigins(self, number)
+        return self.origins

@@ -1,0 +1,32 @@
+"""What the running transfer used, collected until the trace block takes it."""
+
+from __future__ import annotations
+
+from macaw.emu.trace import BEFORE, TraceBlock
+
+
+class TransferUses:
+    """Occurrences of the running transfer by name, each with its first begin and last end."""
+
+    def __init__(self) -> None:
+        self._uses: dict[str, tuple[str, int, int, int]] = {}
+        self.begin = BEFORE  # cycle of the transfer's begin, `BEFORE` if the block has it already
+
+    def add(self, what: str, time: int, until: int, count: int) -> None:
+        """Add `count` occurrences of `what` (a name of `macaw.isa.trace.OCCURRENCES`)."""
+        earlier = self._uses.get(what)
+        if earlier is not None:
+            time, count = earlier[1], earlier[3] + count
+            until = until if until > earlier[2] else earlier[2]
+        self._uses[what] = what, time, until, count
+
+    def flush(self, trace: TraceBlock, number: int, until: int) -> None:
+        """Give everything to the block, for transfer `number` that ends at `until` (0: not yet)."""
+        uses, begin = list(self._uses.values()), self.begin
+        self.clear()
+        trace.did(number, uses, until, begin)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._uses.clear()
+        self.begin = BEFORE
