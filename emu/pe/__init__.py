@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from macaw.emu.pe.fast import FastRow
+from macaw.emu.pe.fast.row import FastRow
 from macaw.emu.pe.row import Row
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from macaw.emu.pe.state import Packet
 from macaw.isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.control_unit import Control
     from macaw.emu.pe.row import Row
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from macaw.emu.faults import Fault
 from macaw.emu.pe.commands import command_of
+from macaw.emu.pe.row_trace import NOBODY
 from macaw.emu.pe.sequence import WEIGHTS
 from macaw.emu.pe.state import Beat, Out, Packet, Segment
-from macaw.emu.pe.tracing import NOBODY
 from macaw.isa.codec import DecodeError, StructureError, decode, unpack
 from macaw.isa.pe import (
     COMMAND_BITS,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe.buffers import Buffer, widened
+from macaw.emu.pe.instruction_buffers import Buffer, widened
 from macaw.emu.pe.sequence import (
     ACTIVATION,
     ACTIVATIONS_SEGMENT,

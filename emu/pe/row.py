@@ -14,17 +14,17 @@ from macaw.emu.faults import Fault, Stop
 from macaw.emu.origins import Origins
 from macaw.emu.pe import timing
 from macaw.emu.pe.arithmetic import Adder
-from macaw.emu.pe.boxes import boxes_of, entries_of
-from macaw.emu.pe.control import Control
+from macaw.emu.pe.block_diagram import boxes_of, entries_of
+from macaw.emu.pe.control_unit import Control
+from macaw.emu.pe.data_loading import Loading
 from macaw.emu.pe.distribution import Distribution
-from macaw.emu.pe.loading import Loading
-from macaw.emu.pe.origins import RowOrigins
-from macaw.emu.pe.results import Results
-from macaw.emu.pe.special import Special
-from macaw.emu.pe.stages import Datapath
+from macaw.emu.pe.output_queues import Results
+from macaw.emu.pe.provenance import RowOrigins
+from macaw.emu.pe.reference.datapath import Datapath
+from macaw.emu.pe.row_trace import Tracing
+from macaw.emu.pe.special_units import Special
 from macaw.emu.pe.stalls import stalls, unit
 from macaw.emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
-from macaw.emu.pe.tracing import Tracing
 from macaw.isa.memory_map import UNIT_SHIFT, UNITS
 from macaw.isa.model import Queue
 from macaw.isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS

@@ -14,15 +14,15 @@ import numpy as np
 from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault
 from macaw.emu.pe import timing
-from macaw.emu.pe.buffers import Buffer, Pairs, buffer_of, entries_of, joined, uses
 from macaw.emu.pe.expansion import Expansion
+from macaw.emu.pe.instruction_buffers import Buffer, Pairs, buffer_of, entries_of, joined, uses
 from macaw.emu.pe.sequence import LD_BOTH, LD_WEIGHTS, UNIT_OF, takes_weights
 from macaw.emu.pe.state import DONE, LOADER, MAC, NOT_WRITTEN, STORE, WAITING, Ahead, Packet, Run
 from macaw.isa.codec import Decoded
 from macaw.isa.pe import STATES
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.control_unit import Control
 
 LANES = (0, 1)
 # What a buffer holds.

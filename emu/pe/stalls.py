@@ -11,7 +11,7 @@ from macaw.emu.pe.sequence import decoded
 from macaw.emu.pe.state import DONE, FREE, MAC, NO_UNIT, RUNNING, UNITS, Op, Run
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.control_unit import Control
     from macaw.emu.pe.row import Row
 
 Parts = tuple[tuple[str, int | None], ...]

@@ -191,7 +191,7 @@ class Op(TypedDict):
     """
 
     place: int  # in the sequence; of an implied step: of the instruction that it follows
-    name: str  # what it does: one of the names in emu/pe/steps.py
+    name: str  # what it does: one of the names in emu/pe/step_execution.py
     function: int  # of spu: place in macaw.isa.pe.FUNCTIONS; of ld: in DESTINATIONS
     iteration: int  # of the run
     base: int  # of a mac: the element address that is added to indices, of PE 0

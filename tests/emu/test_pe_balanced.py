@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
-from macaw.emu.pe import build, fast
-from macaw.emu.pe.balanced import BalancedPlan, settle
+from macaw.emu.pe import build
+from macaw.emu.pe.fast import row as fast
+from macaw.emu.pe.fast.balanced_plan import BalancedPlan, settle
 from macaw.isa.config import Configuration
 from macaw.isa.pe import END_OF_LIST
 from tests.emu.pe_builder import TINY, Machine, Unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from macaw.emu.pe.boxes import BOXES, BY_NUMBER
+from macaw.emu.pe.block_diagram import BOXES, BY_NUMBER
 from tests.emu.pe_builder import Machine
 from tests.emu.test_pe_balancing import machine_of
 

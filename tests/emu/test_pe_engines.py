@@ -15,7 +15,7 @@ from macaw.emu.device import Device, DeviceError
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Stop
 from macaw.emu.pe import build
-from macaw.emu.pe.fast import FastRow
+from macaw.emu.pe.fast.row import FastRow
 from macaw.emu.pe.row import Row
 from macaw.isa.codec import unpack
 from macaw.isa.memory_map import UNITS

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Stop
-from macaw.emu.pe.fast import FastRow
+from macaw.emu.pe.fast.row import FastRow
 from macaw.isa.pe import THEN
 from tests.emu.pe_builder import SUMS, Machine, Unit
 from tests.emu.test_pe_engines import contents, differences, machines, said

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.pe import ENGINES
-from macaw.emu.pe.fast import FastRow
+from macaw.emu.pe.fast.row import FastRow
 from macaw.emu.pe.row import Row
 from macaw.emu.pe.state import MAC, RUNNING, STORE
 from macaw.emu.ports import Port

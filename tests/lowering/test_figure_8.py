@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw.emu.pe.loading import Loading
+from macaw.emu.pe.data_loading import Loading
 from macaw.isa import config
 from macaw.isa.pe import CORE
 from macaw.layer_lowering import lower

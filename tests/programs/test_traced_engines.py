@@ -12,7 +12,7 @@ from macaw import configuration
 from macaw.asm.program import Program, Tensor
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
-from macaw.emu.pe.fast import FastRow
+from macaw.emu.pe.fast.row import FastRow
 from macaw.isa.trace import RECORD
 
 pytestmark = pytest.mark.once

@@ -1,9 +1,8 @@
-"""A mac of some clusters from the present cycle to its end, all at once.
+"""A plan of macs: all their cycles and sums, from a given cycle to the end.
 
-Which weights are effectual, which loads follow each other, and every sum are functions
-of what lies in the PEs when the plan is made; nobody else changes that while the macs
-run. The cycles come from `macaw.emu.pe.comparator`. A plan is made of any moment of a mac,
-not only its first cycle, and writes the state of any later one.
+Which weights are effectual, the order of the loads, and every sum depend only on the contents of
+the PEs when the plan is made, which nothing else changes while the macs run. The cycles come from
+`comparator_tables`. A plan can start at any cycle of a mac, and write the state of any later one.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.pe.comparator import OUTCOMES, tables
-from macaw.emu.pe.stages import INDEX_MASK, PLACE_SHIFT, Datapath
+from macaw.emu.pe.fast.comparator_tables import OUTCOMES, tables
+from macaw.emu.pe.reference.datapath import INDEX_MASK, PLACE_SHIFT, Datapath
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

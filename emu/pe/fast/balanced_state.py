@@ -1,7 +1,8 @@
-"""What becomes of the loads of balanced macs, for the fast engine (`macaw.emu.pe.balanced`).
+"""Loads and sums of balanced macs, derived from their counts (see `balanced_plan`).
 
-The counts of each cycle (`macaw.emu.pe.flow`) say in which order loads entered and left the queues:
-those of a PE make a stream, its own ones and between them what its right neighbour gave.
+The number of loads that move in each cycle (`queue_occupancy`) gives the order in which loads enter
+and leave the queues. The loads of a PE form one sequence: its own, and between them those that its
+right neighbour gave it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.pe.balancing import GIVEN
-from macaw.emu.pe.flow import Bools, Cycles, Flow, laid_out
+from macaw.emu.pe.fast.queue_occupancy import Bools, Cycles, Flow, laid_out
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.balanced import BalancedPlan
+    from macaw.emu.pe.fast.balanced_plan import BalancedPlan
 
 Ints = NDArray[np.int64]
 

@@ -1,7 +1,7 @@
-"""What the macs of a gang (`macaw.emu.pe.gang`) leave in its PEs: sums, results, counters.
+"""Sums, results and counters of the macs of a lockstep group (`lockstep_group`).
 
-The declared state of the PEs waits until their cluster leaves the gang; what it will be is held
-here, for all clusters at once.
+While a cluster belongs to the group, the declared state of its PEs does not change. This module
+holds what that state will become, for all clusters at once, and writes it when a cluster leaves.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.pe.plan import Unplannable
-from macaw.emu.pe.repeated import Counts, Weights, Whole
+from macaw.emu.pe.fast.mac_plan import Unplannable
+from macaw.emu.pe.fast.resident_weights import Counts, Weights, Whole
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.fast import FastRow
+    from macaw.emu.pe.fast.row import FastRow
 
 Ints = NDArray[np.int64]
 
@@ -57,8 +57,7 @@ class Sums:
         if self.adder.overflow != "wrap":
             held = max(abs(int(old.max())), abs(int(old.min())))
             end = int(np.iinfo(self.adder.dtype).max)
-            # As a plan of it has to find (`macaw.emu.pe.balanced`), if the gang breaks up in the
-            # middle.
+            # The limit of `BalancedPlan`, which takes over if the group splits during the mac.
             if held + self.most > (end // 2 - 1 if mac.whole.balances else end):
                 raise Unplannable
         old += mac.whole.sums[mac.at]

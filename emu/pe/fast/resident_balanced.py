@@ -1,6 +1,6 @@
-"""Balanced macs of some clusters over weights that stay, for any bases (`macaw.emu.pe.repeated`).
+"""Balanced macs over resident weights (`resident_weights`), for any bases.
 
-A sum is the same whoever adds it; the cycles and counters come from `macaw.emu.pe.flow`.
+Sums do not depend on who adds a product. Cycles and counters come from `queue_occupancy`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from macaw.emu.pe.course import After, after
-from macaw.emu.pe.flow import DEEPEST, Flow, laid_out
-from macaw.emu.pe.plan import Unplannable
-from macaw.emu.pe.repeated import Counts, Ints, Weights, Whole
-from macaw.emu.pe.stages import Datapath
+from macaw.emu.pe.fast.balanced_state import After, after
+from macaw.emu.pe.fast.mac_plan import Unplannable
+from macaw.emu.pe.fast.queue_occupancy import DEEPEST, Flow, laid_out
+from macaw.emu.pe.fast.resident_weights import Counts, Ints, Weights, Whole
+from macaw.emu.pe.reference.datapath import Datapath
 
 
 @dataclass(frozen=True)

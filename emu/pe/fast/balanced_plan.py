@@ -1,9 +1,9 @@
-"""Balanced macs from a moment to their end, for the fast engine.
+"""Plans of macs with `balance`, from a given cycle to their end.
 
-The PEs of a cluster depend on each other, clusters do not. So a plan says when its macs end at
-the earliest, and is *settled* when that cycle comes: the cycles of all macs that are then open, of
-all rows, are counted at once (`macaw.emu.pe.flow`), however far apart they began. Which loads
-went where, and what they add up to, follows from the counts (`macaw.emu.pe.course`).
+The PEs of a cluster depend on each other, but clusters are independent. A new plan therefore knows
+only the earliest cycle in which its macs can end. When that cycle comes, `settle` counts the cycles
+of all open plans of all rows at once (`queue_occupancy`), even if they began at different times.
+The counts determine which PE took which loads, and hence the sums (`balanced_state`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from macaw.emu.pe.balancing import GIVEN
-from macaw.emu.pe.course import After, Course
-from macaw.emu.pe.flow import DEEPEST
-from macaw.emu.pe.plan import Plan, Unplannable, put
-from macaw.emu.pe.stages import INDEX_MASK, PLACE_SHIFT, Datapath
+from macaw.emu.pe.fast.balanced_state import After, Course
+from macaw.emu.pe.fast.mac_plan import Plan, Unplannable, put
+from macaw.emu.pe.fast.queue_occupancy import DEEPEST
+from macaw.emu.pe.reference.datapath import INDEX_MASK, PLACE_SHIFT, Datapath
 
 _MOST = 1 << 22  # loads, and pairs of weights, that are settled at once
 

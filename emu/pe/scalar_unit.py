@@ -12,11 +12,11 @@ import numpy as np
 
 from macaw.emu.core import NEVER
 from macaw.emu.pe import timing
-from macaw.emu.pe.buffers import buffer_of
+from macaw.emu.pe.instruction_buffers import buffer_of
 from macaw.emu.pe.state import DONE, NO_UNIT, NOT_WRITTEN, Op, Run
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.control_unit import Control
 
 
 class ScalarUnit:

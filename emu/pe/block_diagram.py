@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import macaw.emu.boxes
 from macaw.emu.pe.balancing import GIVEN
-from macaw.emu.pe.stages import INDEX_MASK, PLACE_SHIFT
+from macaw.emu.pe.reference.datapath import INDEX_MASK, PLACE_SHIFT
 from macaw.emu.pe.state import BUSY, COMPUTING
 from macaw.isa.pe import ACTIVATIONS, FUNCTIONS
 

@@ -1,4 +1,4 @@
-"""The steps of a gang (`macaw.emu.pe.gang`): one for all of its clusters, with a time for each."""
+"""Steps of a lockstep group (`lockstep_group`), with times by cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.pe.control import AFTER
+from macaw.emu.pe.control_unit import AFTER
 from macaw.emu.pe.state import DONE, Op
 
 Ints = NDArray[np.int64]

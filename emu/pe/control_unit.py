@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault
-from macaw.emu.pe import buffers, timing
+from macaw.emu.pe import instruction_buffers as buffers
+from macaw.emu.pe import timing
 from macaw.emu.pe.commands import command_of
-from macaw.emu.pe.parser import SequenceParser
 from macaw.emu.pe.runs import LANES, Runs
-from macaw.emu.pe.scalar import ScalarUnit
+from macaw.emu.pe.scalar_unit import ScalarUnit
 from macaw.emu.pe.sequence import MEMBERS, block_mask, takes_weights
+from macaw.emu.pe.sequence_parser import SequenceParser
 from macaw.emu.pe.state import (
     BUSY,
     COMPUTING,
@@ -38,7 +39,7 @@ from macaw.emu.pe.state import (
     Run,
     Segment,
 )
-from macaw.emu.pe.steps import Steps
+from macaw.emu.pe.step_execution import Steps
 from macaw.isa.pe import INSTRUCTION_BYTES, SHORT_PIPELINE
 
 if TYPE_CHECKING:

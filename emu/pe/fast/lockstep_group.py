@@ -1,15 +1,15 @@
-"""Clusters that do the same, each at its own pace: their steps are gone through once for all.
+"""A lockstep group: clusters that run the same steps, simulated together.
 
 Clusters that share a packet run the same steps; only the ends of their macs differ. While weights
-stay in their queues (state `rq`), the start of a step follows from when others ended, by the
-rules of `macaw.emu.pe.control` and `macaw.emu.pe.runs`. Times here are arrays (clusters,), and they
-are found as far ahead as what the bus has brought allows.
+stay in the queues (state `rq`), the start of a step follows from the ends of earlier steps, by the
+rules of `control_unit` and `runs`. Times here are arrays (clusters,). The group computes them as
+far ahead as the data that the bus has delivered allow.
 
-The declared state of the clusters waits meanwhile: it is that of the cycle in which the gang began.
-A cluster whose run is over leaves, with the state of that cycle. If somebody looks before, or
-something comes that is not foreseen here, the gang breaks up: the control units go through their
-cycles again up to the present one (`macaw.emu.pe.gang_replay`). So what is found then is theirs,
-not another account of it.
+The declared state of the clusters stays as it was in the cycle in which the group formed. A cluster
+whose run is over leaves the group, and its state of that cycle is written. If the state is read
+earlier, or something happens that the group does not handle, the group splits: the control units of
+the remaining clusters repeat their cycles up to the present one (`lockstep_split`), so that the
+state is always theirs.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from numpy.typing import NDArray
 from macaw.emu import plain
 from macaw.emu.core import NEVER
 from macaw.emu.pe import timing
-from macaw.emu.pe.gang_steps import STEPS, Ended, Step, behind, done, follows
-from macaw.emu.pe.gang_sums import Mac, Sums
-from macaw.emu.pe.plan import Unplannable
-from macaw.emu.pe.repeated import Weights, Whole
-from macaw.emu.pe.repeated_balanced import BalancedWeights
+from macaw.emu.pe.fast.lockstep_accumulate import Mac, Sums
+from macaw.emu.pe.fast.lockstep_steps import STEPS, Ended, Step, behind, done, follows
+from macaw.emu.pe.fast.mac_plan import Unplannable
+from macaw.emu.pe.fast.resident_balanced import BalancedWeights
+from macaw.emu.pe.fast.resident_weights import Weights, Whole
 from macaw.emu.pe.sequence import block_mask, decoded
 from macaw.emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
 from macaw.isa.pe import SHORT_PIPELINE
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.fast import FastRow
+    from macaw.emu.pe.fast.row import FastRow
 
 Ints = NDArray[np.int64]
 # Cycle, before the control units act or after, method of `Control`, its arguments.

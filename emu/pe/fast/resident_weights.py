@@ -1,9 +1,9 @@
-"""Macs of some clusters over weights that stay, for any bases: what they cost and give.
+"""Macs over resident weights, which stay in the weight queues, for any bases.
 
-The entries of the weight queues and where they point are found once. A mac of a base
-then is a look-up of bits and activations, for all PEs and for several bases at once; the cycles
-come from `macaw.emu.pe.comparator`, as those of `macaw.emu.pe.plan`. Whole macs only: of one that
-somebody looks at in its middle a `Plan` is made.
+The entries of the weight queues and their input indices are looked up once. A mac with a new base
+then only looks up bits and activations, for all PEs and several bases at once. Its cycles come from
+`comparator_tables`, as those of `mac_plan`. Only whole macs are computed here: the engine makes a
+`Plan` of a mac that it has to stop in the middle.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.pe.comparator import OUTCOMES, Tables, tables
-from macaw.emu.pe.plan import Unplannable
-from macaw.emu.pe.stages import Datapath
+from macaw.emu.pe.fast.comparator_tables import OUTCOMES, Tables, tables
+from macaw.emu.pe.fast.mac_plan import Unplannable
+from macaw.emu.pe.reference.datapath import Datapath
 
 Ints = NDArray[np.int64]
 

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.origins import Origin, Origins, Place, Source
-from macaw.emu.pe import contents
+from macaw.emu.pe import provenance_labels as contents
 from macaw.emu.pe.arithmetic import stored_type
 from macaw.emu.pe.balancing import GIVEN
-from macaw.emu.pe.loading import Loading, records_of
-from macaw.emu.pe.products import ACTIVATION, KEPT, MAC, SUM, TIME, WEIGHT, Products
+from macaw.emu.pe.data_loading import Loading, records_of
+from macaw.emu.pe.product_log import ACTIVATION, KEPT, MAC, SUM, TIME, WEIGHT, Products
+from macaw.emu.pe.reference.datapath import INDEX_MASK, PLACE_SHIFT
 from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, REDUCE, decoded
-from macaw.emu.pe.stages import INDEX_MASK, PLACE_SHIFT
 from macaw.emu.pe.state import Op, Packet, Run
 from macaw.isa.pe import (
     ACCUMULATORS,
@@ -38,7 +38,7 @@ from macaw.isa.pe import (
 )
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.control_unit import Control
     from macaw.emu.pe.row import Row
 
 Sources = Callable[[], Iterator[Source]]

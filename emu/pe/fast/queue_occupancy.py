@@ -3,7 +3,7 @@
 When a PE compares, moves and gives depends on nothing but how many loads stand in its queues
 and in its neighbour's, which of these were given, and how many of each pair of weights are
 effectual. So the cycles are counted first, one operation on narrow numbers a step for all PEs
-at once; which loads they are is found afterwards (`macaw.emu.pe.balanced`).
+at once; which loads they are is found afterwards (`macaw.emu.pe.fast.balanced_plan`).
 """
 
 from __future__ import annotations

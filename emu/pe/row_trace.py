@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from macaw.emu.pe.state import FREE, MAC, RUNNING, STORE, Op, Packet, Run
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.gang import Gang
+    from macaw.emu.pe.fast.lockstep_group import Gang
     from macaw.emu.pe.row import Row
 
 NOBODY = -1  # number of what is not traced: configs and markers

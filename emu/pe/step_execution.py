@@ -20,7 +20,7 @@ from macaw.emu.pe.state import COMPUTING, Op, Run, SfuJob
 from macaw.isa.pe import BLOCKS, SCALAR_SOURCE
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.control import Control
+    from macaw.emu.pe.control_unit import Control
 
 
 _STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")

@@ -1,13 +1,13 @@
-"""The fast engine of a row: the same state in the same cycles, without a look at each of them.
+"""The fast engine of a row: the state of the reference in every cycle, without simulating each.
 
-Macs are planned (`macaw.emu.pe.plan`) when they begin, and a cycle in which nothing but planned
-macs is at work is not simulated. What they have done so far is written into the state when they
-end, or when somebody looks: `sync` leaves exactly what the reference would. Macs in which
-something unusual happens run cycle by cycle in the reference's own data path, and all
-macs of the row with them, so that faults come in the same cycle with the same state.
+Macs are planned when they begin (`mac_plan`); a cycle in which only planned macs work is not
+simulated. Their effects are written into the state when they end, or earlier if the state is read:
+`sync` leaves exactly the state of the reference. Macs that may fault, saturate or meet a value that
+is not finite run cycle by cycle in the reference's data path, together with all other macs of the
+row, so that faults come in the same cycle with the same state.
 
-Clusters that do the same go on as a gang (`macaw.emu.pe.gang`), whose control units and PEs are
-looked at only when the bus wants something of them, or when their runs are over.
+Clusters that do the same form a lockstep group (`lockstep_group`). Their control units and PEs are
+simulated again only when the bus needs it or when their runs are over.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from numpy.typing import NDArray
 
 from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault
-from macaw.emu.pe.balanced import BalancedPlan, settle
-from macaw.emu.pe.gang import Gang
-from macaw.emu.pe.gang_forming import gang_of
-from macaw.emu.pe.gang_replay import break_up
-from macaw.emu.pe.plan import Plan, Unplannable
-from macaw.emu.pe.returning import Returns
+from macaw.emu.pe.fast.balanced_plan import BalancedPlan, settle
+from macaw.emu.pe.fast.feed_burst import Stream
+from macaw.emu.pe.fast.lockstep_detect import gang_of
+from macaw.emu.pe.fast.lockstep_group import Gang
+from macaw.emu.pe.fast.lockstep_split import break_up
+from macaw.emu.pe.fast.mac_plan import Plan, Unplannable
+from macaw.emu.pe.fast.special_units import FastSpecial
 from macaw.emu.pe.row import Row
-from macaw.emu.pe.special_fast import FastSpecial
 from macaw.emu.pe.state import FREE, Packet, Segment
-from macaw.emu.pe.stream import Stream
 
 if TYPE_CHECKING:
     from macaw.emu.device import Device
@@ -44,8 +43,8 @@ class FastRow(Row):
         self.special: FastSpecial = FastSpecial(self, self.datapath.adder)
         self._plans: dict[int, Plan] = {}  # by cluster
         self._open: list[BalancedPlan] = []  # of these, those that are not settled
-        # Beats that the bus, or the return bus, will bring with nobody else there.
-        self._stream: Stream | Returns | None = None
+        # Beats that the bus will bring with nobody else there.
+        self._stream: Stream | None = None
         self._gang: Gang | None = None
         self.gangs = self.broken = 0  # how many there have been, and how many broke up
         self._loose: set[int] = set()  # clusters with a mac that cannot be planned
@@ -65,16 +64,9 @@ class FastRow(Row):
         """A beat was on the bus, or on the return bus; see `Row`."""
         scheduled = self.time
         super().granted(port, data, time, ready)
-        if scheduled <= self.time or self.listeners:
+        if scheduled <= self.time or self.listeners or port is not self._read_port:
             return
-        cycle = time // self.divider
-        if port is self._read_port:
-            self._begin_stream(Stream.after(self, cycle), scheduled)
-        else:
-            until = min(scheduled, NEVER - 1) // self.divider
-            self._begin_stream(Returns.after(self, cycle, until), scheduled)
-
-    def _begin_stream(self, stream: Stream | Returns | None, scheduled: int) -> None:
+        stream = Stream.after(self, time // self.divider)
         if stream is not None:
             self._stream = stream
             self.device.memory.banks.alone[stream.half] = self._disturbed
@@ -327,12 +319,7 @@ class FastRow(Row):
                 last = stream.first + beats - 1
                 self.state.reached = max(self.state.reached, last + 1)
                 time = last * self.divider
-                if isinstance(stream, Stream):
-                    banks.moved_alone(self._read_port, stream.half, time, reads=beats)
-                else:
-                    for number, count in stream.shares(self, beats):
-                        self._return_port.instruction = number
-                        banks.moved_alone(self._return_port, stream.half, time, writes=count)
+                banks.moved_alone(self._read_port, stream.half, time, reads=beats)
 
     def _computes(self) -> bool:
         """Whether the PEs have to be looked at in the next cycle."""

@@ -11,11 +11,11 @@ import numpy as np
 
 from macaw.emu.origins import Origin, Place, Source
 from macaw.emu.pe.balancing import GIVEN
-from macaw.emu.pe.parser import instructions_offset
+from macaw.emu.pe.sequence_parser import instructions_offset
 from macaw.isa.pe import INSTRUCTION_BYTES, SEQUENCE
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.origins import RowOrigins
+    from macaw.emu.pe.provenance import RowOrigins
 
 Index = tuple[int, ...]  # cluster, PE, place; or cluster, buffer, place
 Look = Callable[["RowOrigins", str, Index], Origin | None]

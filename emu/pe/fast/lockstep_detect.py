@@ -1,19 +1,19 @@
-"""Which clusters of a row may go on as a gang (`macaw.emu.pe.gang`)."""
+"""Which clusters of a row may go on as a gang (`macaw.emu.pe.fast.lockstep_group`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe.gang import Gang
-from macaw.emu.pe.gang_steps import STEPS
-from macaw.emu.pe.plan import Unplannable
+from macaw.emu.pe.fast.lockstep_group import Gang
+from macaw.emu.pe.fast.lockstep_steps import STEPS
+from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.runs import BUFFER_FIELDS, ROTATION
 from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, decoded, takes_weights
 from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.fast import FastRow
+    from macaw.emu.pe.fast.row import FastRow
 
 _STATE = MEMBERS.index("state")
 _FEWEST = 2  # iterations that are worth it

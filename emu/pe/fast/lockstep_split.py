@@ -1,7 +1,8 @@
-"""The end of a gang (`macaw.emu.pe.gang`) before its time: its clusters' cycles once more.
+"""Splitting a lockstep group (`lockstep_group`) before its clusters are done.
 
-The control units go from the state in which the gang began to the present one. They are told again
-what the bus has done meanwhile, and get the macs' results from the gang.
+The control units repeat their cycles from the one in which the group formed to the present one. The
+calls of the bus that were recorded meanwhile are made again, and the results of macs come from the
+group.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING
 from macaw.emu.core import NEVER
 
 if TYPE_CHECKING:
-    from macaw.emu.pe.control import Control
-    from macaw.emu.pe.gang import Gang, Heard
+    from macaw.emu.pe.control_unit import Control
+    from macaw.emu.pe.fast.lockstep_group import Gang, Heard
 
 
 def break_up(gang: Gang, now: dict[int, int], computed: int) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from macaw.emu.pe.arithmetic import Adder
 from macaw.emu.pe.sequence import REDUCE
-from macaw.emu.pe.special import Special
+from macaw.emu.pe.special_units import Special
 from macaw.emu.pe.state import SfuJob
 
 if TYPE_CHECKING:
