@@ -21,7 +21,7 @@ from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.debugger.session import Session
 from macaw.emu.device import Device
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 
 DEMO = Path(__file__).parents[1] / "programs" / "digits_mlp"
 Setting = tuple[str, str, dict[str, str]]

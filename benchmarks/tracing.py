@@ -29,7 +29,7 @@ from macaw.emu.device import Device
 from macaw.isa.config import Configuration
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import RECORD
-from macaw.profiling.profiling import instructions_of_a_record
+from macaw.profiling.profiler import instructions_of_a_record
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 GROUP = 1000

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 import macaw
-from macaw.progress import Bar
+from macaw.terminal.progress_bar import ProgressBar
 
 SHADES, SHADES_ASCII = " ░▒▓█", " .:*#"
 SHOWN = 8  # images
@@ -63,7 +63,7 @@ def demonstrate(
     program = macaw.assemble(source)
 
     begin = time.perf_counter()
-    with Bar(f"groups of {images.shape[1]} images", len(images)) as bar:
+    with ProgressBar(f"groups of {images.shape[1]} images", len(images)) as bar:
 
         def started(index: int, device: object) -> None:
             bar.done = index

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import protected
 
 import macaw
-from macaw.progress import Bar
+from macaw.terminal.progress_bar import ProgressBar
 
 THIEVES = 20
 
@@ -48,7 +48,7 @@ def main() -> int:
         table.add_column(title, justify="left" if title == "scope" else "right")
     different = 0
     accuracies = []
-    with Bar("groups of 80 images", 2 * len(images) + 3 + THIEVES) as bar:
+    with ProgressBar("groups of 80 images", 2 * len(images) + 3 + THIEVES) as bar:
         # Plain and protected on the whole test set, the other scopes on a group of it.
         plain = protected.program("plain")
         whole = protected.run(plain, protected.plain_inputs(), images)

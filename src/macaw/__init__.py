@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from macaw.asm.elf import ElfError as ElfError
     from macaw.asm.program import Program as Program
     from macaw.asm.source import Source as Source
-    from macaw.concordance import Concordance as Concordance
-    from macaw.concordance import concord as concord
+    from macaw.concordance.concordance import Concordance as Concordance
+    from macaw.concordance.concordance import concord as concord
     from macaw.emu.device import Device as Device
     from macaw.errors import InputError as InputError
     from macaw.errors import RunError as RunError
+    from macaw.execution import Run as Run
+    from macaw.execution import run as run
     from macaw.fim_lowering import GraphLowering as GraphLowering
     from macaw.fim_lowering import lower_graph as lower_graph
     from macaw.fim_tiles import tiled as tiled
@@ -40,12 +42,10 @@ if TYPE_CHECKING:
     from macaw.protection import Protection as Protection
     from macaw.protection import protect as protect
     from macaw.protection import unprotect as unprotect
-    from macaw.running import Run as Run
-    from macaw.running import run as run
 
 _HOMES = {
     "AssemblyError": "macaw.asm.diagnostics",
-    "Concordance": "macaw.concordance",
+    "Concordance": "macaw.concordance.concordance",
     "ConfigError": "macaw.isa.config",
     "Configuration": "macaw.isa.config",
     "Device": "macaw.emu.device",
@@ -56,18 +56,18 @@ _HOMES = {
     "MacawError": "macaw.isa.errors",
     "Program": "macaw.asm.program",
     "Protection": "macaw.protection",
-    "Run": "macaw.running",
+    "Run": "macaw.execution",
     "RunError": "macaw.errors",
     "Source": "macaw.asm.source",
     "assemble": "macaw.api",
-    "concord": "macaw.concordance",
+    "concord": "macaw.concordance.concordance",
     "configuration": "macaw.api",
     "disassemble": "macaw.api",
     "load": "macaw.api",
     "lower": "macaw.layer_lowering",
     "lower_graph": "macaw.fim_lowering",
     "protect": "macaw.protection",
-    "run": "macaw.running",
+    "run": "macaw.execution",
     "save": "macaw.api",
     "tiled": "macaw.fim_tiles",
     "unprotect": "macaw.protection",

@@ -73,7 +73,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            from macaw.words import did_you_mean
+            from macaw.phrases import did_you_mean
 
             hint = did_you_mean(name, COMMANDS)
             ctx.fail(f"no command '{name}'{'; ' + hint if hint else ''}")
@@ -175,12 +175,13 @@ def _flushed(status: int) -> int:
 
 def _report(error: Exception) -> int:
     """Say what is wrong; the exit status that it means."""
-    from macaw import console
+    from macaw.terminal import console
+    from macaw.terminal.diagnostics_output import print_diagnostics
 
     # Its module is looked up, not imported: if it was never loaded, it raised nothing.
     diagnostics = sys.modules.get("macaw.asm.diagnostics")
     if diagnostics is not None and isinstance(error, diagnostics.AssemblyError):
-        console.diagnostics(error.diagnostics)
+        print_diagnostics(error.diagnostics)
         return WRONG
     if isinstance(error, MacawError):
         console.error(error.message, error.hint)

@@ -11,15 +11,16 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from macaw import api, console, files
-from macaw.binding import bind
+from macaw import api, files
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.table import CommandError
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
+from macaw.execution import Streams, configuration_of
+from macaw.input_binding import bind
 from macaw.isa import reading
-from macaw.running import Streams, configuration_of
+from macaw.terminal import console
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from macaw.errors import InputError
 from macaw.isa import reading
-from macaw.words import plural
+from macaw.phrases import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from macaw import api, arguments, files, layer_lowering, running
+from macaw import api, arguments, execution, files, layer_lowering
 from macaw.arguments import checked
 from macaw.asm.program import Program
 from macaw.errors import InputError
-from macaw.fim_watching import Watch, Watched
+from macaw.fim_step_recorder import Watch, Watched
 from macaw.isa.config import Configuration, load, presets
 from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
@@ -141,7 +141,7 @@ class GraphLowering:
                 raise InputError(f"the input {name} is no array of numbers: {error}") from None
         assembled = self.assemble()
         watch = Watch(assembled)
-        run = running.run(assembled, given, on_start=watch.begin)
+        run = execution.run(assembled, given, on_start=watch.begin)
         return MeasuredGraph(
             cycles=run.cycles,
             dma=run.counters["dma"]["cycles_busy"],

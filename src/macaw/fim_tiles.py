@@ -10,7 +10,7 @@ from macaw.arguments import checked
 from macaw.asm.forms.fim import tiles
 from macaw.errors import InputError
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, FORMATS, SIDES
-from macaw.words import did_you_mean
+from macaw.phrases import did_you_mean
 
 
 @checked(matrix=arguments.array, layout=arguments.word, side=arguments.word)

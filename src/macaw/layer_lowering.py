@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from macaw import api, arguments, files, running
+from macaw import api, arguments, execution, files
 from macaw.arguments import checked
 from macaw.asm.program import Program
 from macaw.errors import InputError
@@ -26,7 +26,7 @@ from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS
 from macaw.lowering.product import Lowered, lowered
-from macaw.words import did_you_mean
+from macaw.phrases import did_you_mean
 
 PRODUCTS, CONVOLUTIONS = ("spmv", "spmm"), ("conv2d", "depthwise")
 OPERATIONS = PRODUCTS + CONVOLUTIONS
@@ -92,7 +92,7 @@ class Lowering:
         (tensor,) = program.inputs
         if x is None:
             x = reference.random_activations(self.product, self.config, seed)
-        run = running.run(program, {tensor.name: x})
+        run = execution.run(program, {tensor.name: x})
         dma = run.counters["dma"]
         rows = [values["cycles"] for core, values in run.counters.items() if "bus_beats" in values]
         wanted = reference.result(self.product, self.config, np.asarray(x))

@@ -27,7 +27,7 @@ from macaw.errors import InputError
 from macaw.lowering import protect as lowering
 from macaw.lowering.errors import LowerError
 from macaw.lowering.protect import Layout, Orders, Weights
-from macaw.words import plural
+from macaw.phrases import plural
 
 FilePath = str | os.PathLike[str]
 DEFAULT_SCOPE = "net"

@@ -29,9 +29,9 @@ class GoldenItem(pytest.Item):
     """The test: run the folder's program, compare with `expected/`."""
 
     def runtest(self) -> None:
-        from macaw import golden
+        from macaw import golden_tests
 
-        differences = golden.check(self.path.parent)
+        differences = golden_tests.check(self.path.parent)
         if differences:
             raise GoldenDiffersError("\n".join(differences))
 

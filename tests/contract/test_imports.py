@@ -22,7 +22,7 @@ ROOMS = {
     "emu.vector": True,
     "isa": False,
     "lowering": True,
-    "": True,
+    "": False,
 }
 
 

@@ -43,7 +43,8 @@ ALLOWED = {
     ("src/macaw/commands/lower.py", "cp"): "reports on lowered programs, as `lower`",
     ("src/macaw/commands/lower.py", "pe"): "what operations are lowered for",
     ("src/macaw/commands/lower.py", "fim"): "what graphs are lowered for",
-    ("src/macaw/concordance.py", "nnp"): "its settings: its programs become software",
+    ("src/macaw/concordance/layer_tensors.py", "nnp"): "its settings: its programs become software",
+    ("src/macaw/concordance/emulation.py", "nnp"): "its events",
     ("src/macaw/commands/concord.py", "nnp"): "a sentence: whose programs become software",
 }
 

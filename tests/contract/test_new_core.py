@@ -70,7 +70,7 @@ def test_it_runs_and_tells_its_listeners(tree: Tree):
             import json
             import macaw
             from macaw.emu.device import Device
-            from macaw.running import configuration_of, registers
+            from macaw.execution import configuration_of, registers
 
             program = macaw.assemble("tally.s")
             device = Device(configuration_of(program))
@@ -277,7 +277,7 @@ def test_a_core_with_a_memory_and_a_window(tree: Tree):
                 import json
                 import numpy as np
                 import macaw
-                from macaw.running import registers
+                from macaw.execution import registers
 
                 program = macaw.load("fed.elf")
                 section = next(x for x in program.sections if x.core == "tally")

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from macaw.emu.core import NEVER
 from macaw.emu.device import Device
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 
 BREAKS = ("break", "tbreak")
 

@@ -11,7 +11,7 @@ import numpy as np
 from macaw import api
 from macaw.asm.program import Program
 from macaw.debugger.session import Session
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 from tests.macaw.conftest import ROOT
 
 PROGRAMS = ROOT / "programs"

@@ -19,7 +19,7 @@ from macaw.debugger.session import Session
 from macaw.debugger.stops import SessionError
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 from tests.debugger.programs import loaded, of_source
 from tests.debugger.test_lines import SOURCE
 from tests.debugger.transcripts import FOLDER

@@ -10,7 +10,7 @@ from macaw.asm.source import Source
 from macaw.debugger.commands.text import hit_text
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 from tests.debugger.programs import loaded, of_source, session
 from tests.debugger.test_points import going
 

@@ -16,7 +16,7 @@ from macaw.debugger import grammar
 from macaw.debugger.expressions import ExpressionError, compiled
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 from tests.debugger.programs import of_source, session
 
 EMPTY = of_source(".core cp\n_start: ebreak\n")

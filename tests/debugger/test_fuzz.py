@@ -18,7 +18,7 @@ from rich.cells import cell_len
 from macaw.debugger.commands.text import shown
 from macaw.debugger.session import Session
 from macaw.debugger.views.room import ASCII
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 from tests.debugger.lines import lines
 from tests.debugger.programs import of_source
 from tests.debugger.screens import Screen

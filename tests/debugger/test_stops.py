@@ -9,7 +9,7 @@ import pytest
 from macaw.debugger.points import PointError
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 from tests.debugger.programs import loaded, of_source, session
 from tests.debugger.test_lines import SOURCE, line_of
 

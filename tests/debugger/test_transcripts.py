@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from macaw import console
 from macaw.commands.debug import _batch
 from macaw.debugger.commands.interpreter import split
 from macaw.debugger.commands.table import COMMANDS, CommandError, find
 from macaw.debugger.commands.usage import pieces
 from macaw.errors import DONE, FAILED
-from macaw.running import Streams
+from macaw.execution import Streams
+from macaw.terminal import console
 from tests.debugger.transcripts import KEPT, PROMPT, TRANSCRIPTS, Heard
 from tests.debugger.typist import Typist
 

@@ -13,7 +13,7 @@ from random import Random
 
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 from tests.debugger.oracle import BREAKS, Oracle, Point, Trace
 from tests.debugger.test_back_mixed import program
 

@@ -19,7 +19,7 @@ from docs.shown import ROOT, made, page
 from macaw.debugger.causes.values import Cause, why
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 from tests.programs.scripts import script
 
 pytestmark = pytest.mark.once

@@ -9,7 +9,7 @@ from macaw.asm.source import Source
 from macaw.emu.copies import original
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 
 TEXT = """
         .device tiny

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from macaw import api, golden, running
+from macaw import api, execution, golden_tests
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError
@@ -100,9 +100,9 @@ def test_seeds_and_places_differ() -> None:
 
 def loaded(name: str, **options: Any) -> Device:
     """A device with a sample program and its inputs."""
-    made = golden.read(PROGRAMS / name)
+    made = golden_tests.read(PROGRAMS / name)
     program = api.load(made.sources[0], device=made.device)
-    device = Device(running.configuration_of(program, made.device), **options)
+    device = Device(execution.configuration_of(program, made.device), **options)
     device.load(program)
     for tensor, path in made.inputs.items():
         device.write_tensor(tensor, np.load(path))

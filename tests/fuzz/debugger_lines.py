@@ -28,7 +28,7 @@ from macaw.debugger.commands.text import shown
 from macaw.debugger.commands.usage import Piece, pieces
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
-from macaw.running import configuration_of
+from macaw.execution import configuration_of
 from tests.debugger.lines import OPERANDS
 from tests.debugger.test_back_mixed import program
 from tests.fuzz import mutate

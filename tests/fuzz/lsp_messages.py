@@ -13,7 +13,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from macaw.language_server import LanguageServer
+from macaw.language_server.server import LanguageServer
 from tests.fuzz import mutate, source_text
 from tests.fuzz.target import Example, Target, require, sentence
 

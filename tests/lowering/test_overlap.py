@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw import running
+from macaw import execution
 from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.isa import memory_map
@@ -44,7 +44,7 @@ def test_transfers_lie_within_the_computation(mapping: str) -> None:
     def listen(_item: int, device: Device) -> None:
         device.listen(events.append, ["dma", "pe[0]", "pe[1]"])
 
-    run = running.run(found.assemble(), {"x": x.astype(np.int8)}, on_start=listen)
+    run = execution.run(found.assemble(), {"x": x.astype(np.int8)}, on_start=listen)
     np.testing.assert_array_equal(run.outputs["y"], x @ weights.T)
 
     loads, stores, begun = [], [], {}

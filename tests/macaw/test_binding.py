@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from macaw.asm.program import Program, Tensor
-from macaw.binding import bind, check_outputs
 from macaw.errors import InputError
+from macaw.input_binding import bind, check_outputs
 
 PROGRAM = Program(
     tensors=(

@@ -13,7 +13,7 @@ import pytest
 import macaw as api
 from macaw.asm.source import Source
 from macaw.cli import run_command
-from macaw.concordance import Concordance
+from macaw.concordance.concordance import Concordance
 from tests.macaw.conftest import ROOT, Macaw
 
 SAMPLES = ROOT / "tests" / "lowering" / "concord"
@@ -345,8 +345,8 @@ def followed(tmp_path: Path, body: str, head: str = HEAD) -> Concordance:
     np.save(tmp_path / "numbers.npy", numbers)
     (tmp_path / "layer.s").write_text(f"{head}{body}        end_chain\n")
     found = api.concord(tmp_path / "layer.s")
-    assert found.check({**found.checked({}), **found.random()}) is None
-    assert found.check(found.checked({})) is None  # the program's own data
+    assert found.check({**found.tensors.select({}), **found.random()}) is None
+    assert found.check(found.tensors.select({})) is None  # the program's own data
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from macaw import api, running
+from macaw import api, execution
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from tests.macaw.conftest import ROOT, Macaw
@@ -23,7 +23,7 @@ def devices() -> list[Device]:
     images = np.load(MLP / "images.npy")
     made = []
     for engine in ENGINES:
-        device = Device(running.configuration_of(program), engine=engine)
+        device = Device(execution.configuration_of(program), engine=engine)
         device.load(program)
         for tensor in program.inputs:
             device.write_tensor(tensor.name, images.reshape(-1, *tensor.shape)[0])
@@ -54,7 +54,7 @@ def test_programs_to_their_end(name: str) -> None:
     program = api.load(str(folder / f"{name}.s"))
     x = np.load(folder / "x.npy")
     fast, reference = (
-        running.run(program, {program.inputs[0].name: x}, engine=engine) for engine in ENGINES
+        execution.run(program, {program.inputs[0].name: x}, engine=engine) for engine in ENGINES
     )
     assert fast.cycles == reference.cycles
     assert fast.counters == reference.counters

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from macaw import golden
+from macaw import golden_tests
 from macaw.errors import InputError
 from tests.macaw.conftest import ROOT, Macaw
 
@@ -119,18 +119,18 @@ def test_a_spoilt_recording_never_passes(
 
 def test_a_long_list_of_differences_is_cut() -> None:
     zeros, ones = np.zeros((4, 5), np.int8), np.ones((4, 5), np.int8)
-    lines = golden.array_differences("output y", zeros, ones)
+    lines = golden_tests.array_differences("output y", zeros, ones)
     assert lines[0] == "output y: 20 of 20 elements differ"
     assert lines[1] == "  y[0][0]: expected 0, got 1"
     assert lines[-1] == "  ... and 12 more"
-    assert len(lines) == golden.SHOWN + 2
+    assert len(lines) == golden_tests.SHOWN + 2
 
 
 def test_arrays_are_compared_bit_for_bit() -> None:
     nan, zero = np.float32("nan"), np.float32(0)
-    assert not golden.array_differences("output y", np.array([nan]), np.array([nan]))
-    assert golden.array_differences("output y", np.array([zero]), np.array([-zero]))
-    assert golden.array_differences("output y", np.array(1), np.array(2)) == [
+    assert not golden_tests.array_differences("output y", np.array([nan]), np.array([nan]))
+    assert golden_tests.array_differences("output y", np.array([zero]), np.array([-zero]))
+    assert golden_tests.array_differences("output y", np.array(1), np.array(2)) == [
         "output y: 1 of 1 element differ",
         "  y: expected 1, got 2",
     ]
@@ -230,13 +230,13 @@ def test_folders_are_found_below(tmp_path: Path) -> None:
     for name in ("b", "a", "a/inner"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "golden.toml").touch()
-    found = golden.find([tmp_path, tmp_path / "b", tmp_path / "a" / "golden.toml"])
+    found = golden_tests.find([tmp_path, tmp_path / "b", tmp_path / "a" / "golden.toml"])
     assert [path.relative_to(tmp_path).as_posix() for path in found] == ["a", "a/inner", "b"]
 
 
 def test_a_tree_without_a_golden_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no golden test here or below"):
-        list(golden.find([tmp_path]))
+        list(golden_tests.find([tmp_path]))
 
 
 def test_the_sample_programs_do_what_is_recorded(macaw: Macaw) -> None:
@@ -259,7 +259,7 @@ def test_pytest_shows_the_difference(recorded: Path) -> None:
     assert done.returncode == 1
     assert "cycles: expected 1, got " in done.stdout
     assert "Traceback" not in done.stdout
-    assert "golden.py" not in done.stdout
+    assert "golden_tests.py" not in done.stdout
 
 
 def test_pytest_says_what_is_wrong_with_the_folder(recorded: Path) -> None:
@@ -267,4 +267,4 @@ def test_pytest_says_what_is_wrong_with_the_folder(recorded: Path) -> None:
     done = subprocess.run([*PYTEST, recorded], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "none.s" in done.stdout
-    assert "macaw/golden.py" not in done.stdout
+    assert "macaw/golden_tests.py" not in done.stdout

@@ -15,8 +15,8 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from macaw.asm.formatter import formatted
-from macaw.language_server import Cancelled, LanguageServer, OpenFile
-from macaw.language_text import Places
+from macaw.language_server.positions import Places
+from macaw.language_server.server import Cancelled, LanguageServer, OpenFile
 
 GOOD = ".core cp\nloop: addi a0, a0, -1\n bnez a0, loop\n ebreak\n"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from macaw.progress import DELAY
+from macaw.terminal.progress_bar import DELAY
 from tests.macaw.conftest import ROOT
 
 Source = Callable[[str], Path]

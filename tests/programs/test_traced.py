@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw import configuration, golden
+from macaw import configuration, golden_tests
 from macaw.emu.device import Device
 from macaw.isa.trace import RECORD
 
@@ -25,9 +25,9 @@ SOURCES = sorted(
 
 def inputs(path: Path) -> dict[str, np.ndarray]:
     """What its golden test binds; of a batch a run takes the first item."""
-    if not (path.parent / golden.DESCRIPTION).exists():
+    if not (path.parent / golden_tests.DESCRIPTION).exists():
         return {}
-    found = golden.read(path.parent)
+    found = golden_tests.read(path.parent)
     return {name: np.load(x) for name, x in found.inputs.items()} if path in found.sources else {}
 
 

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import click
 
+from macaw.commands.options import collect
 from macaw.errors import WRONG
 
 
 def _definitions(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    """NAME=VALUE options as a mapping; NAME alone is 1."""
-    found: dict[str, str] = {}
-    for text in values:
-        name, _, value = text.partition("=")
-        if not name.replace(".", "_").replace("$", "_").isidentifier():
-            raise click.BadParameter(f"'{text}' is not NAME=VALUE")
-        if name in found:
-            raise click.BadParameter(f"{name} is given twice")
-        found[name] = value or "1"
-    return found
+    """NAME=VALUE options as a dictionary; NAME alone is 1."""
+    return collect(map(_name_and_value, values))
+
+
+def _name_and_value(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not name.replace(".", "_").replace("$", "_").isidentifier():
+        raise click.BadParameter(f"'{text}' is not NAME=VALUE")
+    return name, value or "1"
 
 
 @click.command("asm", short_help="Assemble source files into an executable.")
@@ -101,9 +101,10 @@ def command(
 
     All errors are reported, each with its place; then nothing is written.
     """
-    from macaw import api, console
+    from macaw import api
     from macaw.asm.diagnostics import AssemblyError
     from macaw.files import keep_apart, write_bytes
+    from macaw.terminal.diagnostics_output import as_error, print_diagnostics, warnings_of
 
     if memory and format == "elf":
         raise click.UsageError("--memory goes with --format bin or hex")
@@ -123,14 +124,14 @@ def command(
             *files, device=device, defines=defines, include_dirs=folders, record=record
         )
     except AssemblyError as error:
-        console.diagnostics(error.diagnostics, style, max_errors)
+        print_diagnostics(error.diagnostics, style, max_errors)
         return WRONG
     _keep_files(target, beside, program.read_files)
-    warnings = console.warnings_of(program)
+    warnings = warnings_of(program)
     if strict and warnings:
-        console.diagnostics([console.as_error(item) for item in warnings], style, max_errors)
+        print_diagnostics([as_error(item) for item in warnings], style, max_errors)
         return WRONG
-    console.diagnostics(warnings, style, max_errors)
+    print_diagnostics(warnings, style, max_errors)
     api.save(program, target, format=format, lines=lines, memory=memory)
     if record is not None:
         from macaw.asm.listing import text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from macaw.choices import LazyChoice
+from macaw.commands.options import LazyChoice
 from macaw.errors import DONE, FAILED
 
 
@@ -76,9 +76,11 @@ def command(
     Its function `layer` gives bit for bit what the processor gives. Exit status 1: with --check,
     something differs; the first element that does is named, and the instruction that wrote it.
     """
-    from macaw import concordance, console, files
+    from macaw import files
+    from macaw.concordance import concordance
     from macaw.errors import InputError
-    from macaw.words import plural
+    from macaw.phrases import plural
+    from macaw.terminal import console
 
     target_file = Path(output or Path(file).with_suffix(".py"))
     outputs = [target_file, *map(Path, pictures)]
@@ -94,7 +96,7 @@ def command(
         files.write_bytes(path, found.picture(kind).encode())
     taken = ", ".join(f"{name} {tensor.shape}" for name, tensor in found.inputs.items())
     given = ", ".join(f"{name} {tensor.shape}" for name, tensor in found.outputs.items())
-    click.echo(f"{console.shown(str(target_file))}: layer({taken}) gives {given}")
+    click.echo(f"{console.printable(str(target_file))}: layer({taken}) gives {given}")
     if data is None:
         return DONE
     difference = found.check(data)

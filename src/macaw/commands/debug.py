@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.run import checked_engine, pairs
+from macaw.commands.options import engine_option, load_program, program_options
 from macaw.errors import DONE, FAILED, InputError
 
 if TYPE_CHECKING:
@@ -21,25 +21,14 @@ MOST_INPUT = 1 << 20  # bytes of commands on standard input
 
 
 @click.command("debug", short_help="Debug a program: step, stop, look, go back.")
-@click.argument("file", type=click.Path(), metavar="FILE")
-@click.option(
-    "-i",
-    "inputs",
-    multiple=True,
-    callback=pairs,
-    metavar="NAME=FILE",
-    help="Bind an input to a .npy file.",
-)
+@program_options()
 @click.option(
     "--item",
     type=click.IntRange(min=0),
     metavar="N",
     help="Of inputs with one more leading axis: which item; default 0.",
 )
-@click.option("--device", metavar="NAME|FILE", help="Run on this device, not the program's.")
-@click.option(
-    "--engine", callback=checked_engine, metavar="NAME", help="Simulate as fast, or as reference."
-)
+@engine_option("Simulate as fast, or as reference.")
 @click.option(
     "-x",
     "scripts",
@@ -80,11 +69,11 @@ def command(
 
     Exit status of --batch: 1 if a command failed, or a diff found something.
     """
-    from macaw import api, console, debugging, files
-    from macaw.running import Streams
+    from macaw import debugging, files
+    from macaw.execution import Streams
+    from macaw.terminal import console
 
-    program = api.load(file, device=device)
-    console.diagnostics(console.warnings_of(program))
+    program = load_program(file, device)
     dumb = os.environ.get("TERM", "dumb") == "dumb"
     has_screen = not (batch or as_json or plain or dumb) and debugging.on_terminal()
     silent = as_json or has_screen  # the output goes into records, or to its panel

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 
@@ -17,11 +15,12 @@ def command(file: str, core: str | None, raw: bool) -> int:
     With --core the text of that core's parts alone, which is not the whole program.
     The text of another toolchain's executable is for reading only.
     """
-    from macaw import api, colours
+    from macaw import api
+    from macaw.terminal.source_output import print_source
 
     text = api.disassemble(file, core=core, raw=raw)
-    if not raw and colours.wanted(sys.stdout):
-        colours.show_source(text)
-    else:
+    if raw:
         click.echo(text, nl=False)
+    else:
+        print_source(text)
     return 0

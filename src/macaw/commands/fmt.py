@@ -24,7 +24,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
     which goes to standard output. A file is written only if its statements stay
     the same and, where it assembles by itself, its program.
     """
-    from macaw import console
+    from macaw.terminal import console
 
     paths: list[str] = []
     status = DONE
@@ -63,13 +63,13 @@ def _sources(name: str) -> list[str]:
 
 def _format(path: str, *, check: bool, diff: bool) -> bool:
     """Format one file; whether it changes. Raises `InputError`."""
-    from macaw import console
     from macaw.asm.formatter import formatted
     from macaw.files import read_bytes, write_bytes
     from macaw.isa import reading
+    from macaw.terminal import console
 
     stdin = path == _STDIN
-    shown = "<stdin>" if stdin else console.shown(path)
+    shown = "<stdin>" if stdin else console.printable(path)
     most = reading.MOST_SOURCE
     data = sys.stdin.buffer.read(most + 1) if stdin else read_bytes(path, most)
     if len(data) > most:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -44,8 +43,8 @@ def command(words: tuple[str, ...], core: str | None) -> int:
     a setting of the device (dist.bus_bytes), or a core. Without it, the mnemonics
     of all cores; with --core, everything of that core in a line each.
     """
-    from macaw import colours
     from macaw.isa import manual, registry
+    from macaw.terminal.source_output import print_page
 
     cores = (registry.core(core),) if core else registry.cores()
     name = " ".join(words)
@@ -54,10 +53,7 @@ def command(words: tuple[str, ...], core: str | None) -> int:
     elif name:
         for place, item in enumerate(_find(cores, name, core is None)):
             click.echo("\n" if place else "", nl=False)
-            if colours.wanted(sys.stdout):
-                colours.show_page(manual.text(item), item)
-            else:
-                click.echo(manual.text(item), nl=False)
+            print_page(item)
     elif core:
         click.echo(manual.summary(cores[0]), nl=False)
     else:
@@ -87,7 +83,7 @@ def _of_language() -> Iterator[Page]:
 def _find(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
     """The pages of what is called so. Raises `InputError`."""
     from macaw.isa import manual, registry
-    from macaw.words import did_you_mean
+    from macaw.phrases import did_you_mean
 
     known = list(_of_tables(cores, everywhere))
     found = manual.find(known, name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from macaw.choices import LazyChoice
+from macaw.commands.options import DIGITS, LazyChoice
 from macaw.errors import DONE, FAILED
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 SPLITS = "abcdefghi"
 TARGETS = ("pe", "fim")
-DIGITS = 9  # of a size
 # Parameters that one target alone takes.
 ONLY = {
     "pe": (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.lower import DIGITS
+from macaw.commands.options import DIGITS
 from macaw.errors import DONE
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ def command() -> int:
     Exit status 0 after `shutdown`, else 1.
     """
     try:
-        from macaw.language_server import LanguageServer
+        from macaw.language_server.server import LanguageServer
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("lsprotocol", "attrs", "cattrs"):
             raise

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.run import pairs
+from macaw.commands.options import (
+    collect,
+    jitter_option,
+    load_program,
+    max_cycles_option,
+    program_options,
+)
 from macaw.errors import DONE, FAILED
 
 if TYPE_CHECKING:
@@ -17,48 +23,37 @@ if TYPE_CHECKING:
 def _numbers(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, float]:
-    """KEY=NUMBER options as a mapping."""
-    found: dict[str, float] = {}
-    for value in values:
-        key, equals, text = value.partition("=")
-        try:
-            number = float(text)
-        except ValueError:
-            number = -1.0
-        if not key or not equals or not 0 <= number < float("inf"):
-            raise click.BadParameter(f"'{value}' is not KEY=NUMBER, a number from 0 on")
-        if key in found:
-            raise click.BadParameter(f"{key} is given twice")
-        found[key] = number
-    return found
+    """KEY=NUMBER options as a dictionary."""
+    return collect(map(_key_and_number, values))
+
+
+def _key_and_number(text: str) -> tuple[str, float]:
+    key, equals, digits = text.partition("=")
+    try:
+        number = float(digits)
+    except ValueError:
+        number = -1.0
+    if not key or not equals or not 0 <= number < float("inf"):
+        raise click.BadParameter(f"'{text}' is not KEY=NUMBER, a number from 0 on")
+    return key, number
 
 
 def _sizes(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, int]:
-    """N or CORE=N options as a mapping; the name of all others is empty."""
-    found: dict[str, int] = {}
-    for value in values:
-        core, _, text = value.rpartition("=")
-        if not text.isascii() or not text.isdigit() or not 0 < int(text) < 1 << 32:
-            raise click.BadParameter(f"'{value}' is not N or CORE=N, a number from 1 on")
-        if core in found:
-            raise click.BadParameter(f"{core or 'N'} is given twice")
-        found[core] = int(text)
-    return found
+    """N or CORE=N options as a dictionary; N alone, for all other cores, has an empty name."""
+    return collect(map(_core_and_size, values), "N")
+
+
+def _core_and_size(text: str) -> tuple[str, int]:
+    core, _, digits = text.rpartition("=")
+    if not digits.isascii() or not digits.isdigit() or not 0 < int(digits) < 1 << 32:
+        raise click.BadParameter(f"'{text}' is not N or CORE=N, a number from 1 on")
+    return core, int(digits)
 
 
 @click.command("profile", short_help="Say where a program's cycles go.")
-@click.argument("file", type=click.Path(), metavar="FILE")
-@click.option(
-    "-i",
-    "inputs",
-    multiple=True,
-    callback=pairs,
-    metavar="NAME=FILE",
-    help="Bind an input to a .npy file.",
-)
-@click.option("--device", metavar="NAME|FILE", help="Run on this device, not the program's.")
+@program_options()
 @click.option(
     "--item", type=click.IntRange(min=0), default=0, metavar="I", help="Profile item I of a batch."
 )
@@ -94,9 +89,7 @@ def _sizes(
     metavar="M",
     help="Let neighbouring segments share M groups.",
 )
-@click.option(
-    "--jitter", type=click.IntRange(min=0), metavar="SEED", help="Add noise to the timing of DRAM."
-)
+@jitter_option("Add noise to the timing of DRAM.")
 @click.option(
     "--repeat",
     type=click.IntRange(min=1),
@@ -131,9 +124,7 @@ def _sizes(
     "--perfetto", "perfetto_file", metavar="FILE", help="Write a trace for ui.perfetto.dev."
 )
 @click.option("--html", "html_file", metavar="FILE", help="Write the timeline as one HTML page.")
-@click.option(
-    "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop each run after N cycles."
-)
+@max_cycles_option
 def command(
     file: str,
     inputs: dict[str, str],
@@ -163,20 +154,17 @@ def command(
     thresholds. Exit status 1: a goal was missed, the program does not end by itself, or in mark
     mode it reaches no marker.
     """
-    from macaw import api, console, files
+    from macaw import files
     from macaw.profiling.model import from_json
-    from macaw.profiling.profiling import Options, profile
-    from macaw.progress import Bar
+    from macaw.profiling.profiler import Options, profile
+    from macaw.terminal.progress_bar import ProgressBar
 
-    written = [name for name in (json_file, perfetto_file, html_file) if name not in (None, "-")]
-    read = [file, *inputs.values(), *([device] if device else []), *([against] if against else [])]
-    files.keep_inputs([str(name) for name in written], read, "another name")
-    for one, other in combinations(written, 2):
-        files.keep_apart(str(one), str(other))
-    old = None if against is None else from_json(_object(against), against)
-    program = api.load(file, device=device)
-    files.keep_inputs([str(name) for name in written], program.read_files, "another name")
-    console.diagnostics(console.warnings_of(program))
+    outputs = [name for name in (json_file, perfetto_file, html_file) if name and name != "-"]
+    for one, other in combinations(outputs, 2):
+        files.keep_apart(one, other)
+    earlier = None if against is None else from_json(_read_json(against), against)
+    inputs_read = [*inputs.values(), *([against] if against else [])]
+    program = load_program(file, device, inputs_read, outputs, "another name")
     options = Options(
         mode,
         num,
@@ -190,26 +178,26 @@ def command(
         goals,
         thresholds,
         guide,
-        old,
+        earlier,
         against or "",
         max_cycles,
         item,
     )
     arrays = {name: files.read_array(path) for name, path in inputs.items()}
-    with Bar("profiling") as bar:
+    with ProgressBar("profiling") as bar:
         state = ["", 0, 0]
         bar.note = lambda: "{} {:,} of {:,}".format(*state)
 
-        def watch(what: str, done: int, total: int) -> None:
+        def show(what: str, done: int, total: int) -> None:
             state[:] = what, done, total
 
-        made = profile(program, arrays, options, device=device, watch=watch, name=file)
-    _write(made, json_file, perfetto_file, html_file)
-    return FAILED if made.missed else DONE
+        report = profile(program, arrays, options, device=device, watch=show, name=file)
+    _write(report, json_file, perfetto_file, html_file)
+    return FAILED if report.missed else DONE
 
 
-def _object(path: str) -> object:
-    """What a JSON file holds. Raises `InputError`."""
+def _read_json(path: str) -> object:
+    """The JSON value of a file. Raises `InputError`."""
     import json
 
     from macaw import files
@@ -217,37 +205,38 @@ def _object(path: str) -> object:
 
     data = files.read_bytes(path)
     try:
-        found: object = json.loads(data)
+        value: object = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no JSON: {error}") from None
-    return found
+    return value
 
 
 def _write(
-    made: Profile, json_file: str | None, perfetto_file: str | None, html_file: str | None
+    profile: Profile, json_file: str | None, perfetto_file: str | None, html_file: str | None
 ) -> None:
-    """The files, and the report unless JSON is printed."""
+    """Write the files; print the report, or the JSON for `-`."""
     import json
 
-    from macaw import console, files
+    from macaw import files
     from macaw.profiling.model import to_json
+    from macaw.terminal import console
 
     contents: list[tuple[str, bytes]] = []
-    text = json.dumps(to_json(made), ensure_ascii=False)
+    text = json.dumps(to_json(profile), ensure_ascii=False)
     if json_file not in (None, "-"):
         contents.append((str(json_file), text.encode() + b"\n"))
     if perfetto_file is not None:
         from macaw.profiling import perfetto
 
-        contents.append((perfetto_file, perfetto.encode(made)))
+        contents.append((perfetto_file, perfetto.encode(profile)))
     if html_file is not None:
         from macaw.profiling import html
 
-        contents.append((html_file, html.page(made).encode()))
+        contents.append((html_file, html.page(profile).encode()))
     files.write_all(contents)
     if json_file == "-":
         click.echo(text)
         return
-    from macaw.profiling import report
+    from macaw.profiling import terminal_report
 
-    report.show(made, console.stdout())
+    terminal_report.show(profile, console.stdout())

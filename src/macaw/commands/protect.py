@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from macaw.errors import DONE
-from macaw.words import plural
+from macaw.phrases import plural
 
 if TYPE_CHECKING:
     from macaw.protection import Protection

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from macaw import console
 from macaw.errors import DONE, FAILED, WRONG
 from macaw.isa.errors import MacawError
+from macaw.terminal import console
 
 
 @click.command("test", short_help="Run golden folders and compare with what was recorded.")
@@ -20,24 +20,24 @@ def command(paths: tuple[str, ...], update: bool) -> int:
     A golden folder has a golden.toml. With --update the results are recorded and the
     changes shown.
     """
-    from macaw import golden
-    from macaw.progress import Bar
+    from macaw import golden_tests
+    from macaw.terminal.progress_bar import ProgressBar
 
-    folders = list(golden.find(map(Path, paths)))
+    folders = list(golden_tests.find(map(Path, paths)))
     failed = wrong = 0
-    with Bar("golden tests", len(folders)) as bar:
+    with ProgressBar("golden tests", len(folders)) as bar:
         for folder in folders:
             try:
-                differences = golden.check(folder, update=update)
+                differences = golden_tests.check(folder, update=update)
             except MacawError as error:
                 wrong += 1
-                print(f"WRONG    {console.shown(str(folder))}")
+                print(f"WRONG    {console.printable(str(folder))}")
                 _indented(error.message.splitlines())
                 if error.hint:
                     _indented([f"hint: {error.hint}"])
             else:
                 failed += bool(differences) and not update
-                print(f"{_verdict(differences, update)} {console.shown(str(folder))}")
+                print(f"{_verdict(differences, update)} {console.printable(str(folder))}")
                 _indented(differences)
             bar.done += 1
     passed = len(folders) - failed - wrong
@@ -53,4 +53,4 @@ def _verdict(differences: list[str], update: bool) -> str:
 
 def _indented(lines: list[str]) -> None:
     for line in lines:
-        print(f"  {console.shown(line)}")
+        print(f"  {console.printable(line)}")

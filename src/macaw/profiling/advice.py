@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from macaw.errors import InputError
+from macaw.phrases import did_you_mean, plural
 from macaw.profiling import metrics
 from macaw.profiling.bottleneck import spot
 from macaw.profiling.metrics import JUDGED, TRACED, Machine
@@ -28,7 +29,6 @@ from macaw.profiling.model import (
     Track,
 )
 from macaw.profiling.timeline import Start
-from macaw.words import did_you_mean, plural
 
 CYCLES = "cycles"
 MATTERS = 0.005  # of the run: what takes or costs less is no next step

@@ -12,10 +12,10 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
+from macaw.phrases import plural
 from macaw.profiling.model import Bottleneck, Slice, Track
 from macaw.profiling.record import Wait
 from macaw.profiling.timeline import Member, Start, singles
-from macaw.words import plural
 
 
 class _Course:

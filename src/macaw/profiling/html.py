@@ -14,7 +14,7 @@ from typing import Any
 
 from macaw.profiling.lanes import lanes
 from macaw.profiling.model import Group, Metric, Profile, Slice, Track
-from macaw.profiling.words import (
+from macaw.profiling.phrases import (
     about,
     cost,
     heaviest,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from macaw.errors import InputError
 from macaw.isa.config import Configuration
 from macaw.isa.trace import GROUP
+from macaw.phrases import did_you_mean, plural
 from macaw.profiling.model import Group, Metric, Slice
 from macaw.profiling.timeline import Member
-from macaw.words import did_you_mean, plural
 
 Counters = Mapping[str, int]
 _TAKES = {row.name: row.takes for row in GROUP}

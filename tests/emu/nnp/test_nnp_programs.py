@@ -15,7 +15,7 @@ from macaw.asm import images
 from macaw.asm.source import Source
 from macaw.emu.engines import ENGINES
 from macaw.errors import RunError
-from macaw.running import Run
+from macaw.execution import Run
 
 
 def ran(source: str, **inputs: Any) -> Run:

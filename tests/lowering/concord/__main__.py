@@ -13,8 +13,10 @@ from collections import Counter
 
 import numpy as np
 
-from macaw import api, concordance, differences
+from macaw import api
 from macaw.asm.source import Source
+from macaw.concordance import concordance
+from macaw.concordance.generated_file import same_bits
 from macaw.errors import InputError, RunError
 from macaw.lowering.concord.arithmetic import TARGETS
 from tests.lowering.concord import programs
@@ -45,7 +47,7 @@ def one(number, targets, seconds):
         given = found.run(data)
         seconds[target] += time.perf_counter() - start
         for name, array in emulated.items():
-            if not differences.same(array, given[name]).all():
+            if not same_bits(array, given[name]).all():
                 return "differs", 0, f"{target}: {name} differs\n{text}"
     return "equal", sum(array.size for array in emulated.values()), text
 

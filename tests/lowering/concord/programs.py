@@ -286,7 +286,7 @@ def tensors(rng, found):
             x.flat[rng.integers(x.size)] = rng.choice([np.inf, -np.inf])
         return x
 
-    dram = numbers((4 * DRAM, found.native))
+    dram = numbers((4 * DRAM, found.tensors.native))
     for name, tensor in found.inputs.items():
         if tensor.memory == "Dram":
             data[name] = placed(tensor, dram)

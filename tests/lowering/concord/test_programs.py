@@ -10,8 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from macaw import api, concordance
+from macaw import api
 from macaw.asm.source import Source
+from macaw.concordance import concordance
 from macaw.errors import RunError
 from macaw.lowering.concord import arithmetic
 from tests.lowering.concord import programs

@@ -8,7 +8,7 @@ from macaw import api
 from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.profiling.model import Profile
-from macaw.profiling.profiling import profile
+from macaw.profiling.profiler import profile
 from tests.programs.test_profiled import SIX, make_six
 
 

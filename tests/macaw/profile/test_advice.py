@@ -9,7 +9,7 @@ import pytest
 from macaw.errors import InputError
 from macaw.profiling import advice
 from macaw.profiling.advice import next_step
-from macaw.profiling.against import differences
+from macaw.profiling.comparison import differences
 from macaw.profiling.model import Bottleneck, Finding, Goal, Group, Metric, Profile, Slice, Track
 from macaw.profiling.timeline import Start
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw import api, golden
+from macaw import api, golden_tests
 from macaw.asm.source import Source
 from macaw.profiling.model import Finding, Profile
-from macaw.profiling.profiling import Options, profile
+from macaw.profiling.profiler import Options, profile
 from tests.macaw.profile.programs import six_profile
 from tests.programs.test_profiled import LAYER, make_layer
 
@@ -28,7 +28,7 @@ def layer(name: str) -> Profile:
 
 @cache
 def sample(name: str) -> Profile:
-    made = golden.read(PROGRAMS / name)
+    made = golden_tests.read(PROGRAMS / name)
     inputs = {tensor: np.load(path) for tensor, path in made.inputs.items()}
     return profile(made.sources[0], inputs, Options(guide=True))
 

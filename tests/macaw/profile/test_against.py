@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from macaw.profiling.against import differences
+from macaw.profiling.comparison import differences
 from macaw.profiling.model import Bottleneck, Difference, Metric, Profile, Subject, Track
 from tests.macaw.profile.test_advice import PE, slice_
 

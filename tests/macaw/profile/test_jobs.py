@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from macaw.errors import InputError
-from macaw.profiling import jobs, profiling
+from macaw.execution import configuration_of
+from macaw.profiling import jobs, profiler
 from macaw.profiling.model import Profile
-from macaw.profiling.profiling import Options, profile
+from macaw.profiling.profiler import Options, profile
 from macaw.profiling.record import Job, Recorded, job_of
-from macaw.running import configuration_of
 from tests.macaw.profile.programs import copies
 
 OPTIONS = Options(segments=3, jitter=7)
@@ -118,7 +118,7 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_program_that_does_not_end() -> None:
     with pytest.raises(
-        profiling.ProfileError, match="the program does not end by itself: cycle limit: 50 cycles"
+        profiler.ProfileError, match="the program does not end by itself: cycle limit: 50 cycles"
     ):
         made(Options(max_cycles=50))
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from macaw import api, golden
+from macaw import api, golden_tests
 from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.errors import InputError
+from macaw.execution import configuration_of
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import AUTO, RECORD
 from macaw.profiling import record, replay
 from macaw.profiling.model import Profile
-from macaw.profiling.profiling import Options, profile
-from macaw.running import configuration_of
+from macaw.profiling.profiler import Options, profile
 from tests.macaw.profile.programs import copies, six_profile
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
@@ -36,7 +36,7 @@ SAMPLES = (
 
 
 def sample(name: str) -> tuple[Program, dict[str, np.ndarray]]:
-    made = golden.read(PROGRAMS / name)
+    made = golden_tests.read(PROGRAMS / name)
     program = api.load(made.sources[0], device=made.device)
     return program, {tensor: np.load(path) for tensor, path in made.inputs.items()}
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from macaw.profiling import chart, report
+from macaw.profiling import chart, terminal_report
 from macaw.profiling.model import Difference, Group, Metric, Profile, Slice
 from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
 
@@ -22,7 +22,7 @@ def shown(
     screen = Console(
         file=stream, width=width, highlight=False, force_terminal=colour, no_color=None
     )
-    report.show(profile, screen)
+    terminal_report.show(profile, screen)
     stream.flush()
     return data.getvalue().decode(encoding)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from macaw.errors import InputError
 from macaw.profiling import record as recording
 from macaw.profiling import segments
-from macaw.profiling.profiling import Options, profile
+from macaw.profiling.profiler import Options, profile
 from macaw.profiling.record import Record
 from tests.macaw.profile.programs import copies
 from tests.macaw.profile.records import record

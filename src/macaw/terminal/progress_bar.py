@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 DELAY = 1.0  # seconds before a bar appears
 
 
-class Bar:
-    """`with Bar("images", 360) as bar: ... bar.done += 1`; without a total, a moving bar.
+class ProgressBar:
+    """`with ProgressBar("images", 360) as bar: ... bar.done += 1`; without a total, a moving bar.
 
-    `bar.note` gives a short text behind the bar; it is asked at each redraw.
+    `bar.note` is a function: it returns a short text that each redraw shows after the bar.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -28,7 +28,7 @@ class Bar:
         self._lock = threading.Lock()
         self._open = False
         self._timer: threading.Timer | None = None
-        self._shown: Progress | None = None
+        self._progress: Progress | None = None
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
@@ -48,20 +48,20 @@ class Bar:
             self._timer.cancel()
         with self._lock:
             self._open = False
-            if self._shown is not None:
-                self._shown.stop()
+            if self._progress is not None:
+                self._progress.stop()
 
     def _show(self) -> None:
         from rich.console import Console
 
         with self._lock:
             if self._open:
-                self._shown = _progress(self, Console(stderr=True))
-                self._shown.start()
+                self._progress = _progress(self, Console(stderr=True))
+                self._progress.start()
 
 
-def _progress(bar: Bar, console: Console) -> Progress:
-    """Rich's bar over ours, which it reads at each redraw."""
+def _progress(bar: ProgressBar, console: Console) -> Progress:
+    """A bar of rich that reads `bar.done` and `bar.note` at each redraw."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -80,14 +80,14 @@ def _progress(bar: Bar, console: Console) -> Progress:
         def render(self, task: Task) -> Text:
             return Text(bar.note(), no_wrap=True)
 
-    class Reading(Progress):
+    class LiveProgress(Progress):
         def get_renderables(self) -> Iterable[RenderableType]:
             for task in self.tasks:
                 task.completed = bar.done
             yield from super().get_renderables()
 
     known = (MofNCompleteColumn(), TimeRemainingColumn()) if bar.total else ()
-    progress = Reading(
+    progress = LiveProgress(
         TextColumn("{task.description}"),
         BarColumn(),
         *known,
@@ -96,7 +96,7 @@ def _progress(bar: Bar, console: Console) -> Progress:
         console=console,
         transient=True,
         auto_refresh=True,
-        # What the program prints goes above the bar, but only if it goes to the screen at all.
+        # Redirection puts the program's output above the bar. It is for output to the screen only.
         redirect_stdout=sys.stdout.isatty(),
         redirect_stderr=True,
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from macaw.asm.program import Program, Tensor
 from macaw.errors import InputError
-from macaw.words import did_you_mean, plural
+from macaw.phrases import did_you_mean, plural
 
 
 @dataclass(frozen=True)

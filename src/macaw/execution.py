@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from macaw import api, arguments
 from macaw.arguments import checked
 from macaw.asm.program import Program
-from macaw.binding import bind
 from macaw.emu.core import NEVER
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError, RunError
-from macaw.unwritten import Unwritten
+from macaw.input_binding import bind
+from macaw.write_detection import Unwritten
 
 if TYPE_CHECKING:
     from macaw.emu.core import Core
@@ -65,7 +65,7 @@ class Streams:
     engine=arguments.word,
     jitter=arguments.optional(arguments.seed),
     streams=arguments.optional(
-        arguments.instance("a Streams of macaw.running", "macaw.running:Streams")
+        arguments.instance("a Streams of macaw.execution", "macaw.execution:Streams")
     ),
     on_start=arguments.optional(arguments.function),
     named=arguments.anything,

@@ -1,7 +1,7 @@
 """Messages of the Language Server Protocol: read, checked, handed on, answered.
 
 Every request gets one answer, whatever is wrong with it; a notification that is wrong is ignored.
-What the messages are about, `macaw.language_server` knows.
+What the messages are about, `macaw.language_server.server` knows.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from macaw.phrases import plural
 from macaw.profiling import chart
 from macaw.profiling.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
-from macaw.profiling.words import (
+from macaw.profiling.phrases import (
     about,
     cost,
     heaviest,
@@ -27,7 +28,6 @@ from macaw.profiling.words import (
     verdict,
     where,
 )
-from macaw.words import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from macaw.phrases import plural
 from macaw.profiling.model import Difference, Finding, Group, Merge, Profile, Slice
-from macaw.words import plural
 
 PLACES = 3  # that a finding of several names at most
 

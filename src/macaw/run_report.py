@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw import console
 from macaw.asm.diagnostics import Diagnostic, Span
 from macaw.asm.program import Program
-from macaw.binding import shape_text
 from macaw.emu.copies import original
 from macaw.errors import RunError
+from macaw.execution import Run, gather
+from macaw.input_binding import shape_text
 from macaw.isa import reading
 from macaw.isa.common import TRAFFIC
-from macaw.running import Run, gather
-from macaw.words import plural
+from macaw.phrases import plural
+from macaw.terminal import console
+from macaw.terminal.diagnostics_output import print_diagnostics
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -133,7 +134,7 @@ def print_failure(error: RunError, program: Program) -> None:
     source = _source_line(file, line)
     word = re.match(r"[\w.]+", source[column - 1 :])
     span = Span(file, line, column, column + (len(word.group()) if word else 1))
-    console.diagnostics([Diagnostic(stop.reason, f"{text}{item}", span, source=source)])
+    print_diagnostics([Diagnostic(stop.reason, f"{text}{item}", span, source=source)])
 
 
 def _near_symbol(program: Program, address: int | None, at: int | None) -> str:

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from macaw import api
 from macaw.asm.program import Program
-from macaw.binding import bind
 from macaw.errors import FAILED, InputError
+from macaw.execution import configuration_of
+from macaw.input_binding import bind
 from macaw.isa.config import ConfigError, Configuration
 from macaw.isa.errors import MacawError
+from macaw.phrases import did_you_mean
 from macaw.profiling import (
     advice,
-    against,
     bottleneck,
+    comparison,
     jobs,
     metrics,
     record,
@@ -28,8 +30,6 @@ from macaw.profiling import (
 )
 from macaw.profiling.model import Finding, Merge, Profile, Series
 from macaw.profiling.record import Job, Parameters, Record, Recorded
-from macaw.running import configuration_of
-from macaw.words import did_you_mean
 
 MODES = ("auto", "mark")
 AUTOMATIC = 512  # records of a core at most, if nobody says how many instructions make one
@@ -360,7 +360,7 @@ class _Profiler:
             subject=record.subject(self.job),
         )
         if options.against is not None:
-            differences = against.differences(options.against, made)
+            differences = comparison.differences(options.against, made)
             made = replace(made, differences=differences, against=options.against_name)
         if options.guide:
             made = replace(made, step=advice.next_step(made))

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw import api, report, running
-from macaw.binding import shape_text
+from macaw import api, execution, run_report
 from macaw.errors import InputError, RunError
 from macaw.files import read_array, read_bytes, write_array, write_bytes
-from macaw.words import did_you_mean, plural
+from macaw.input_binding import shape_text
+from macaw.phrases import did_you_mean, plural
 
 DESCRIPTION = "golden.toml"
 EXPECTED = "expected"
@@ -173,7 +173,7 @@ def execute(golden: Golden) -> Result:
         program = api.assemble(*golden.sources, device=golden.device)
     inputs = {name: read_array(path) for name, path in golden.inputs.items()}
     try:
-        run = running.run(
+        run = execution.run(
             program,
             inputs,
             device=golden.device,
@@ -190,14 +190,14 @@ def execute(golden: Golden) -> Result:
     if "stdout" in golden.record:
         record["stdout"] = run.stdout
     if "registers" in golden.record:
-        record["registers"] = running.registers(run.device, changed=True)
+        record["registers"] = execution.registers(run.device, changed=True)
     if "counters" in golden.record:
         record["counters"] = run.counters
     return Result(record, dict(run.outputs) if "outputs" in golden.record else {})
 
 
 def _failed(golden: Golden, error: RunError) -> Result:
-    record = report.stop_json(error.stop)
+    record = run_report.stop_json(error.stop)
     cycle = record.pop("cycle")
     if error.stop.fault is not None:
         # The texts and the place hold the path that the source had on this machine.
@@ -209,7 +209,7 @@ def _failed(golden: Golden, error: RunError) -> Result:
     if "cycles" in golden.record:
         record["cycles"] = cycle
     if "registers" in golden.record:
-        record["registers"] = running.registers(error.device, changed=True)
+        record["registers"] = execution.registers(error.device, changed=True)
     if "counters" in golden.record:
         record["counters"] = error.device.counters()
     return Result(record)

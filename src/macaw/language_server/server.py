@@ -23,8 +23,8 @@ from lsprotocol import types
 from macaw import __version__
 from macaw.asm.diagnostics import ERROR, Diagnostic, Span, first, printable_name
 from macaw.asm.editing import Document, Entry, Suggestion
-from macaw.language_protocol import Answering, Hearing, Peer, Stream, internal_error
-from macaw.language_text import Places, chosen_encoding
+from macaw.language_server.positions import Places, chosen_encoding
+from macaw.language_server.protocol import Answering, Hearing, Peer, Stream, internal_error
 
 T = TypeVar("T")
 

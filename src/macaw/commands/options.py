@@ -1,0 +1,164 @@
+"""Options that several commands share, and what parses their values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from macaw.asm.program import Program
+
+    _Type = click.ParamType[str]
+else:
+    _Type = click.ParamType  # older versions of click cannot be subscripted
+
+T = TypeVar("T")
+Command = TypeVar("Command", bound=Callable[..., Any])
+DIGITS = 9  # at most, of a size
+
+
+class LazyChoice(_Type):
+    """One of the words that `words` returns. It is called for a command, not for `macaw --help`."""
+
+    name = "choice"
+
+    def __init__(self, words: Callable[[], Sequence[str]]) -> None:
+        self._words = words
+
+    def _choice(self) -> click.Choice[str]:
+        return click.Choice(list(self._words()))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The word. Fails with a message that lists all words."""
+        return str(self._choice().convert(value, param, ctx))
+
+    def get_metavar(self, param: click.Parameter, *more: Any, **named: Any) -> str | None:
+        """The words as in a synopsis. Older versions of click pass fewer arguments."""
+        return self._choice().get_metavar(param, *more, **named)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[Any]:
+        """The words that start with `incomplete`."""
+        return list(self._choice().shell_complete(ctx, param, incomplete))
+
+
+def collect(pairs: Iterable[tuple[str, T]], unnamed: str = "") -> dict[str, T]:
+    """The pairs as a dictionary. Raises `click.BadParameter` for a name that comes twice.
+
+    The message calls an empty name `unnamed`.
+    """
+    values: dict[str, T] = {}
+    for name, value in pairs:
+        if name in values:
+            raise click.BadParameter(f"{name or unnamed} is given twice")
+        values[name] = value
+    return values
+
+
+def name_file_pairs(
+    _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """NAME=FILE options as a dictionary. Raises `click.BadParameter`."""
+    return collect(map(_name_and_file, values))
+
+
+def output_pairs(
+    _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """NAME=FILE options of outputs. Raises `click.BadParameter` also for a file named twice."""
+    outputs = collect(map(_name_and_file, values))
+    files: set[str] = set()
+    for path in outputs.values():
+        if os.path.realpath(path) in files:
+            raise click.BadParameter(f"two outputs cannot both go to {path}")
+        files.add(os.path.realpath(path))
+    return outputs
+
+
+def _name_and_file(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
+        raise click.BadParameter(f"'{text}' is not NAME=FILE")
+    return name, path
+
+
+def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str:
+    from macaw.emu.engines import ENGINES
+
+    if value is not None and value not in ENGINES:
+        raise click.BadParameter(f"no engine is called '{value}', there are {', '.join(ENGINES)}")
+    return value or ENGINES[0]
+
+
+def program_options(
+    inputs_help: str = "Bind an input to a .npy file.",
+) -> Callable[[Command], Command]:
+    """Add what each command that runs a program takes: FILE, -i and --device."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(
+            (
+                click.argument("file", type=click.Path(), metavar="FILE"),
+                click.option(
+                    "-i",
+                    "inputs",
+                    multiple=True,
+                    callback=name_file_pairs,
+                    metavar="NAME=FILE",
+                    help=inputs_help,
+                ),
+                click.option(
+                    "--device", metavar="NAME|FILE", help="Run on this device, not the program's."
+                ),
+            )
+        ):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def engine_option(text: str) -> Callable[[Command], Command]:
+    """Add --engine with the help `text`; its value is the name of an engine."""
+    return click.option("--engine", callback=_engine, metavar="NAME", help=text)
+
+
+def jitter_option(text: str) -> Callable[[Command], Command]:
+    """Add --jitter with the help `text`; its value is a seed, or None."""
+    return click.option("--jitter", type=click.IntRange(min=0), metavar="SEED", help=text)
+
+
+def max_cycles_option(command: Command) -> Command:
+    """Add --max-cycles; its value is None without it."""
+    return click.option(
+        "--max-cycles",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Stop each run after N cycles.",
+    )(command)
+
+
+def load_program(
+    file: str,
+    device: str | None,
+    inputs: Iterable[str] = (),
+    outputs: Sequence[str] = (),
+    hint: str = "-o names another",
+) -> Program:
+    """Load the program of a command's FILE and print its warnings.
+
+    Raises `InputError`, with `hint`, if an output would overwrite FILE, the device's file, one of
+    `inputs` or a file that the program reads. Raises what `macaw.load` raises.
+    """
+    from macaw import api, files
+    from macaw.terminal.diagnostics_output import print_diagnostics, warnings_of
+
+    files.keep_inputs(outputs, [file, *inputs, *([device] if device else [])], hint)
+    program = api.load(file, device=device)
+    files.keep_inputs(outputs, program.read_files, hint)
+    print_diagnostics(warnings_of(program))
+    return program

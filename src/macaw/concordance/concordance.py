@@ -1,0 +1,235 @@
+"""Software concordant with an nnp program: make it, run it, compare it with the emulator."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw import api, arguments, files
+from macaw.arguments import checked
+from macaw.asm.program import Program
+from macaw.concordance.deviation import Deviation, find_deviation
+from macaw.concordance.emulation import emulate
+from macaw.concordance.generated_file import PACKAGES, run_generated, same_bits
+from macaw.concordance.layer_tensors import LayerTensors
+from macaw.emu.core import Listener
+from macaw.errors import InputError
+from macaw.execution import configuration_of
+from macaw.input_binding import shape_text
+from macaw.isa.config import Configuration
+from macaw.lowering.concord import picture
+from macaw.lowering.concord.arithmetic import TARGETS
+from macaw.lowering.concord.chains import Chain, Place, chains
+from macaw.lowering.concord.graph import Graph, Output, Tensor
+from macaw.lowering.concord.hints import check_places, check_types, hints
+from macaw.lowering.concord.software import Software, software
+from macaw.lowering.concord.trace import trace
+from macaw.lowering.errors import LowerError
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first element in which two results differ, and the instruction that wrote it."""
+
+    tensor: str
+    index: tuple[int, ...]
+    values: tuple[tuple[str, str], ...]  # a source ("in the emulator"), and its value
+    count: int  # elements of the tensor that differ
+    place: Place | None
+    origin: Deviation | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.tensor}[{', '.join(map(str, self.index))}]"
+        claims = ", ".join(f"{value} {source}" for source, value in self.values)
+        more = f" ({self.count} elements of {self.tensor} differ)" if self.count > 1 else ""
+        writer = f"\nwritten by {self.place}" if self.place else ""
+        if self.origin is not None:
+            writer += f"\nfirst different behind {self.origin}"
+        return f"{where} is {claims}{more}{writer}"
+
+
+@dataclass(frozen=True)
+class Concordance:
+    """A program of the nnp core, its graph, and the software generated from it."""
+
+    program: Program
+    config: Configuration
+    target: str
+    graph: Graph
+    chains: Sequence[Chain]
+    software: Software
+
+    @property
+    def text(self) -> str:
+        """The generated file."""
+        return self.software.text
+
+    @cached_property
+    def tensors(self) -> LayerTensors:
+        """The layer's tensors, and how the processor stores them."""
+        return LayerTensors(self.program, self.config, self.software)
+
+    @property
+    def inputs(self) -> dict[str, Tensor]:
+        """The tensors that the layer takes, by parameter."""
+        return self.tensors.inputs
+
+    @property
+    def outputs(self) -> dict[str, Tensor]:
+        """The tensors that the layer gives, by name."""
+        return self.tensors.outputs
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type of all tensors: the host format."""
+        return self.tensors.dtype
+
+    @checked(path=arguments.path)
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the generated file. Raises `InputError`."""
+        files.write_bytes(path, self.text.encode())
+
+    @checked(kind=arguments.word)
+    def picture(self, kind: str) -> str:
+        """The data-flow graph as the text of a picture, "dot" (Graphviz) or "svg".
+
+        Raises `InputError` for another kind.
+        """
+        if kind not in picture.PICTURES:
+            raise InputError(f"no picture '{kind}'", "there are " + ", ".join(picture.PICTURES))
+        return picture.PICTURES[kind](self.graph)
+
+    @checked(seed=arguments.seed)
+    def random(self, seed: int = 0) -> dict[str, NDArray[Any]]:
+        """Random inputs to try the layer: normal numbers with a standard deviation of 0.5."""
+        rng = np.random.default_rng(seed)
+        return {
+            name: (rng.normal(size=tensor.shape) / 2).astype(self.dtype)
+            for name, tensor in self.inputs.items()
+        }
+
+    @checked(data=arguments.arrays)
+    def run(self, data: Arrays) -> dict[str, NDArray[Any]]:
+        """The outputs of the generated software for `data`, by name. Raises `InputError`."""
+        return run_generated(self.text, self.target, self.tensors.select(data))
+
+    @checked(data=arguments.arrays, listener=arguments.anything)
+    def emulate(self, data: Arrays, listener: Listener | None = None) -> dict[str, NDArray[Any]]:
+        """The outputs of the emulator for `data`, by name; `listener` gets the core's events.
+
+        Raises `InputError` and `RunError`.
+        """
+        return emulate(self.tensors, data, listener)
+
+    @checked(data=arguments.arrays, text=arguments.optional(arguments.word))
+    def check(self, data: Arrays, text: str | None = None) -> Difference | None:
+        """Run emulator and software on `data` and compare all bits; None if they are the same.
+
+        `text` replaces the generated file. Outputs that `data` holds are compared too. Raises
+        `InputError` and `RunError`.
+        """
+        text = self.text if text is None else text
+        emulated = self.emulate(data)
+        computed = run_generated(text, self.target, self.tensors.select(data))
+        for name, output in self.software.outputs.items():
+            claims = {"in the emulator": emulated[name]}
+            if name not in computed:
+                raise InputError(f"the software gives no {name}")
+            claims[f"in {PACKAGES[self.target]}"] = computed[name]
+            if name in data:
+                claims["in the data"] = self.tensors.check_array(name, output.tensor, data[name])
+            difference = self._difference(name, output, claims)
+            if difference is not None:
+                origin = find_deviation(self.tensors, self.chains, self.target, text, data)
+                return replace(difference, origin=origin)
+        return None
+
+    def _difference(self, name: str, output: Output, claims: Arrays) -> Difference | None:
+        first, *others = claims.values()
+        wrong = np.zeros(first.shape, bool)
+        for other in others:
+            if other.shape != first.shape or other.dtype != first.dtype:
+                raise InputError(
+                    f"{name} is {other.dtype}, {shape_text(other.shape)} in the software,"
+                    f" {first.dtype}, {shape_text(first.shape)} in the emulator"
+                )
+            wrong |= ~same_bits(first, other)
+        if not wrong.any():
+            return None
+        index = tuple(int(x) for x in np.argwhere(wrong)[0])
+        values = tuple((source, repr(array[index].item())) for source, array in claims.items())
+        native = self.tensors.native
+        row, column = (0, *index)[-2:]
+        blocks = -(-output.tensor.columns // native)
+        place = output.places[row * blocks + column // native] if output.places else None
+        return Difference(name, index, values, int(wrong.sum()), place)
+
+
+def _entry(value: Any) -> str | None:
+    """A label and how often it runs."""
+    good = isinstance(value, tuple | list) and len(value) == 2 and not arguments.word(value[0])
+    return None if good and not arguments.whole(1)(value[1]) else "a label and a number"
+
+
+@checked(
+    program=arguments.program_or_path,
+    target=arguments.word,
+    device=arguments.optional(arguments.device),
+    entries=arguments.sequence(_entry, "a list of pairs, a label and how often it runs"),
+    name=arguments.word,
+)
+def concord(
+    program: Program | api.FilePath,
+    target: str = TARGETS[0],
+    *,
+    device: api.DeviceLike | None = None,
+    entries: Sequence[tuple[str, int]] = (),
+    name: str = "",
+) -> Concordance:
+    """Generate software for `target` from the nnp part of a program, or of a program's file.
+
+    `target` is numpy, torch, tensorflow or onnx. `entries` are pairs (label, times): the runs of
+    the part; without them it runs once from its first instruction. `name` stands in the file's
+    docstring. Raises `InputError` for a program that cannot be translated, and what `load` raises.
+    """
+    if target not in TARGETS:
+        raise InputError(f"no target '{target}'", "there are " + ", ".join(TARGETS))
+    if not isinstance(program, Program):
+        name = name or os.path.basename(os.fspath(program))  # noqa: PTH119 - of any kind of path
+        program = api.load(program, device=device)
+    config = configuration_of(program, device)
+    try:
+        executed = list(chains(program, config, arguments.plain(entries)))
+        graph = trace(executed, hints(program, config), config)
+        generated = software(graph, config, target, name)
+        results = [output.tensor for output in generated.outputs.values()]
+        check_places(program, [*generated.inputs.values(), *results], config)
+        check_types(program, generated.inputs.values(), config)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    concordance = Concordance(program, config, target, graph, executed, generated)
+    concordance.tensors.check_padding()
+    return concordance
+
+
+def read_data(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of a .npz file. Raises `InputError`."""
+    data = files.read_bytes(path)
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            if not hasattr(archive, "files"):
+                raise ValueError("it holds one array")
+            return {name: archive[name] for name in archive.files}
+    except Exception as error:  # numpy raises many kinds on a damaged file
+        raise InputError(
+            f"{path} is no .npz file that can be read: {error}", "write it with numpy.savez"
+        ) from None

@@ -1,0 +1,157 @@
+"""Find the first chain whose result differs between the emulator and the generated file.
+
+A generated file has a function for each instruction's name. Their results are recorded in the order
+of the calls, and compared with what the emulator's chains write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.concordance.emulation import emulate
+from macaw.concordance.generated_file import run_generated, same_bits
+from macaw.concordance.layer_tensors import Arrays, LayerTensors
+from macaw.emu.core import Event
+from macaw.errors import RunError
+from macaw.lowering.concord.chains import Chain, Place, writes
+from macaw.lowering.concord.graph import SHARED
+from macaw.lowering.concord.layer import LOOPING, executed
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """The first chain with another result, and the last instruction that made this result.
+
+    `element` counts the chain's elements in its iteration.
+    """
+
+    place: Place
+    iteration: int
+    element: int
+    emulator: float
+    software: float
+
+    def __str__(self) -> str:
+        turn = f" of iteration {self.iteration}" if self.iteration else ""
+        return (
+            f"{self.place}: element {self.element}{turn} is {self.emulator!r} in the emulator,"
+            f" {self.software!r} in the software"
+        )
+
+
+def find_deviation(
+    layer: LayerTensors, chains: Sequence[Chain], target: str, text: str, data: Arrays
+) -> Deviation | None:
+    """The first chain whose result in the file `text` is not the emulator's, run on `data`.
+
+    None if that cannot be found out: an ONNX model does its operations inside, and the file may
+    have another form than the generator gives it.
+    """
+    if target == "onnx":
+        return None
+    expected = _record_results(layer, target, text, data)
+    if expected is None:
+        return None
+    comparator = _ChainComparator(layer, chains, expected)
+    try:
+        emulate(layer, data, comparator)
+    except RunError:
+        return None
+    return comparator.deviation
+
+
+def _record_results(
+    layer: LayerTensors, target: str, text: str, data: Arrays
+) -> dict[int, tuple[Place, NDArray[Any]]] | None:
+    """By chain, the result of its last operation in the software; None: an unknown form of file."""
+    calls = [
+        (node, chain)
+        for node, chain in executed(layer.software.layer)
+        if node.place is not None and node.operation not in (*SHARED, *LOOPING)
+    ]
+    results: list[NDArray[Any]] = []
+
+    def record(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            result = function(*arguments)
+            results.append(np.asarray(result))
+            return result
+
+        return call
+
+    names = {node.operation for node, _ in calls}
+    run_generated(text, target, layer.select(data), names, record)
+    if len(results) != len(calls):
+        return None
+    return {
+        chain: (node.place, result)
+        for (node, chain), result in zip(calls, results, strict=True)
+        if node.place is not None
+    }
+
+
+class _ChainComparator:
+    """A listener of the core: compares what each chain writes with the recorded result."""
+
+    def __init__(
+        self,
+        layer: LayerTensors,
+        chains: Sequence[Chain],
+        expected: Mapping[int, tuple[Place, NDArray[Any]]],
+    ) -> None:
+        self.layer, self.chains, self.expected = layer, chains, expected
+        self.index = -1  # of the chain that the core executes
+        self.deviation: Deviation | None = None
+        self.is_lost = False
+
+    def __call__(self, event: Event) -> None:
+        if event.kind != "chain" or self.deviation is not None or self.is_lost:
+            return
+        iteration = int(event.values["iteration"])
+        self.index += iteration == 0
+        chains = self.chains
+        if (
+            self.index >= len(chains)
+            or chains[self.index].places[0].address != event.values["address"]
+        ):
+            self.is_lost = True  # the program runs other chains than those that were traced
+            return
+        if self.index not in self.expected:
+            return
+        place, results = self.expected[self.index]
+        software = results[iteration if len(results) > 1 else 0].astype(self.layer.dtype)
+        emulator = self._written_values(event, chains[self.index], iteration, software.size)
+        if emulator is None or len(emulator) != len(software):
+            return
+        wrong = np.flatnonzero(~same_bits(emulator, software))
+        if len(wrong):
+            at = int(wrong[0])
+            self.deviation = Deviation(
+                place, iteration, at, emulator[at].item(), software[at].item()
+            )
+
+    def _written_values(
+        self, event: Event, chain: Chain, iteration: int, size: int
+    ) -> NDArray[Any] | None:
+        """What an iteration wrote, from a memory that keeps it unchanged; None if there is none."""
+        core, dtype = event.core, self.layer.dtype
+        native = self.layer.native
+        for access in writes(chain):
+            memory, count = access.memory, size // native
+            if memory.queue:
+                vectors = [data for _, data in [*core.state.net_out, *core.state.unsent][-count:]]
+                return np.frombuffer(b"".join(vectors), dtype)
+            begin = access.begin(iteration, None)
+            if not memory.setting:
+                start = core.state.base + begin * native * dtype.itemsize
+                data = core.device.memory.peek(start, size * dtype.itemsize)
+                return np.frombuffer(data, dtype)
+            file = getattr(core.state, memory.setting.partition(".")[2], None)
+            if file is not None:
+                return np.asarray(file[begin : begin + count]).ravel()
+        return None

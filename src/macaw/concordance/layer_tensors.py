@@ -1,0 +1,188 @@
+"""The tensors of a layer, as arrays and as the processor stores them.
+
+The processor stores vectors padded with zeros to native vectors, and matrices in tiles of
+native × native elements. The generated file takes and gives the arrays without padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.asm.program import Program
+from macaw.errors import InputError
+from macaw.input_binding import shape_text
+from macaw.isa.config import Configuration
+from macaw.isa.memory_map import EXTERNAL
+from macaw.lowering.concord.graph import Tensor
+from macaw.lowering.concord.hints import HOST_TYPES
+from macaw.lowering.concord.software import Software
+from macaw.phrases import did_you_mean
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class LayerTensors:
+    """The inputs and outputs of a layer, and where the processor stores them."""
+
+    program: Program
+    config: Configuration
+    software: Software
+
+    @property
+    def inputs(self) -> dict[str, Tensor]:
+        """The tensors that the layer takes, by parameter."""
+        return self.software.inputs
+
+    @property
+    def outputs(self) -> dict[str, Tensor]:
+        """The tensors that the layer gives, by name."""
+        return {name: output.tensor for name, output in self.software.outputs.items()}
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type of all tensors: the host format."""
+        return np.dtype(HOST_TYPES[str(self.config["nnp.host_format"])])
+
+    @property
+    def native(self) -> int:
+        """Elements of a native vector."""
+        return int(self.config["nnp.native"])
+
+    def padded_columns(self, tensor: Tensor) -> int:
+        """Elements of a row, padded to whole native vectors."""
+        return -(-tensor.columns // self.native) * self.native
+
+    def _padded_rows(self, tensor: Tensor) -> int:
+        n = self.native
+        return -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
+
+    def address(self, tensor: Tensor) -> int:
+        """The byte address of a Dram tensor in external memory, with Dram's base after reset."""
+        return EXTERNAL + tensor.bytes(self.native, self.dtype.itemsize)[0]
+
+    def stored_form(self, name: str, data: Arrays) -> NDArray[Any]:
+        """The elements of input `name`, flat, as the processor stores them: padded, in tiles."""
+        tensor, n = self.inputs[name], self.native
+        values = data[name].reshape(tensor.rows, tensor.columns)
+        rows, columns = self._padded_rows(tensor), self.padded_columns(tensor)
+        padded = np.zeros((rows, columns), self.dtype)
+        padded[: tensor.rows, : tensor.columns] = values
+        if tensor.kind == "matrix":
+            padded = padded.reshape(rows // n, n, columns // n, n).transpose(0, 2, 1, 3)
+        return padded.ravel()
+
+    def select(self, data: Arrays) -> dict[str, NDArray[Any]]:
+        """The layer's inputs: from `data`, else from the program's own data sections.
+
+        Raises `InputError` for an unknown name, a wrong type or shape, and a missing input.
+        """
+        known = [*self.inputs, *self.outputs, *(item.name for item in self.program.inputs)]
+        for name in data:
+            if name not in known:
+                raise InputError(f"the layer has no tensor '{name}'", did_you_mean(name, known))
+        arrays = {}
+        for name, tensor in self.inputs.items():
+            if name in data:
+                arrays[name] = self.check_array(name, tensor, data[name])
+                continue
+            own = self._section_data(tensor)
+            if own is None:
+                raise InputError(
+                    f"no {name} ({self.dtype}, {shape_text(tensor.shape)}) in the data",
+                    "the layer takes "
+                    + ", ".join(f"{n} {shape_text(t.shape)}" for n, t in self.inputs.items()),
+                )
+            arrays[name] = own
+        return arrays
+
+    def check_array(self, name: str, tensor: Tensor, values: Any) -> NDArray[Any]:
+        """`values` in the shape of `tensor`. Raises `InputError` for another type or shape."""
+        array = np.asarray(values)
+        if array.dtype != self.dtype:
+            raise InputError(f"{name} is {self.dtype}, the data has {array.dtype}")
+        if array.shape not in (tensor.shape, (tensor.rows, tensor.columns)):
+            raise InputError(
+                f"{name} is {shape_text(tensor.shape)}, the data has {shape_text(array.shape)}"
+            )
+        return array.reshape(tensor.shape)
+
+    def check_overlaps(self, data: Arrays) -> None:
+        """Raise `InputError` if two inputs overlap in external memory with different bytes."""
+        placed: list[tuple[str, int, bytes]] = []
+        for name, tensor in self.inputs.items():
+            if tensor.memory != "Dram":
+                continue
+            start, raw = self.address(tensor), self.stored_form(name, data).tobytes()
+            for other, begin, there in placed:
+                first, last = max(start, begin), min(start + len(raw), begin + len(there))
+                if first < last and (
+                    raw[first - start : last - start] != there[first - begin : last - begin]
+                ):
+                    raise InputError(
+                        f"{name} and {other} share a place in external memory, and differ there"
+                    )
+            placed.append((name, start, raw))
+
+    def program_inputs(self, data: Arrays, tensors: Arrays) -> dict[str, NDArray[Any]]:
+        """Arrays for the program's `.input`s: the stream of NetInQ, `data`, zeros for the rest."""
+        queue_inputs = [item for item in self.program.inputs if item.at == "netin"]
+        stream = np.zeros(sum(item.elements for item in queue_inputs), self.dtype)
+        for name, tensor in self.inputs.items():
+            if tensor.memory != "NetInQ":
+                continue
+            values = self.stored_form(name, tensors)
+            start = tensor.address * self.native
+            if start + len(values) > len(stream):
+                raise InputError(
+                    f"the program's inputs at netin hold {len(stream) // self.native} native"
+                    f" vectors; {name} ends at {(start + len(values)) // self.native}",
+                    ".input NAME, dtype, vectors, elements, at=netin",
+                )
+            stream[start : start + len(values)] = values
+        arrays: dict[str, NDArray[Any]] = {}
+        start = 0
+        for item in self.program.inputs:
+            if item.at == "netin":
+                part = stream[start : start + item.elements]
+                arrays[item.name] = part.reshape(item.shape).astype(item.dtype)
+                start += item.elements
+            elif item.name in data and item.name not in self.inputs:
+                arrays[item.name] = np.asarray(data[item.name])
+            else:
+                arrays[item.name] = np.zeros(item.shape, item.dtype)
+        return arrays
+
+    def check_padding(self) -> None:
+        """Raise `InputError` if the program's own data pad a tensor with other than zeros."""
+        for tensor in self.inputs.values():
+            self._section_data(tensor)
+
+    def _section_data(self, tensor: Tensor) -> NDArray[Any] | None:
+        """A tensor from the program's data sections; None if they do not hold all of it."""
+        if tensor.memory != "Dram":
+            return None
+        address, n = self.address(tensor), self.native
+        rows, columns = self._padded_rows(tensor), self.padded_columns(tensor)
+        size = rows * columns * self.dtype.itemsize
+        section = self.program.section_at(address)
+        if section is None or not section.holds(address + size - 1) or section.nobits:
+            return None
+        offset = address - section.address
+        values = np.frombuffer(section.data[offset : offset + size], self.dtype)
+        if tensor.kind == "matrix":
+            values = values.reshape(rows // n, columns // n, n, n).transpose(0, 2, 1, 3)
+        padded = values.reshape(rows, columns)
+        if padded[tensor.rows :].any() or padded[:, tensor.columns :].any():
+            what = "tiles" if tensor.kind == "matrix" else "vectors"
+            raise InputError(
+                f"{tensor.name} is {tensor.rows} × {tensor.columns}, and the program's data that"
+                f" fill it up to whole {what} at {address:#010x} are not zeros",
+                "`.hint tensor` counts tiles of Dram where m_rd reads them, else vectors",
+            )
+        return padded[: tensor.rows, : tensor.columns].reshape(tensor.shape)

@@ -1,0 +1,114 @@
+"""Standard output and standard error: consoles, messages, the program's own output.
+
+Colours appear on a terminal only, never with NO_COLOR.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+STYLES = {
+    "error": "bold red",
+    "fault": "bold red",
+    "breakpoint": "bold yellow",
+    "warning": "bold yellow",
+    "hint": "cyan",
+    "place": "bold",
+    "caret": "green",
+    "chain": "dim",
+}
+
+
+def stderr() -> Console:
+    """A console on standard error."""
+    return _console(stderr=True)
+
+
+def stdout() -> Console:
+    """A console on standard output."""
+    return _console(stderr=False)
+
+
+def _console(*, stderr: bool) -> Console:
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # BrokenPipeError again: rich itself would exit with 1
+
+    return Plain(stderr=stderr, highlight=False)
+
+
+def error(message: str, hint: str = "") -> None:
+    """`macaw: error: message`, and the hint on a line of its own."""
+    _print_message("error", message, hint)
+
+
+def warning(message: str, hint: str = "") -> None:
+    """`macaw: warning: message`, and the hint on a line of its own."""
+    _print_message("warning", message, hint)
+
+
+def _print_message(severity: str, message: str, hint: str) -> None:
+    from rich.text import Text
+
+    text = Text("macaw: ").append(f"{severity}: ", STYLES[severity]).append(printable(message))
+    if hint:
+        text.append("\n").append("hint: ", STYLES["hint"]).append(printable(hint))
+    print_error_text(text)
+
+
+def printable(text: str) -> str:
+    """A message without characters that control the terminal: it may quote any file's name."""
+    from macaw.asm import diagnostics
+
+    return "\n".join(map(diagnostics.printable, text.split("\n")))
+
+
+def print_error_text(text: Text, end: str = "\n") -> None:
+    """Print on standard error, after the results so far, without folding long lines."""
+    with after_results():
+        if sys.stderr.isatty():
+            stderr().print(text, soft_wrap=True, end=end)
+        else:
+            print(text.plain, file=sys.stderr, end=end)
+
+
+@contextlib.contextmanager
+def after_results() -> Iterator[None]:
+    """Flush standard output first, so that the messages printed inside come after the results.
+
+    A message that cannot be written is dropped: it must not raise another error, nor change the
+    exit status that it explains.
+    """
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    with contextlib.suppress(OSError):
+        yield
+
+
+def write_stdout(data: bytes) -> None:
+    """Write to our standard output what the program wrote to its own."""
+    _write(sys.stdout, data)
+
+
+def write_stderr(data: bytes) -> None:
+    """Write to our standard error what the program wrote to its own."""
+    _write(sys.stderr, data)
+
+
+def _write(stream: TextIO, data: bytes) -> None:
+    """Write the bytes unchanged; as text while a progress bar redirects the stream."""
+    if hasattr(stream, "rich_proxied_file") or not hasattr(stream, "buffer"):
+        stream.write(data.decode("utf-8", errors="replace"))
+        return  # no flush: it would break the line above the bar
+    stream.flush()
+    stream.buffer.write(data)
+    stream.flush()

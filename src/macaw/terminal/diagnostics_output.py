@@ -1,0 +1,61 @@
+"""Print the assembler's errors and warnings on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from macaw.terminal.console import STYLES, after_results, print_error_text
+from macaw.terminal.highlighting import highlight, shows_colours
+
+if TYPE_CHECKING:
+    from macaw.asm.diagnostics import Diagnostic
+    from macaw.asm.program import Program
+
+
+def print_diagnostics(
+    diagnostics: Sequence[Diagnostic], style: str = "text", most: int | None = None
+) -> None:
+    """Print each diagnostic with its line and carets, or (style "json") all as one JSON list.
+
+    Prints at most `most` errors and as many warnings (0: all; None: `MOST_ERRORS`), and says how
+    many it leaves out.
+    """
+    from macaw.asm.diagnostics import MOST_ERRORS, first, pieces, to_json
+
+    diagnostics, left_out = first(diagnostics, MOST_ERRORS if most is None else most)
+    if left_out:
+        left_out += " not shown"
+    if style == "json":
+        with after_results():
+            print(to_json(diagnostics, left_out), file=sys.stderr)
+        return
+    if not diagnostics:
+        return  # before rich is loaded
+    from rich.text import Text
+
+    colours = shows_colours(sys.stderr)
+    for item in diagnostics:
+        text = Text()
+        for name, piece in pieces(item):
+            if name == "source" and colours:
+                text.append_text(highlight(piece))
+            else:
+                text.append(piece, STYLES.get(name, ""))
+        print_error_text(text, end="")
+    if left_out:
+        print_error_text(Text(f"macaw: {left_out}"))
+
+
+def warnings_of(program: Program) -> list[Diagnostic]:
+    """The warnings that the assembler left in the program."""
+    from macaw.asm.diagnostics import Diagnostic
+
+    return [item for item in program.warnings if isinstance(item, Diagnostic)]
+
+
+def as_error(warning: Diagnostic) -> Diagnostic:
+    """The warning as an error, for -Werror."""
+    return replace(warning, severity="error", message=f"{warning.message} [-Werror]")
