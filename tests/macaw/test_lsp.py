@@ -15,8 +15,9 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from macaw.asm.formatter import formatted
-from macaw.language_server.positions import Places
-from macaw.language_server.server import Cancelled, LanguageServer, OpenFile
+from macaw.language_server.open_file import Cancelled, ClientOptions, OpenFile
+from macaw.language_server.positions import Positions
+from macaw.language_server.server import LanguageServer
 
 GOOD = ".core cp\nloop: addi a0, a0, -1\n bnez a0, loop\n ebreak\n"
 
@@ -342,10 +343,9 @@ def test_a_bomb_does_not_stop_the_server() -> None:
 
 def test_a_change_ends_the_assembling_of_the_older_text() -> None:
     """What the assembler does for a text that is no more is given up at the next line."""
-    server = LanguageServer(lambda message: None)
-    file = OpenFile(server, "file:///a.s", 1, ".core cp\nnop\n")
+    file = OpenFile(ClientOptions(), "file:///a.s", 1, ".core cp\nnop\n")
     assert file.diagnostics() == []
-    again = OpenFile(server, "file:///a.s", 2, ".core cp\nnop\n")
+    again = OpenFile(ClientOptions(), "file:///a.s", 2, ".core cp\nnop\n")
     again.cancel()
     with pytest.raises(Cancelled):
         again.diagnostics()
@@ -437,17 +437,17 @@ def test_a_cancelled_request_takes_no_answer_from_another_one() -> None:
 @pytest.mark.parametrize("text", [" nop\r nop\r nop\r", " nop\r\n nop", "nop\n\n\n"])
 def test_formatting_replaces_the_whole_text(text: str) -> None:
     """Lines end at a lone carriage return, too, as the protocol counts them."""
-    file = OpenFile(LanguageServer(lambda message: None), "file:///a.s", 1, text)
+    file = OpenFile(ClientOptions(), "file:///a.s", 1, text)
     (edit,) = file.formatting()
     change = types.TextDocumentContentChangePartial(edit.range, edit.new_text)
-    assert file.places.changed(change) == formatted(text)
+    assert file.positions.apply(change) == formatted(text)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 def test_places_go_there_and_back(encoding: str) -> None:
     """Lines end as the protocol has it, also at a lone carriage return; columns are in its units."""
     text = "ab\r\nc\U0001f99cd\re\x0c\u2028f\n\ng"
-    places = Places(text, types.PositionEncodingKind(encoding))
+    places = Positions(text, types.PositionEncodingKind(encoding))
     starts = [0, 4, 8, 13, 14]
     for offset in range(len(text) + 1):
         position = places.position(offset)
@@ -457,4 +457,4 @@ def test_places_go_there_and_back(encoding: str) -> None:
     assert places.position(6).character == (3 if encoding == "utf-16" else 2)
     assert places.offset(types.Position(1, 99)) == 7
     assert places.offset(types.Position(99, 0)) == len(text)
-    assert places.own(types.Position(2, 1)) == (2, 6)
+    assert places.line_and_column(types.Position(2, 1)) == (2, 6)

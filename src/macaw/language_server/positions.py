@@ -1,8 +1,8 @@
-"""Places in an open file: those of the Language Server Protocol, and ours.
+"""Positions in an open file: those of the Language Server Protocol, and the assembler's.
 
-The protocol counts lines and code units from 0, in UTF-16 or what client and server agree on, and
-takes a lone carriage return for the end of a line; ours count characters from 1, and lines end
-with a line feed.
+The protocol counts lines and code units from 0, in UTF-16 or in an encoding that client and server
+agree on. For the protocol a lone carriage return ends a line too. The assembler counts lines and
+characters from 1, and only a line feed ends a line.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ _LINE_END = re.compile("\r\n|\n|\r")
 _UTF16, _UTF32 = types.PositionEncodingKind.Utf16, types.PositionEncodingKind.Utf32
 
 
-def chosen_encoding(params: types.InitializeParams) -> types.PositionEncodingKind:
-    """The units of columns: whole characters if the client can, else UTF-16."""
+def choose_encoding(params: types.InitializeParams) -> types.PositionEncodingKind:
+    """The unit of columns: whole characters (UTF-32) if the client offers it, else UTF-16."""
     general = params.capabilities.general
     offered = (general.position_encodings if general is not None else None) or ()
     return _UTF32 if _UTF32 in offered else _UTF16
 
 
-class Places:
-    """The places of a text."""
+class Positions:
+    """Converts positions in one text."""
 
     def __init__(self, text: str, encoding: types.PositionEncodingKind) -> None:
         self.text, self._encoding = text, encoding
 
     @cached_property
     def _lines(self) -> tuple[list[int], list[int]]:
-        """Begin and end, without its line end, of each line of the protocol."""
-        found = [match.span() for match in _LINE_END.finditer(self.text)]
-        starts = [0, *(end for _start, end in found)]
-        return starts, [*(start for start, _end in found), len(self.text)]
+        """Starts and ends of the protocol's lines; an end is the offset of the line break."""
+        spans = [match.span() for match in _LINE_END.finditer(self.text)]
+        starts = [0, *(end for _start, end in spans)]
+        return starts, [*(start for start, _end in spans), len(self.text)]
 
     @cached_property
-    def _own_starts(self) -> list[int]:
+    def _assembler_starts(self) -> list[int]:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def offset(self, position: types.Position) -> int:
-        """The offset of a position; one after the end of its line, or of the text, is that end."""
+        """The offset of a position in the text, at most the end of its line or of the text."""
         starts, ends = self._lines
         if position.line >= len(starts):
             return len(self.text)
@@ -56,7 +56,7 @@ class Places:
         return start + len(units.decode("utf-16-le", "surrogatepass"))
 
     def position(self, offset: int) -> types.Position:
-        """The position of an offset."""
+        """The protocol's position of an offset."""
         starts, ends = self._lines
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(starts, offset) - 1
@@ -65,22 +65,22 @@ class Places:
             return types.Position(line, len(before))
         return types.Position(line, len(before.encode("utf-16-le", "surrogatepass")) // 2)
 
-    def own(self, position: types.Position) -> tuple[int, int]:
-        """Line and column as we count them."""
+    def line_and_column(self, position: types.Position) -> tuple[int, int]:
+        """The assembler's line and column of a position."""
         offset = self.offset(position)
-        line = bisect_right(self._own_starts, offset)
-        return line, offset - self._own_starts[line - 1] + 1
+        line = bisect_right(self._assembler_starts, offset)
+        return line, offset - self._assembler_starts[line - 1] + 1
 
     def range(self, span: Span) -> types.Range:
-        """A span of the text as the protocol has it."""
-        starts = self._own_starts
+        """The protocol's range of a span."""
+        starts = self._assembler_starts
         start = starts[min(span.line, len(starts)) - 1] - 1
         return types.Range(
             self.position(start + span.column), self.position(start + span.end_column)
         )
 
-    def changed(self, change: types.TextDocumentContentChangeEvent) -> str:
-        """The text after an edit of the client's."""
+    def apply(self, change: types.TextDocumentContentChangeEvent) -> str:
+        """The text after a change that the client reports."""
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
             return change.text
         start = self.offset(change.range.start)

@@ -1,7 +1,7 @@
-"""Messages of the Language Server Protocol: read, checked, handed on, answered.
+"""Read, check and answer messages of the Language Server Protocol.
 
-Every request gets one answer, whatever is wrong with it; a notification that is wrong is ignored.
-What the messages are about, `macaw.language_server.server` knows.
+Every request gets exactly one answer, an error if it is wrong. A wrong notification is ignored.
+`macaw.language_server.server` has the handlers.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from lsprotocol import converters, types
 
 MOST_HEADER = 1 << 16  # bytes of a message's header
 MOST_MESSAGE = 1 << 25  # bytes of its body
-_PIECE = 1 << 16  # bytes that are read at a time
-_WAITING = 256  # messages that are read and not yet answered
+_READ_SIZE = 1 << 16  # bytes of one read
+_MOST_PENDING = 256  # messages read and not yet answered
 _LENGTH = re.compile(rb"^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$", re.IGNORECASE | re.M)
 _END = b"\r\n\r\n"
 
@@ -29,14 +29,14 @@ LSPCodes = types.LSPErrorCodes
 
 
 class Stream(Protocol):
-    """Where messages come from: bytes as they arrive, none at the end."""
+    """A stream of bytes, as a pipe or socket gives them."""
 
     def read(self, size: int, /) -> bytes | None:
-        """At most `size` bytes."""
+        """Return 1 to `size` bytes, or none at the end."""
 
 
 class Refusal(Exception):
-    """A message that gets an error as its answer."""
+    """The answer to a message is this error."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -44,14 +44,14 @@ class Refusal(Exception):
 
 
 class MessageReader:
-    """Takes the bodies of messages from a stream of bytes."""
+    """Splits a stream of bytes into the bodies of messages."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._bytes = bytearray()
 
     def body(self) -> bytes | None:
-        """The next one; None at the end. Raises `Refusal` for a message that is none."""
+        """The next body; None at the end. Raises `Refusal` for a malformed message."""
         while (end := self._bytes.find(_END)) < 0:
             if len(self._bytes) > MOST_HEADER:
                 del self._bytes[: -len(_END)]
@@ -60,10 +60,10 @@ class MessageReader:
                 return None
         header = bytes(self._bytes[:end])
         del self._bytes[: end + len(_END)]
-        found = _LENGTH.search(header)
-        if found is None:
+        length_field = _LENGTH.search(header)
+        if length_field is None:
             raise Refusal(Codes.ParseError, "the header of a message has no Content-Length")
-        length = int(found[1])
+        length = int(length_field[1])
         if length > MOST_MESSAGE:
             if not self._skip(length):
                 return None
@@ -76,7 +76,7 @@ class MessageReader:
         return body
 
     def _skip(self, length: int) -> bool:
-        """Read over a body; whether the stream has all of it."""
+        """Skip a body; false if the stream ends in it."""
         while length > len(self._bytes):
             length -= len(self._bytes)
             self._bytes.clear()
@@ -86,13 +86,13 @@ class MessageReader:
         return True
 
     def _more(self) -> bool:
-        data = self._stream.read(_PIECE)
+        data = self._stream.read(_READ_SIZE)
         self._bytes += data or b""
         return bool(data)
 
 
-Answering = tuple[type, Callable[[Any], Awaitable[Any]]]  # the parameters' type, and who answers
-Hearing = tuple[type, Callable[[Any], None]]
+RequestHandler = tuple[type, Callable[[Any], Awaitable[Any]]]  # type of the parameters, handler
+NotificationHandler = tuple[type, Callable[[Any], None]]
 
 
 class Peer:
@@ -101,22 +101,22 @@ class Peer:
     def __init__(
         self,
         initialize: Callable[[types.InitializeParams], types.InitializeResult],
-        requests: Mapping[str, Answering],
-        notifications: Mapping[str, Hearing],
+        requests: Mapping[str, RequestHandler],
+        notifications: Mapping[str, NotificationHandler],
         write: Callable[[bytes], object],
     ) -> None:
         self._initialize = initialize
         self._requests, self._notifications = requests, notifications
         self._write = write
         self._converter = converters.get_converter()
-        self._is_ready = self._is_shut_down = self._has_left = False
+        self._is_ready = self._is_shut_down = self._has_ended = False
         self._tasks: dict[int | str, asyncio.Task[None]] = {}
 
     async def serve(self, stream: Stream) -> bool:
-        """Answer until the client leaves; whether it said so beforehand, by `shutdown`."""
+        """Answer messages until the client leaves; true if it sent `shutdown` first."""
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes | Refusal | None] = asyncio.Queue()
-        free = threading.Semaphore(_WAITING)
+        free = threading.Semaphore(_MOST_PENDING)
 
         def read() -> None:
             reader = MessageReader(stream)
@@ -136,14 +136,14 @@ class Peer:
                 if item is None:
                     return
 
-        # A daemon: a client that leaves its end of the pipe open must not keep the process.
+        # A daemon thread: the process must end even if the client leaves its end of the pipe open.
         threading.Thread(target=read, daemon=True).start()
-        while not self._has_left:
+        while not self._has_ended:
             item = await queue.get()
-            if item is None:  # the client has gone; what it asked is answered still
+            if item is None:  # the stream has ended; its requests are still answered
                 await asyncio.gather(*self._tasks.values(), return_exceptions=True)
                 break
-            task = self._take(item)
+            task = self._handle(item)
             if task is None:
                 free.release()
             else:
@@ -153,13 +153,13 @@ class Peer:
         return self._is_shut_down
 
     def notify(self, method: str, params: object) -> None:
-        """Tell the client something."""
+        """Send a notification to the client."""
         self._send({"method": method, "params": self._converter.unstructure(params)})
 
     # --- a message ---
 
-    def _take(self, item: bytes | Refusal) -> asyncio.Task[None] | None:
-        """Do what a message says; the task that answers it, if there is one."""
+    def _handle(self, item: bytes | Refusal) -> asyncio.Task[None] | None:
+        """Handle a message; return the task that answers it, if it takes one."""
         try:
             message = _message(item)
         except Refusal as refusal:
@@ -167,40 +167,42 @@ class Peer:
             return None
         method, number = message.get("method"), message.get("id")
         if method is None:
-            return None  # an answer, and we have asked nothing
+            return None  # an answer: ignored, since the server sends no requests
         try:
             if not isinstance(method, str):
                 raise Refusal(Codes.InvalidRequest, "the method is no text")
             if "id" not in message:
-                self._hear(method, message.get("params"))
+                self._handle_notification(method, message.get("params"))
                 return None
             if isinstance(number, bool) or not isinstance(number, int | str):
                 number = None
                 raise Refusal(Codes.InvalidRequest, "the id is neither a number nor a text")
             if method in (types.INITIALIZE, types.SHUTDOWN):
-                self._send({"id": number, "result": self._turn(method, message.get("params"))})
+                self._send(
+                    {"id": number, "result": self._start_or_stop(method, message.get("params"))}
+                )
                 return None
-            answering = self._answering(method)
+            handler = self._request_handler(method)
             if number in self._tasks:
                 raise Refusal(Codes.InvalidRequest, "the id is that of another request")
         except Refusal as refusal:
             if "id" in message:
                 self._fail(number, refusal)
             return None
-        task = asyncio.ensure_future(self._answer(number, *answering, message.get("params")))
+        task = asyncio.ensure_future(self._answer(number, *handler, message.get("params")))
         self._tasks[number] = task
-        task.add_done_callback(partial(self._done, number))
+        task.add_done_callback(partial(self._finish, number))
         return task
 
-    def _turn(self, method: str, params: object) -> object:
-        """Begin or end the session; what is answered. Raises `Refusal`."""
+    def _start_or_stop(self, method: str, params: object) -> object:
+        """Handle `initialize` or `shutdown`; return the result. Raises `Refusal`."""
         if method == types.SHUTDOWN:
             self._check_ready()
             self._is_shut_down = True
             return None
         if self._is_ready:
             raise Refusal(Codes.InvalidRequest, "the server is initialized already")
-        result = self._initialize(self._structured(types.InitializeParams, params))
+        result = self._initialize(self._parse(types.InitializeParams, params))
         self._is_ready = True
         return self._converter.unstructure(result)
 
@@ -210,53 +212,53 @@ class Peer:
         if self._is_shut_down:
             raise Refusal(Codes.InvalidRequest, "the server is shut down")
 
-    def _answering(self, method: str) -> Answering:
-        """Who answers a request. Raises `Refusal`."""
+    def _request_handler(self, method: str) -> RequestHandler:
+        """The handler of a method. Raises `Refusal` if there is none, and out of a session."""
         self._check_ready()
-        found = self._requests.get(method)
-        if found is None:
+        handler = self._requests.get(method)
+        if handler is None:
             raise Refusal(Codes.MethodNotFound, f"there is no method {method[:80]!r}")
-        return found
+        return handler
 
     async def _answer(
         self, number: int | str, kind: type, answer: Callable[[Any], Awaitable[Any]], params: object
     ) -> None:
         try:
-            result = await answer(self._structured(kind, params))
+            result = await answer(self._parse(kind, params))
             self._send({"id": number, "result": self._converter.unstructure(result)})
         except Refusal as refusal:
             self._fail(number, refusal)
         except Exception as error:
             self._fail(number, internal_error(error))
 
-    def _done(self, number: int | str, task: asyncio.Task[None]) -> None:
-        """A request is answered, or cancelled, maybe before it began."""
+    def _finish(self, number: int | str, task: asyncio.Task[None]) -> None:
+        """Forget a request; answer it if it was cancelled, even before it started."""
         del self._tasks[number]
         if task.cancelled():
             self._fail(number, Refusal(LSPCodes.RequestCancelled, "the request is cancelled"))
 
-    def _hear(self, method: str, params: object) -> None:
+    def _handle_notification(self, method: str, params: object) -> None:
         if method == types.EXIT:
-            self._has_left = True
+            self._has_ended = True
         elif method == types.CANCEL_REQUEST:
             number = params.get("id") if isinstance(params, dict) else None
             task = self._tasks.get(number) if isinstance(number, int | str) else None
             if task is not None:
                 task.cancel()
         elif self._is_ready and not self._is_shut_down and method in self._notifications:
-            kind, hear = self._notifications[method]
+            kind, handle = self._notifications[method]
             try:
-                hear(self._structured(kind, params))
+                handle(self._parse(kind, params))
             except Refusal:
                 pass  # a notification has no answer
             except Exception as error:
                 internal_error(error)
 
-    def _structured(self, kind: type, params: object) -> Any:
-        """The parameters as their type. Raises `Refusal`."""
+    def _parse(self, kind: type, params: object) -> Any:
+        """The parameters as an object of `kind`. Raises `Refusal`."""
         try:
             return self._converter.structure(params, kind)
-        except Exception:  # cattrs raises whatever the types' own constructors raise
+        except Exception:  # cattrs passes on whatever constructors raise
             message = f"the parameters are no {kind.__name__}"
             raise Refusal(Codes.InvalidParams, message) from None
 
@@ -269,11 +271,11 @@ class Peer:
         try:
             self._write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         except (OSError, ValueError):
-            self._has_left = True  # the client reads no more
+            self._has_ended = True  # the client has closed its end
 
 
 def _message(item: bytes | Refusal) -> dict[str, Any]:
-    """A message as an object. Raises `Refusal`."""
+    """The JSON-RPC object of a body. Raises `Refusal`."""
     if isinstance(item, Refusal):
         raise item
     try:
@@ -286,7 +288,7 @@ def _message(item: bytes | Refusal) -> dict[str, Any]:
 
 
 def internal_error(error: Exception) -> Refusal:
-    """What to say of a mistake of ours; the session goes on."""
+    """The answer for a defect of this server, which is also printed. The session goes on."""
     text = f"internal error: {type(error).__name__}: {error}"
     print(f"macaw lsp: {text}", file=sys.stderr)
     return Refusal(Codes.InternalError, text)
