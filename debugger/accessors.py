@@ -23,7 +23,7 @@ from macaw.debugger.values import (
     Spot,
     near,
 )
-from macaw.emu.boxes import Box
+from macaw.emu.block_diagram import Box
 from macaw.isa.common import REGISTERS as MAPPED
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 
@@ -179,11 +179,11 @@ class Members:
 
         def read() -> int:
             self.core.sync()
-            return self.device.memory.read_register(address, 4, self.device.cycle)
+            return self.device.memory.registers.read(address, 4, self.device.cycle)
 
         def write(value: Any) -> None:
             self.core.sync()
-            self.device.memory.write_register(address, 4, int(value), self.device.cycle)
+            self.device.memory.registers.write(address, 4, int(value), self.device.cycle)
 
         cores = frozenset((self.core.name,))
         put = write if row.access == "rw" else None

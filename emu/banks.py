@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from macaw.emu.core import NEVER
+from macaw.emu.address_space import AddressSpace
+from macaw.emu.agents import Agent
+from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Fault
+from macaw.emu.waits import NEVER
 
-if TYPE_CHECKING:
-    from macaw.emu.core import Core
-    from macaw.emu.memory import Memory
-    from macaw.emu.ports import Port, Range
+Range = tuple[int, int]  # address (in a `Request`: offset in its half), bytes
 
 
 class Request:
-    """A beat that is not granted, or not all of it."""
+    """A beat that is not granted yet, or not all of it."""
 
     __slots__ = ("at", "data", "half", "pieces", "port", "ranges")
 
     def __init__(
         self,
-        port: Port,
+        port: Endpoint,
         ranges: tuple[Range, ...],
         data: bytes | None,
         half: int,
@@ -32,60 +32,60 @@ class Request:
         self.data = data
         self.half = half
         self.pieces = pieces  # the banks that each piece needs, as masks
-        self.at = 0  # pieces that were granted
+        self.at = 0  # how many pieces were granted
 
 
 class Banks:
-    """Requests for on-chip memory and who gets what.
+    """Requests for on-chip memory, and the arbiter that grants them.
 
-    The arbiter acts after all cores of a cycle, in each half for itself. Requesters
-    stand in a line: who was granted something there longest ago goes first, then by
-    port; who is served goes to the end. Each is granted its next piece if all
-    banks of it are still free in this cycle. The others wait, count as blocked, and
-    are there again in the next cycle. So the requesters of a bank are served in
-    turn (round-robin), and nobody waits longer than a turn of all others.
+    The arbiter acts after all cores of a cycle, in each half separately. The requesters of a half
+    are ordered by the cycle of their last grant there, the earliest first, then by port. Each is
+    granted its next piece if all banks of that piece are still free in this cycle. The others
+    wait, count as blocked, and ask again in the next cycle. So the requesters of a bank are
+    served in turn (round-robin): none waits longer than one turn of all others.
     """
 
-    def __init__(self, memory: Memory, banks: int, width: int, latency: int) -> None:
-        self.memory = memory
+    def __init__(self, space: AddressSpace, banks: int, width: int, latency: int) -> None:
+        self.space = space
         self.count = banks
         self.width = width  # bytes
         self.latency = latency  # cycles from grant to data
         self.time = NEVER  # the cycle at whose end the arbiter acts
         self._requests: list[Request] = []
         self._last: list[list[int]] = []  # [half][port]: the cycle of its last grant, -1: never
-        # By half: whom to tell that somebody else asks for it, because he has it for himself.
-        self.alone: dict[int, Callable[[int], None]] = {}
+        # By half: the callback of a core that uses it without requests, called with the cycle
+        # in which another core requests it.
+        self.exclusive: dict[int, Callable[[int], None]] = {}
 
     def build(self, halves: int, ports: int) -> None:
-        """Set up for so many halves and ports."""
+        """Prepare for this many halves and ports."""
         self._last = [[-1] * ports for _ in range(halves)]
         self.reset()
 
     def reset(self) -> None:
-        """Nothing is pending, nobody was ever served."""
+        """Forget all requests and grants."""
         self.time = NEVER
         self._requests = []
-        self.alone = {}
+        self.exclusive = {}
         for line in self._last:
             line[:] = [-1] * len(line)
 
-    def pending(self, port: Port) -> bool:
-        """Whether a request of `port` waits for its grant."""
+    def pending(self, port: Endpoint) -> bool:
+        """Return whether a request of `port` waits for its grant."""
         return any(request.port is port for request in self._requests)
 
-    def asked_by(self, core: Core) -> bool:
-        """Whether a request of a port of `core` waits for its grant."""
+    def has_request_of(self, core: Agent) -> bool:
+        """Return whether a request of any port of `core` waits for its grant."""
         return any(request.port.core is core for request in self._requests)
 
-    def wanted(self, half: int) -> bool:
-        """Whether somebody waits for a grant in a half."""
+    def has_request_in(self, half: int) -> bool:
+        """Return whether any request waits for a grant in a half."""
         return any(request.half == half for request in self._requests)
 
-    def moved_alone(
-        self, port: Port, half: int, time: int, reads: int = 0, writes: int = 0
+    def count_exclusive(
+        self, port: Endpoint, half: int, time: int, reads: int = 0, writes: int = 0
     ) -> None:
-        """Beats of one piece were granted, the last one in cycle `time`, with nobody else there."""
+        """Count beats of one piece in an exclusive half, the last one granted in cycle `time`."""
         port.reads += reads
         port.writes += writes
         if port.core.tracing:
@@ -94,31 +94,31 @@ class Banks:
                     port.core.occurred(of, time, time + 1, count, port.instruction)
         self._last[half][port.place] = time
 
-    def grant_alone(
-        self, port: Port, time: int, address: int, length: int, data: bytes | None
+    def grant_exclusive(
+        self, port: Endpoint, time: int, address: int, length: int, data: bytes | None
     ) -> tuple[bytes, int]:
-        """Grant a beat of one piece in cycle `time`, with nobody else there: (bytes, ready)."""
-        half, offset = self.memory.locate_half(address, length)
-        pages = self.memory.halves[half]
+        """Grant a beat of one piece in an exclusive half in cycle `time`: (bytes, ready)."""
+        half, offset = self.space.locate_half(address, length)
+        pages = self.space.halves[half]
         if data is None:
-            self.moved_alone(port, half, time, reads=1)
+            self.count_exclusive(port, half, time, reads=1)
             return pages.read(offset, length), time + self.latency
-        self.moved_alone(port, half, time, writes=1)
+        self.count_exclusive(port, half, time, writes=1)
         pages.write(offset, data)
         return b"", time + 1
 
-    def disturb(self, time: int, half: int | None = None) -> None:
-        """In cycle `time` nobody has a half for himself any more, or any half."""
-        for one in list(self.alone) if half is None else [half]:
-            if one in self.alone:
-                self.alone.pop(one)(time)
+    def revoke(self, time: int, half: int | None = None) -> None:
+        """Revoke exclusive access to one half, or to all, in cycle `time`."""
+        for one in list(self.exclusive) if half is None else [half]:
+            if one in self.exclusive:
+                self.exclusive.pop(one)(time)
 
-    def post(self, port: Port, time: int, ranges: Sequence[Range], data: bytes | None) -> None:
-        """A request at cycle `time`; see `Port.beat`."""
+    def post(self, port: Endpoint, time: int, ranges: Sequence[Range], data: bytes | None) -> None:
+        """Add a request at cycle `time` (`Port.beat`). Raises `Fault`."""
         half = -1
         inside = []
         for address, length in ranges:
-            index, offset = self.memory.locate_half(
+            index, offset = self.space.locate_half(
                 address, length, "read" if data is None else "write"
             )
             if half not in (-1, index):
@@ -129,14 +129,14 @@ class Banks:
                 )
             half = index
             inside.append((offset, length))
-        if half in self.alone:
-            self.disturb(time, half)
+        if half in self.exclusive:
+            self.revoke(time, half)
         pieces = self.pieces(inside)
         self._requests.append(Request(port, tuple(inside), data, half, pieces))
         self.time = time
 
     def pieces(self, ranges: Sequence[Range]) -> tuple[int, ...]:
-        """Masks of the banks that the ranges need, cut where a bank would be needed twice."""
+        """Return masks of the banks that the ranges need, split where a bank is needed twice."""
         width, count = self.width, self.count
         if len(ranges) == 1:
             offset, length = ranges[0]
@@ -158,7 +158,7 @@ class Banks:
         return (*pieces, sum(1 << used for used in taken))
 
     def arbitrate(self) -> None:
-        """Grant at the end of cycle `self.time`; the requesters learn it by `granted`."""
+        """Grant requests at the end of cycle `self.time`, and call `granted` of their cores."""
         time = self.time
         requests = self._requests
         if len(requests) == 1:
@@ -180,7 +180,7 @@ class Banks:
             needed = request.pieces[request.at]
             used = busy.get(request.half, 0)
             if used & needed:
-                self._lost(request)
+                self._count_blocked(request)
                 waiting.append(request)
                 continue
             busy[request.half] = used | needed
@@ -193,7 +193,8 @@ class Banks:
         for request in done:
             self._answer(request, time)
 
-    def _lost(self, request: Request) -> None:
+    def _count_blocked(self, request: Request) -> None:
+        """Count a cycle in which a request lost a bank."""
         port = request.port
         of = "reads_blocked" if request.data is None else "writes_blocked"
         setattr(port, of, getattr(port, of) + 1)
@@ -203,9 +204,9 @@ class Banks:
             port.core.announce("blocked", address=self._address(request), of=of)
 
     def _answer(self, request: Request, time: int) -> None:
-        """Move the bytes and tell the requester."""
+        """Move the bytes and call `granted` of the requester."""
         port = request.port
-        pages = self.memory.halves[request.half]
+        pages = self.space.halves[request.half]
         data = b""
         if request.data is None:
             port.reads += 1
@@ -239,23 +240,23 @@ class Banks:
             raise
 
     def _address(self, request: Request) -> int:
-        return self.memory.half_address(request.half) + request.ranges[0][0]
+        return self.space.half_address(request.half) + request.ranges[0][0]
 
     def plain(self) -> Any:
-        """What is pending and who was served when, as a plain value."""
+        """Return time, pending requests and last grants as a plain value (`macaw.emu.plain`)."""
         requests = [
             (x.port.place, x.ranges, x.data, x.half, x.at)
             for x in sorted(self._requests, key=lambda x: x.port.place)
         ]
         return [self.time, requests, self._last]
 
-    def take(self, value: Any) -> None:
-        """Back to what `plain` returned."""
+    def take(self, value: Any, ports: Sequence[Endpoint]) -> None:
+        """Restore what `plain` returned, for the same ports."""
         self.time, requests, last = value
-        self.alone = {}
+        self.exclusive = {}
         self._last = [list(line) for line in last]
         self._requests = []
         for place, ranges, data, half, at in requests:
-            request = Request(self.memory.ports[place], ranges, data, half, self.pieces(ranges))
+            request = Request(ports[place], ranges, data, half, self.pieces(ranges))
             request.at = at
             self._requests.append(request)

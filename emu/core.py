@@ -32,7 +32,7 @@ t + 1 and it tries the same instruction again, which may wait again. When the tr
 succeeds it calls `self.proceed()`. So a core that finishes at t lets its waiters
 continue at t + 1, whatever their numbers. A core that waits for its own port
 calls `self.wait(on)`; `granted` then sets its time. A window (`macaw.isa.model.Window`) that cannot
-let bytes pass makes the port raise `Later`: the requester calls `self.postpone(later)` and tries
+let bytes pass makes the port raise `WindowNotReady`: the requester calls `self.postpone` and tries
 again, as above; the window's core calls `device.changed` when it took or gave something. A core
 that waits for its own window calls `self.wait(on)`, and sets its time when the bytes come
 (`push`) or go (`pull`).
@@ -46,7 +46,7 @@ A memory with a timing of its own, or that others cannot reach at times, says so
 long as nobody can tell: `sync` brings `self.state` to `device.frontier(self)`, the first cycle
 in which the core has not had its turn (in the middle of a cycle too, if another core
 faults there); a fault comes in its own cycle; while there are `listeners` all is announced in its
-cycle. Who uses on-chip memory without asking stands in `memory.banks.alone` for
+cycle. Who uses on-chip memory without asking stands in `memory.banks.exclusive` for
 that half, and is called when somebody else asks for it. The dma, which uses more, is also the
 `sleeper` (`macaw.emu.pages.Sleeper`) of the channel and of the memories that it has yet to write:
 ports, `peek`, fetches and devices' services tell it. It sleeps only while every core that runs
@@ -89,38 +89,29 @@ these are). If one holds, it is told and the core returns to the clock right beh
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from macaw.emu import recordings, trace
-from macaw.emu.boxes import Box
+from macaw.emu.block_diagram import Box
 from macaw.emu.breaks import Break, Probe
-from macaw.emu.faults import Fault, Stop
+from macaw.emu.endpoints import Endpoint, Requester
+from macaw.emu.faults import Stop
 from macaw.emu.formats import MemoryFormat
 from macaw.emu.origins import Origins
 from macaw.emu.state import State, StateField
+from macaw.emu.system import System
+from macaw.emu.waits import NEVER, Waiting
+from macaw.emu.windows import WindowNotReady
 from macaw.isa.model import Core as Table
 from macaw.isa.model import Queue
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from macaw.emu.device import Device
-    from macaw.emu.ports import Port
-    from macaw.emu.windows import Later
-
-NEVER = 1 << 62  # the time of a core that waits or idles
-
-
-class Waiting(NamedTuple):
-    """What a core waits for: the deadlock report and `why-stalled` are made of it."""
-
-    on: str  # what would end it, in the program's words: `dma.wait 3`, `a read of unit 0`
-    since: int  # the cycle in which it began
-    cores: int  # mask of the core numbers whose change wakes it; 0: its own port or timer
+__all__ = ["CONTRACT", "NEVER", "Core", "Event", "Listener", "Stall", "Units", "Waiting"]
 
 
 class Stall(NamedTuple):
@@ -170,7 +161,7 @@ CONTRACT = (
 )
 
 
-class Core(ABC):
+class Core(Requester):
     """Anything that executes instructions, and the dma.
 
     A subclass gives `advance`, `next_address`, usually `granted`, `counters`, and
@@ -181,7 +172,6 @@ class Core(ABC):
     and whatever survives neither is lost at a restore.
     """
 
-    confined = False  # it reaches nothing but its unit, by its ports, once it runs
     halts = False  # it looks at `breaks`
     probed = False  # it asks `probes`
     asks = False  # a listener can have it return to the clock after the present act (`ask`)
@@ -191,24 +181,18 @@ class Core(ABC):
 
     def __init__(
         self,
-        device: Device,
+        device: System,
         table: Table,
         name: str,
         number: int,
         state: State | Iterable[StateField] = (),
     ) -> None:
+        super().__init__(table, name, number)
         self.device = device
-        self.table = table
-        self.name = name  # "cp", "pe[0]"
-        self.number = number  # of addresses, masks and ties
-        self.divider = 1  # device cycles to a cycle of this core
         self.burst = 4096  # cycles that it goes on for before the clock looks at interrupts again
         self.state = state if isinstance(state, State) else State((*CONTRACT, *state))
         self.state.add(recordings.fields(device.config))
         self.listeners: list[Listener] = []  # announce only if there are some
-        self.time = NEVER
-        self.running = False
-        self.waiting: Waiting | None = None
         self.retired = 0
         self.waited = 0
         self.on_wait: Callable[[Waiting, int], object] | None = None  # told of waits that end
@@ -223,11 +207,6 @@ class Core(ABC):
 
     # What a core must offer
 
-    @property
-    @abstractmethod
-    def next_address(self) -> int | None:
-        """Address of the instruction that the core executes next, None if it has none."""
-
     @abstractmethod
     def advance(self, limit: int) -> Stop | None:
         """Act while `self.time < limit`; see the module's text for when to return earlier.
@@ -236,74 +215,9 @@ class Core(ABC):
         None. Raises `Fault`.
         """
 
-    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
-        """The beat that `port` requested was done at the end of cycle `time`.
-
-        `data` is what was read (all ranges in their order), empty for a write. `ready` is the
-        first cycle in which the data may be used (`time` + mem.onchip_latency), or
-        in which a write's effect is there (`time` + 1). Set `self.time` here
-        if the core waited; it must be at least `time` + 1. `port` is free again: a new beat may be
-        requested from `time` + 1 on, by the core's next `advance`, not here.
-        """
+    def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
+        """See `Requester.granted`."""
         raise NotImplementedError(f"{self.name} takes no answer from memory")
-
-    def start(self, entry: int, time: int) -> None:
-        """`core.start` at cycle `time` of an idle core: set `running` and `self.time` (>= time)."""
-        raise Fault(
-            "bad mask",
-            f"core {self.number}, {self.name}, has no program of its own to start",
-            {"core": self.number, "entry": entry},
-        )
-
-    def dispatch(self, offset: int, time: int) -> None:
-        """`dispatch` at cycle `time` to an idle core: `offset` is in its unit's feeding half."""
-        raise Fault(
-            "bad mask",
-            f"core {self.number}, {self.name}, takes no packet list",
-            {"core": self.number, "offset": offset},
-        )
-
-    def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """How many bytes may pass the window of this name at cycle `time`.
-
-        If these are fewer than `wanted`, the second number is the first cycle in which so many
-        will (NEVER: not before the core announces a change); it is after `time`.
-        """
-        self._has_none(window)
-
-    def push(self, window: str, data: bytes, time: int) -> None:
-        """Take bytes that came through a window, as many as it has room for at `time`."""
-        self._has_none(window)
-
-    def pull(self, window: str, length: int, time: int) -> bytes:
-        """Give bytes through a window, as many as there are at `time`."""
-        self._has_none(window)
-
-    def _has_none(self, window: str) -> NoReturn:
-        # `Memory` finds windows by the tables: who declares one has the three above itself, and
-        # nobody else is asked. Only a new core that lacks one comes here.
-        raise NotImplementedError(f"{self.name} does not answer at its window {window}")
-
-    def reached(
-        self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
-    ) -> int:
-        """Another core reads or writes bytes of a memory of this one: when it is ready.
-
-        `ready` is what the device would say. Raises `Later` if it has to come again.
-        """
-        return ready
-
-    def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
-        """Another core sends an operation by its number: the cycle in which its command comes.
-
-        It comes with the address of a byte of a memory of this one; `mask` says which units do it,
-        0: the one to which the byte belongs. Raises `Fault`; `Later` if it has to come again.
-        """
-        raise Fault(
-            "bad mask",
-            f"operation {number} sent to {memory} of {self.name}, which takes none",
-            {"number": number},
-        )
 
     def read_register(self, name: str, time: int) -> int:
         """The value of a memory-mapped register of the table at cycle `time`."""
@@ -333,7 +247,7 @@ class Core(ABC):
             return (Stall(address=address, until=self.time, note=doing),)
         on, since, cores = self.waiting
         until = self.time
-        if self.device.memory.banks.asked_by(self):
+        if self.device.memory.banks.has_request_of(self):
             until, doing = self.device.memory.banks.time, "on-chip memory answers"
         elif not cores and self.table.windows and until == NEVER:
             cores = sum(1 << other.number for other in self.device.order if other is not self)
@@ -414,10 +328,6 @@ class Core(ABC):
         for core in self.device.order:
             core.areas_changed()
 
-    def areas_changed(self) -> None:
-        """Learn that records of traces may go elsewhere, where nobody is told of them."""
-        return
-
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
         """A marker of `group` executes from `time` to `until`. Raises `Fault` (bad mask).
 
@@ -470,17 +380,13 @@ class Core(ABC):
 
     # What a core may use
 
-    def aligned(self, time: int) -> int:
-        """The first cycle of this core's clock that is not before `time`."""
-        return -(-time // self.divider) * self.divider
-
     def wait(self, on: str, cores: int = 0) -> None:
         """Wait until one of the cores in the mask changes (or until the own port answers)."""
         since = self.time if self.waiting is None else self.waiting.since
         self.waiting = Waiting(on, since, cores)
         self.time = NEVER
 
-    def postpone(self, later: Later) -> None:
+    def postpone(self, later: WindowNotReady) -> None:
         """Wait until a window may be tried again."""
         self.wait(later.on, later.cores)
         if later.time < NEVER:

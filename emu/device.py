@@ -14,41 +14,22 @@ from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from numpy.typing import NDArray
 
 from macaw.asm.program import Program
 from macaw.emu import saved, tensors
 from macaw.emu.copies import original
-from macaw.emu.core import NEVER, Core, Listener
+from macaw.emu.core import Core, Listener
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError, Fault, Place, Stop
-from macaw.emu.jitter import Jitter
-from macaw.emu.memory import Memory
 from macaw.emu.state import Change, State, StateError, StateField
+from macaw.emu.system import System
+from macaw.emu.waits import NEVER
 from macaw.isa import registry
-from macaw.isa.memory_map import HALF_SHIFT
 
 Builder = Callable[["Device"], list[Core]]
-
-
-class Copier(Protocol):
-    """The core that moves memory, as the one that commands it sees it."""
-
-    number: int
-
-    def submit(self, time: int, address: int, by: Core) -> int | None:
-        """Queue the transfer described at `address`: its ticket, or None if the queue is full.
-
-        Raises `Fault` for a description that cannot be read or rows outside of memory.
-        """
-
-    def finished(self, ticket: int) -> bool:
-        """Whether the transfer with this ticket is done; 0: whether all are.
-
-        Raises `Fault` (bad mask) for a ticket that was never given.
-        """
 
 
 @dataclass(frozen=True)
@@ -77,7 +58,7 @@ def builders() -> list[Builder]:
     return found
 
 
-class Device:
+class Device(System):
     """A device of a configuration, after reset, without a program.
 
     `cores` has them by name (`cp`, `pe[0]`) and `by_number` by number. `cycle` is
@@ -86,6 +67,9 @@ class Device:
     one (`ENGINES`); what they do, and when, is the same. `jitter` is the seed of noise in the
     timing of DRAM (`macaw.emu.jitter`), None for none. `build` replaces the cores, for tests.
     """
+
+    order: list[Core]
+    by_number: dict[int, Core]
 
     def __init__(
         self,
@@ -100,47 +84,33 @@ class Device:
             raise DeviceError(f"the seed of jitter is a whole number from 0, not {jitter!a:.60}")
         if engine not in ENGINES:
             raise DeviceError(f"no engine is called '{engine}', there are {', '.join(ENGINES)}")
-        self.config = config
-        self.engine = engine
-        self.jitter = jitter
+        super().__init__(config, engine, jitter)
         self.program: Program | None = None
-        self.stdout: Callable[[bytes], object] = _discard
-        self.stderr: Callable[[bytes], object] = _discard
-        self.copier: Copier | None = None
-        self.cycle = 0
-        self._ended = 0  # the last cycle of which a core said that something ended in it
         self.stopped: Stop | None = None  # why no more can run: an exit or a fault
-        self.focus: Core | None = None  # whose instructions are counted one by one: of a step
         self.pause: Callable[[], bool] | None = None  # asked between acts: whether to stop soon
         self.acted: Callable[[Core | None], object] | None = None  # told who has; None: the arbiter
         self._request: Stop | None = None
-        self._turn = -1  # the core that has acted last in `cycle`; all of them: NEVER
         self.state = State(
             (
                 StateField("cycle", "int", meaning="device time"),
                 StateField("stopped", "object", meaning="the exit or fault that ended the run"),
             )
         )
-        self.memory = Memory(self, config)
         made = [core for make in (builders() if build is None else build) for core in make(self)]
         self.order = sorted(made, key=lambda core: core.number)
         self.cores = {core.name: core for core in self.order}
         self.by_number = {core.number: core for core in self.order}
         if len(self.by_number) != len(made) or len(self.cores) != len(made):
             raise ValueError("two cores have the same number or name")
-        self.memory.build()
+        self.memory.build(self.order)
         self.reset()
-
-    def jitter_of(self, place: int) -> Jitter | None:
-        """The noise of a DRAM: 0 is external memory, others have the number of their core."""
-        return None if self.jitter is None else Jitter(self.jitter, place, self.config)
 
     def reset(self) -> None:
         """To the state after reset; the program is forgotten, listeners stay."""
         self.program = None
-        self.cycle = self._ended = 0
+        self.cycle = self.last_change = 0
         self.stopped = self._request = None
-        self._turn = -1
+        self.turn = -1
         self.memory.reset()
         for core in self.order:
             core.reset()
@@ -167,7 +137,7 @@ class Device:
         self.program = program
         for core in self.order:
             core.trace.start(0)
-        self.by_number[0].start(program.entry, 0)
+        self.start(0, program.entry, 0)
 
     def _fits(self, what: str, address: int, size: int) -> None:
         try:
@@ -236,11 +206,6 @@ class Device:
         """Stop the run soon (from another thread), or right after this act (from a listener)."""
         self._request = stop or Stop("interrupt", self.cycle, "interrupted")
 
-    @property
-    def position(self) -> tuple[int, int]:
-        """Where the run is: (cycle, turn), all that comes before in (time, number) has acted."""
-        return self.cycle, min(self._turn, NEVER - 1) + 1
-
     def _run(self, limit: int, focus: Core | None, turn: int = 0) -> Stop:
         if self.stopped is not None:
             return self.stopped
@@ -262,7 +227,7 @@ class Device:
             if time > banks.time:
                 if banks.time >= limit:
                     return self._limited(limit, turn)
-                self.cycle, self._turn = banks.time, NEVER
+                self.cycle, self.turn = banks.time, NEVER
                 try:
                     banks.arbitrate()
                 except Fault as fault:
@@ -276,9 +241,9 @@ class Device:
                 return self._stalled()
             if time >= limit and (time > limit or chosen.number >= turn):
                 return self._limited(limit, turn)
-            self.cycle, self._turn = time, chosen.number
+            self.cycle, self.turn = time, chosen.number
             if pause is not None and pause():
-                self._turn -= 1
+                self.turn -= 1
                 return Stop("interrupt", time, "interrupted")
             last = limit + (chosen.number < turn)
             horizon = min(horizon, banks.time + 1, last, time + chosen.burst)
@@ -289,7 +254,7 @@ class Device:
             except Fault as fault:
                 return self._faulted(fault, chosen)
             if stop is not None and stop.before:
-                self.cycle, self._turn = stop.cycle, chosen.number - 1
+                self.cycle, self.turn = stop.cycle, chosen.number - 1
                 return stop
             if acted is not None:
                 acted(chosen)
@@ -309,26 +274,13 @@ class Device:
 
     def _close_cycle(self) -> None:
         """Where the arbiter has acted, the next cycle begins."""
-        if self._turn == NEVER:
-            self.cycle, self._turn = self.cycle + 1, -1
+        if self.turn == NEVER:
+            self.cycle, self.turn = self.cycle + 1, -1
 
     @property
     def acting(self) -> Core | None:
         """The core that acts now, or has acted last; None: the arbiter of on-chip memory."""
-        return self.by_number.get(self._turn)
-
-    def frontier(self, core: Core) -> int:
-        """The first cycle in which `core` has not had its turn, whether it had to act or not."""
-        return self.cycle + int(self.had_turn(core))
-
-    def had_turn(self, core: Core) -> bool:
-        """Whether `core` comes before the one that acts now, or is it."""
-        return core.number <= self._turn
-
-    @property
-    def arbitrated(self) -> bool:
-        """Whether the arbiter of on-chip memory has acted in `cycle`."""
-        return self._turn == NEVER
+        return self.by_number.get(self.turn)
 
     def _stop(self, stop: Stop) -> Stop:
         if stop.reason == "breakpoint":
@@ -349,7 +301,7 @@ class Device:
         return stop
 
     def _limited(self, limit: int, turn: int) -> Stop:
-        self.cycle, self._turn = limit, turn - 1
+        self.cycle, self.turn = limit, turn - 1
         at = [f"{core.name}{self._where(core)}" for core in self.order if core.running]
         message = f"cycle limit: {limit} cycles are over; running: {', '.join(at) or 'no core'}"
         return Stop("cycle limit", limit, message)
@@ -359,7 +311,7 @@ class Device:
         stuck = [core for core in self.order if core.running]
         if not stuck:
             # The last core to end may have gone on from `cycle` before it did.
-            cycle = max(self.cycle, self._ended)
+            cycle = max(self.cycle, self.last_change)
             self._sync_cores()
             return self._stop(Stop("exit", cycle, "no core runs", exit_code=0))
         # A core may have gone on from `cycle` before it began to wait.
@@ -412,106 +364,6 @@ class Device:
             Stop("fault", fault.cycle, str(fault), None, fault, fault.core or "", fault.address)
         )
 
-    # Services that cores call in their own `advance`
-
-    def swap(self, mask: int) -> int:
-        """Exchange ping and pong of the units in `mask`, or return the mask of cores to wait for.
-
-        Waits for the cores that run on these units. Raises `Fault` (bad mask).
-        """
-        users = self._users(mask, "mem.swap")
-        busy = _running(users.values())
-        if not busy:
-            for unit in users:
-                self.memory.feeding[unit] ^= 1
-            acting = self.acting
-            if acting is not None and acting.listeners:
-                acting.announce("swap", mask=mask)
-        return busy
-
-    def dispatch(self, mask: int, offset: int, time: int) -> int:
-        """Let the cores of the units in `mask` run the list at `offset` of their feeding half.
-
-        Of `offset` only the place in the half counts, so an address will do. Returns
-        the mask of cores to wait for first; then none was started. Raises `Fault` (bad mask;
-        out-of-range access; or what the core says of it).
-        """
-        users = self._users(mask, "dispatch")
-        offset &= (1 << HALF_SHIFT) - 1
-        if offset >= self.memory.half_bytes:
-            raise Fault(
-                "out-of-range access",
-                f"dispatch of the list at offset {offset:#x}:"
-                f" half a unit has {self.memory.half_bytes:#x} bytes",
-                {"offset": offset},
-            )
-        busy = _running(users.values())
-        if not busy:
-            for unit, core in users.items():
-                self.memory.banks.disturb(time, 2 * unit + self.memory.feeding[unit])
-                core.dispatch(offset, time)
-        return busy
-
-    def start(self, number: int, entry: int, time: int) -> int:
-        """Start the core `number` at `entry`, or return its bit if it has to be waited for."""
-        core = self.by_number.get(number)
-        if core is None:
-            raise self._no_core(f"core.start of core {number}", number)
-        if core.running:
-            return 1 << number
-        self.memory.banks.disturb(time)
-        core.start(entry, time)
-        return 0
-
-    def operate(self, number: int, address: int, mask: int, time: int) -> int:
-        """Send an operation by its number to the core whose memory has an address: when it comes.
-
-        Raises `Fault`; `Later` if it has to be sent again.
-        """
-        pages, offset = self.memory.locate(address, 1, "an operation")
-        keeper = self.memory.keepers.get(pages)
-        if keeper is None:
-            raise Fault(
-                "bad mask",
-                f"operation {number} sent to {address:#010x}, where no core takes any",
-                {"number": number, "address": address},
-            )
-        core, name = keeper
-        return core.operate(name, offset, number, mask, time)
-
-    def busy(self, mask: int) -> int:
-        """Those cores of `mask` (bit = core number) that run. Raises `Fault` (bad mask)."""
-        known = sum(1 << number for number in self.by_number)
-        if mask & ~known:
-            missing = (mask & ~known).bit_length() - 1
-            raise self._no_core(f"the mask {mask:#x} has bit {missing} set", missing)
-        return mask & _running(self.order)
-
-    def changed(self, core: Core, time: int) -> None:
-        """`core` ended something in cycle `time`: whoever waits for it tries again in the next."""
-        self._ended = max(self._ended, time)
-        bit = 1 << core.number
-        for other in self.order:
-            waiting = other.waiting
-            if waiting is not None and waiting.cores & bit and other.time > time + 1:
-                other.time = other.aligned(time + 1)
-
-    def _users(self, mask: int, what: str) -> dict[int, Core]:
-        """The cores of the units in a mask, by unit."""
-        users = self.memory.users
-        if mask >> len(users):
-            raise Fault(
-                "bad mask",
-                f"{what} with the mask {mask:#x}: there is no unit {mask.bit_length() - 1},"
-                f" the device has {len(users)}",
-                {"mask": mask},
-            )
-        return {unit: core for unit, core in enumerate(users) if mask >> unit & 1}
-
-    def _no_core(self, what: str, number: int) -> Fault:
-        known = ", ".join(f"{core.number} {core.name}" for core in self.order)
-        return Fault("bad mask", f"{what}: there is no such core, only {known}", {"core": number})
-
     # State
 
     def sync(self) -> None:
@@ -526,11 +378,11 @@ class Device:
             core.sync()
 
     def _reload(self) -> None:
-        self.cycle, self._ended = self.state.cycle, 0
+        self.cycle, self.last_change = self.state.cycle, 0
         stopped = self.state.stopped
         self.stopped = None if stopped is None else Stop.from_plain(stopped)
         self._request = None
-        self._turn = -1
+        self.turn = -1
         self.memory.reload()
         for core in self.order:
             core.reload()
@@ -555,7 +407,7 @@ class Device:
         for core in self.order:
             core.state.restore(snapshot.cores[core.name])
         self._reload()
-        self._turn = snapshot.turn - 1
+        self.turn = snapshot.turn - 1
 
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
         """What changed since `earlier`: (core's name, or `device` or `memory`; change)."""
@@ -610,11 +462,3 @@ class Device:
         """Undo `listen`."""
         for core in self.order:
             core.listeners = [other for other in core.listeners if other is not listener]
-
-
-def _running(cores: Iterable[Core]) -> int:
-    return sum(1 << core.number for core in cores if core.running)
-
-
-def _discard(data: bytes) -> None:
-    """Where a program's output goes if nobody wants it."""

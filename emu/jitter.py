@@ -1,10 +1,11 @@
-"""Noise of DRAM, so that two runs differ as two chips do: refresh, and others who are served first.
+"""Noise of DRAM, so that two runs differ as two chips do: refresh, and other users of the memory.
 
-A DRAM is taken by others at times that depend on the seed and the cycle alone: for a refresh every
-jitter.refresh_interval cycles, whose phase is the seed's, and once in each jitter.others_interval
-cycles for as long as the seed says, jitter.others cycles at most. A request that comes meanwhile
-begins behind it; one that has begun is not interrupted. So whoever asks in the same cycle gets the
-same answer, however a run is simulated, stopped or restored. [ours]
+A DRAM is busy at times that depend on the seed and the cycle alone: with a refresh every
+jitter.refresh_interval cycles, whose phase the seed decides, and once in each
+jitter.others_interval cycles with other users, for a time that the seed decides, jitter.others
+cycles at most. A request that comes meanwhile starts after it; one that has started is not
+interrupted. So a request in the same cycle always gets the same answer, however a run is
+simulated, stopped or restored. [ours]
 """
 
 from __future__ import annotations
@@ -12,13 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from macaw.emu.ports import Channel
-
 _ALL = (1 << 64) - 1
 
 
 def scrambled(number: int) -> int:
-    """64 bits that look random, of a number (the finaliser of splitmix64)."""
+    """Return 64 bits that look random for a number (the finaliser of splitmix64)."""
     number = (number + 0x9E3779B97F4A7C15) & _ALL
     number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & _ALL
     number = (number ^ number >> 27) * 0x94D049BB133111EB & _ALL
@@ -26,7 +25,7 @@ def scrambled(number: int) -> int:
 
 
 class Jitter:
-    """When one DRAM of a device is taken by others. `place` tells DRAMs of a device apart."""
+    """The times in which one DRAM of a device is busy. `place` tells DRAMs of a device apart."""
 
     def __init__(self, seed: int, place: int, config: Mapping[str, Any]) -> None:
         self.period = int(config["jitter.refresh_interval"])
@@ -35,16 +34,16 @@ class Jitter:
         self.most = int(config["jitter.others"])
         self._seed = scrambled(scrambled(seed) + place)
         self._phase = self._seed % self.period
-        self._known = -1, 0, 0  # a slot, and when it is taken
+        self._known = -1, 0, 0  # a slot, the begin and end of its busy time
 
     def free(self, time: int, step: int = 1) -> int:
-        """The first cycle that is not taken of `time`, `time` + `step` and so on."""
-        while (end := self._behind(time)) > time:
+        """Return the first free cycle of `time`, `time` + `step` and so on."""
+        while (end := self._free_again(time)) > time:
             time += -(-(end - time) // step) * step
         return time
 
     def next(self, time: int, limit: int) -> int:
-        """The first cycle from `time` on that is taken, `limit` if there is none before it."""
+        """Return the first busy cycle from `time` on, `limit` if there is none before it."""
         for begin, _ in self._refreshes(time):
             limit = min(limit, max(begin, time))
         for slot in range(time // self.slot, -(-limit // self.slot)):
@@ -53,13 +52,13 @@ class Jitter:
                 return min(limit, max(begin, time))
         return limit
 
-    def _behind(self, time: int) -> int:
-        """The first cycle behind what takes cycle `time`; `time` if nothing does."""
+    def _free_again(self, time: int) -> int:
+        """Return the end of what keeps the DRAM busy in cycle `time`; `time` if it is free."""
         taken = (*self._refreshes(time), self._others(time // self.slot))
         return max((end for begin, end in taken if begin <= time < end), default=time)
 
     def _refreshes(self, time: int) -> list[tuple[int, int]]:
-        """The refresh that has not ended at cycle `time`, if there are any."""
+        """Return begin and end of the refresh that ends after cycle `time`; [] without refresh."""
         if not self.refresh:
             return []
         count = (time - self._phase - self.refresh) // self.period + 1
@@ -67,7 +66,7 @@ class Jitter:
         return [(begin, begin + self.refresh)]
 
     def _others(self, slot: int) -> tuple[int, int]:
-        """When others take the DRAM in a slot."""
+        """Return begin and end of the time in a slot in which other users have the DRAM."""
         known, begin, end = self._known
         if known != slot:
             random = scrambled(self._seed + slot)
@@ -76,16 +75,3 @@ class Jitter:
             end = begin + length
             self._known = slot, begin, end
         return begin, end
-
-
-class NoisyChannel(Channel):
-    """The channel of external memory of a device with jitter."""
-
-    def __init__(self, latency: int, width: int, jitter: Jitter) -> None:
-        super().__init__(latency, width)
-        self.jitter = self._noise = jitter
-
-    def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
-        """As `Channel.take`; nothing begins while others have the memory."""
-        self.free = self._noise.free(max(self.free, time))
-        return super().take(time, offset, length)

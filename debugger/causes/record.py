@@ -13,10 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.debugger.causes.edits import Edits
+from macaw.emu.address_space import REGION_SHIFT
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.origins import Origin, Passed
-from macaw.emu.ports import REGION_SHIFT
 
 if TYPE_CHECKING:
     from macaw.debugger.history import Checkpoint, Position
@@ -179,10 +179,13 @@ class Record:
     def given(self, access: Access, address: int, size: int) -> list[Origin]:
         """What a window's core says of some of the bytes that came out of it by an access."""
         window = self.device.memory.window(address, size)
-        if window is None or window.core.origins is None:
+        if window is None:
+            return []
+        origins = self.device.by_number[window.core.number].origins
+        if origins is None:
             return []
         passed = Passed(access.number, address - access.address, size)
-        return list(window.core.origins.given(passed))
+        return list(origins.given(passed))
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
         """What the writer says of some of the bytes that it wrote."""

@@ -10,7 +10,8 @@ from macaw.emu.scalar.hart import Hart
 from macaw.isa.cp import CORE
 
 if TYPE_CHECKING:
-    from macaw.emu.device import Copier, Device
+    from macaw.emu.device import Device
+    from macaw.emu.system import Copier
 
 
 class Processor(Hart):

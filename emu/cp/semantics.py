@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from macaw.emu.windows import Later
+from macaw.emu.windows import WindowNotReady
 
 if TYPE_CHECKING:
     from macaw.emu.cp.processor import Processor
@@ -57,7 +57,7 @@ def fim_send(cp: Processor, n: int, rs1: int, rs2: int) -> None:
     cp.ask()
     try:
         came = cp.device.operate(n, cp.x[rs1], cp.x[rs2], cp.time)
-    except Later as later:
+    except WindowNotReady as later:
         cp.put_off(later)
         return
     cp.time = cp.aligned(came)

@@ -17,14 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from macaw.emu.address_space import ONCHIP, REGION_SHIFT
+from macaw.emu.agents import Agent
 from macaw.emu.core import CONTRACT, NEVER, Core, Units, Waiting
 from macaw.emu.device import Device
 from macaw.emu.dma.state import FIELDS, DmaState
 from macaw.emu.dma.transfer import DESCRIPTION, Transfer
 from macaw.emu.dma.uses import TransferUses
+from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Fault
-from macaw.emu.ports import ONCHIP, REGION_SHIFT, Port
-from macaw.emu.windows import Later
+from macaw.emu.ports import Port
+from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import unpack
 from macaw.isa.dma import CORE, TRANSFER
 from macaw.isa.memory_map import EXTERNAL
@@ -55,8 +58,8 @@ class DmaCore(Core):
 
     # What cp requests
 
-    def submit(self, time: int, address: int, by: Core) -> int | None:
-        """See `macaw.emu.device.Copier`. Reading the description costs nothing beside dma.setup."""
+    def submit(self, time: int, address: int, by: Agent) -> int | None:
+        """See `macaw.emu.system.Copier`. Reading the description costs nothing beside dma.setup."""
         state = self.state
         if len(state.transfers) >= self.queue:
             return None
@@ -86,7 +89,7 @@ class DmaCore(Core):
         return transfer.ticket
 
     def finished(self, ticket: int) -> bool:
-        """See `macaw.emu.device.Copier`. Raises `Fault` for a ticket that was never given."""
+        """See `macaw.emu.system.Copier`. Raises `Fault` for a ticket that was never given."""
         if ticket == 0:
             return not self.state.transfers
         issued = self.state.issued
@@ -145,18 +148,18 @@ class DmaCore(Core):
         if self.waiting is not None:  # try again the window that it waits for
             state.read_free = min(state.read_free, time)
             state.write_free = min(state.write_free, time)
-        later: list[Later] = []
+        later: list[WindowNotReady] = []
         try:
             if buffer and buffer[0][0] <= time and state.write_free <= time and not state.writing:
                 try:
                     self._write(time)
-                except Later as wait:
+                except WindowNotReady as wait:
                     later.append(wait)
                     state.write_free = NEVER
             if state.read_free <= time and self._can_read():
                 try:
                     self._read(time)
-                except Later as wait:
+                except WindowNotReady as wait:
                     later.append(wait)
                     state.read_free = NEVER
         except Fault as fault:
@@ -234,7 +237,7 @@ class DmaCore(Core):
         state.bytes += length
         state.ready = max(state.ready, ready)
 
-    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+    def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         """See `Core.granted`: a beat of on-chip memory was read or written."""
         state = self.state
         if port is self.reader:
@@ -245,7 +248,7 @@ class DmaCore(Core):
             state.writing = 0
         self.plan(time, time + 1)
 
-    def plan(self, time: int, earliest: int, later: Sequence[Later] = ()) -> None:
+    def plan(self, time: int, earliest: int, later: Sequence[WindowNotReady] = ()) -> None:
         """Set the time of the next act, from `earliest` on, after the acts of cycle `time`.
 
         `later` are the windows that refused a read or write in that cycle.
@@ -268,7 +271,7 @@ class DmaCore(Core):
         elif self.waiting is not None:
             self.time = min(self.time, self.aligned(earliest))  # the window is tried again then
 
-    def _wait_or_switch(self, time: int, later: Sequence[Later]) -> None:
+    def _wait_or_switch(self, time: int, later: Sequence[WindowNotReady]) -> None:
         """Wait for windows; if the transfer can do nothing else, switch to another transfer."""
         state = self.state
         if self.time < NEVER or state.writing or state.reading >= 0:
@@ -290,7 +293,7 @@ class DmaCore(Core):
         else:
             self._wait_for(time, [*later, *found], NEVER)
 
-    def _wait_for(self, time: int, later: Sequence[Later], until: int) -> None:
+    def _wait_for(self, time: int, later: Sequence[WindowNotReady], until: int) -> None:
         """Wait for windows, at most to cycle `until`."""
         cores = 0
         for item in later:
@@ -305,14 +308,14 @@ class DmaCore(Core):
         if self.waiting is not None:
             self.went_on(time)
 
-    def _find_runnable(self, time: int, skip: int = 0) -> int | list[Later]:
+    def _find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
         """The place in the queue of the oldest transfer that can do something at `time`.
 
         Leaves out the first `skip` transfers. If there is none: the windows that they wait for.
         """
         memory = self.device.memory
         taken = list(self.transfer.windows(memory)) if skip else []
-        waits: list[Later] = []
+        waits: list[WindowNotReady] = []
         for place in sorted(range(skip, len(self.state.transfers)), key=self._ticket):
             transfer = Transfer(*self.state.transfers[place])
             windows = transfer.windows(memory)
@@ -320,7 +323,7 @@ class DmaCore(Core):
                 try:
                     for window, what, address in windows.values():
                         window.room(time, address, what)
-                except Later as wait:
+                except WindowNotReady as wait:
                     waits.append(wait)
                 else:
                     return place

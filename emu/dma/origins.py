@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from macaw.emu.address_space import REGION_SHIFT
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.transfer import Transfer
 from macaw.emu.origins import Origin, Origins, Source
-from macaw.emu.ports import REGION_SHIFT
 
 
 class TransferOrigins(Origins):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu import recordings
+from macaw.emu.address_space import Guarded
 from macaw.emu.core import NEVER, Core, Stall, Units, Waiting
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.fim import guards, operations, sending, tracing, words
@@ -28,8 +29,9 @@ from macaw.emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circ
 from macaw.emu.fim.tiles import TILES
 from macaw.emu.formats import MemoryFormat
 from macaw.emu.origins import Origins
+from macaw.emu.system import Operable, Startable
 from macaw.emu.tallies import Tally
-from macaw.emu.windows import Later
+from macaw.emu.windows import WindowNotReady
 from macaw.isa import memory_map
 from macaw.isa.codec import Decoded, DecodeError, decode
 from macaw.isa.fim import CORE
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 WORD = 4
 
 
-class Island(Core):
+class Island(Core, Startable, Operable, Guarded):
     """An island's circuits and banks; the reference engine."""
 
     at_once = 1  # repeats of an operation that are done together at most
@@ -158,7 +160,7 @@ class Island(Core):
             for place in places:
                 if block.running and place.bank in block.banks:
                     on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
-                    raise Later(on, 1 << self.number, NEVER, ordered=True)
+                    raise WindowNotReady(on, 1 << self.number, NEVER, ordered=True)
         self.dram.begin(time)
         waits = dict(self.dram.waits)  # of circuits; the host's show in its own times
         for place in places:
@@ -180,9 +182,10 @@ class Island(Core):
         sending.write(self, name, value, time)
 
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
-        """See `Core.operate`: one of the ten operations."""
+        """See `Operable.operate`: one of the ten operations."""
         if memory != CORE.memories[1].name:
-            return super().operate(memory, offset, number, mask, time)
+            text = f"operation {number} sent to {memory} of {self.name}, which takes none"
+            raise Fault("bad mask", text, {"number": number})
         return sending.send(self, number, self.geometry.place(offset), mask, time)
 
     # The contract

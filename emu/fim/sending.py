@@ -15,7 +15,7 @@ from macaw.emu.faults import Fault
 from macaw.emu.fim import tracing
 from macaw.emu.fim.operations import load_rows, operate
 from macaw.emu.fim.state import HOST, Block
-from macaw.emu.windows import Later
+from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import Decoded
 from macaw.isa.fim import CORE
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, OPERATIONS, REGISTERS
@@ -30,7 +30,7 @@ _FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
 def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
     """Do an operation in the banks of a mask, of an empty one in the place's: when it came.
 
-    Raises `Fault`; `Later` while a block works with one of the banks.
+    Raises `Fault`; `WindowNotReady` while a block works with one of the banks.
     """
     if number >= len(OPERATIONS):
         raise Fault(
@@ -43,7 +43,7 @@ def send(island: Island, number: int, place: Place, mask: int, time: int) -> int
         shared = set(banks) & set(block.banks)
         if block.running and shared:
             on = f"bank {min(shared)} of {island.name}, which block {block.index} works with"
-            raise Later(on, 1 << island.number, NEVER)
+            raise WindowNotReady(on, 1 << island.number, NEVER)
     operation, came = OPERATIONS[number], time
     column = place.column if operation.has_column else 0
     word = Decoded(_FIM, {"n": number, "col": column, "inc": 0, "repeat": 1})

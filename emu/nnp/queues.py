@@ -9,6 +9,8 @@ from macaw.emu.core import NEVER, Core
 from macaw.emu.faults import Fault
 from macaw.emu.nnp.state import NnpState, size
 from macaw.emu.nnp.timing import Timing
+from macaw.emu.system import Startable
+from macaw.emu.windows import Windowed
 from macaw.isa.codec import DecodeError, StructureError, decode, unpack
 from macaw.isa.nnp import CORE, MESSAGE, SCALARS
 from macaw.isa.nnp_chains import ChainError, scalar
@@ -49,7 +51,7 @@ def registers_of(head: bytes) -> list[tuple[int, int]]:
     return found
 
 
-class Queues(Core):
+class Queues(Core, Startable, Windowed):
     """What of the core others reach."""
 
     state: NnpState
@@ -62,7 +64,7 @@ class Queues(Core):
         self.net_in, self.net_out = size(config, "NetInQ"), size(config, "NetOutQ")
 
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """See `Core.window_room`."""
+        """See `Windowed.window_room`."""
         state, whole = self.state, self.timing.vector_bytes
         if window == "netin":
             return (self.net_in - len(state.net_in)) * whole - len(state.arriving), NEVER

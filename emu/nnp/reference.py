@@ -48,7 +48,7 @@ class Reference(Processor):
         return self.origins
 
     def push(self, window: str, data: bytes, time: int) -> None:
-        """See `Core.push`."""
+        """See `Windowed.push`."""
         state, told = self.state, self.remembered
         if told is None:
             super().push(window, data, time)
@@ -74,7 +74,7 @@ class Reference(Processor):
         )
 
     def pull(self, window: str, length: int, time: int) -> bytes:
-        """See `Core.pull`."""
+        """See `Windowed.pull`."""
         before = self.state.leaving
         data = super().pull(window, length, time)
         if self.remembered is not None:

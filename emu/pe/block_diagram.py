@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import macaw.emu.boxes
+import macaw.emu.block_diagram
 from macaw.emu.pe.balancing import GIVEN
 from macaw.emu.pe.reference.datapath import INDEX_MASK, PLACE_SHIFT
 from macaw.emu.pe.state import BUSY, COMPUTING
@@ -197,14 +197,16 @@ BY_NUMBER = {box.number: box for box in BOXES}
 ENTRIES = {"weights": ("503", "entries"), "q1": ("518", "loads"), "q2": ("519", "loads")}
 
 
-def boxes_of(row: Row) -> Sequence[macaw.emu.boxes.Box]:
+def boxes_of(row: Row) -> Sequence[macaw.emu.block_diagram.Box]:
     """The boxes of a row's PEs."""
 
     def looked(box: Box, units: tuple[int, ...]) -> Values:
         cluster, pe = units
         return box.look(row, cluster, pe)
 
-    return [macaw.emu.boxes.Box(box.number, box.name, partial(looked, box)) for box in BOXES]
+    return [
+        macaw.emu.block_diagram.Box(box.number, box.name, partial(looked, box)) for box in BOXES
+    ]
 
 
 def entries_of(row: Row, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.boxes import Box
+from macaw.emu.block_diagram import Box
 from macaw.emu.core import NEVER, Core, Stall, Units
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.origins import Origins
@@ -25,16 +25,17 @@ from macaw.emu.pe.row_trace import Tracing
 from macaw.emu.pe.special_units import Special
 from macaw.emu.pe.stalls import stalls, unit
 from macaw.emu.pe.state import DONE, FREE, Packet, Segment, fields, shape_of
+from macaw.emu.system import Dispatchable
 from macaw.isa.memory_map import UNIT_SHIFT, UNITS
 from macaw.isa.model import Queue
 from macaw.isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
 
 if TYPE_CHECKING:
     from macaw.emu.device import Device
-    from macaw.emu.ports import Port
+    from macaw.emu.endpoints import Endpoint
 
 
-class Row(Core):
+class Row(Core, Dispatchable):
     """Reference engine of a row: every cycle in which something can change, one by one.
 
     Between them nothing changes but time. Times inside are cycles of the row's
@@ -137,7 +138,7 @@ class Row(Core):
                     return None
         return None
 
-    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+    def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         """A beat was on the bus, or on the return bus, in the cycle of `time`.
 
         The unit reads ahead by mem.onchip_latency, so the bus does not wait for it (`ready`).

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from macaw.emu.address_space import MAPPED, REGION_SHIFT
 from macaw.emu.breaks import Break, Probe
 from macaw.emu.core import NEVER
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.origins import Origins
-from macaw.emu.ports import MAPPED, REGION_SHIFT
 from macaw.emu.scalar import semantics, tracing
 from macaw.emu.scalar.code import ACTS, ENDS, Code
 from macaw.emu.scalar.csrs import Csrs
@@ -29,19 +29,21 @@ from macaw.emu.scalar.tallying import Tallying
 from macaw.emu.scalar.timing import Timing
 from macaw.emu.scalar.translation import Translator
 from macaw.emu.state import StateField
-from macaw.emu.windows import Later
+from macaw.emu.system import Startable
+from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import Decoded
 from macaw.isa.model import Core as Table
 from macaw.isa.rows import Instruction
 
 if TYPE_CHECKING:
     from macaw.emu.device import Device
+    from macaw.emu.endpoints import Endpoint
     from macaw.emu.ports import Port
 
 STACK_POINTER = 2  # x2
 
 
-class Hart(Tallying):
+class Hart(Tallying, Startable):
     """A scalar core; `services` holds what its own instructions do, by name, beside the base's."""
 
     translator: type[Translator] = Translator
@@ -126,7 +128,7 @@ class Hart(Tallying):
         self._marks = False
         self.probing.doing = None
 
-    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+    def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         assert self._pending is not None
         place, size, is_signed = self._pending
         if place is not None:
@@ -248,7 +250,7 @@ class Hart(Tallying):
         if row.mnemonic in LOADS or row.mnemonic in STORES:
             try:
                 (self._load if row.mnemonic in LOADS else self._store)(found)
-            except Later as later:
+            except WindowNotReady as later:
                 self.put_off(later)
         elif row.family in ACTS | ENDS:
             self._step(found)
@@ -344,7 +346,7 @@ class Hart(Tallying):
         if region == MAPPED or region in self.device.memory.windowed:
             self.ask()
 
-    def put_off(self, later: Later) -> None:
+    def put_off(self, later: WindowNotReady) -> None:
         """Try the instruction again when a window may be ready."""
         self.ask()
         self.postpone(later)

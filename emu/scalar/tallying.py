@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from macaw.emu.address_space import MAPPED, ONCHIP, REGION_SHIFT
 from macaw.emu.core import Core
 from macaw.emu.faults import Fault
-from macaw.emu.ports import MAPPED, ONCHIP, REGION_SHIFT
 from macaw.emu.state import StateField
 from macaw.emu.tallies import ARRAY, INDEX, UNIT, Tally
 from macaw.isa.memory_map import EXTERNAL

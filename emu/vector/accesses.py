@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.faults import Fault
-from macaw.emu.ports import ONCHIP, REGION_SHIFT
 from macaw.emu.scalar.semantics import LOADS, MASK, SINK, STORES
 from macaw.emu.scalar.state import extended
 from macaw.emu.vector.state import FIRST_VECTOR

@@ -29,7 +29,7 @@ from macaw.emu.vector.scoreboard import SERVED, Timing, waits, writes
 from macaw.emu.vector.state import FIELDS, FIRST_VECTOR, PLACES
 from macaw.emu.vector.state import STORES as LAST_STORE
 from macaw.emu.vector.translation import VectorTranslator, translates
-from macaw.emu.windows import Later
+from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import Decoded
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.rows import Instruction
@@ -38,7 +38,7 @@ from macaw.isa.vector_layouts import VECTOR_BYTES
 
 if TYPE_CHECKING:
     from macaw.emu.device import Device
-    from macaw.emu.ports import Port
+    from macaw.emu.endpoints import Endpoint
 
 READS, WRITES, PARTIAL = (INDEX[f"external_{what}"] for what in ("reads", "writes", "partial"))
 
@@ -159,7 +159,7 @@ class Processor(Hart):
                 return stop
         return None
 
-    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+    def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         assert self._pending is not None
         assert self.waiting is not None
         self.time = self.waiting.since
@@ -218,7 +218,7 @@ class Processor(Hart):
             return self._serve(bound.found)
         try:
             self.accesses.do(bound.found)
-        except Later as later:
+        except WindowNotReady as later:
             self.put_off(later)
         return None
 

@@ -16,6 +16,7 @@ from macaw.asm.program import Program
 from macaw.emu.core import NEVER
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
+from macaw.emu.windows import Windowed
 from macaw.errors import InputError, RunError
 from macaw.input_binding import bind
 from macaw.write_detection import Unwritten
@@ -240,6 +241,8 @@ def left_over(device: Device) -> list[tuple[str, str, int]]:
     """The bytes that nobody has taken from windows: core, window, how many there are."""
     found = []
     for core in device.order:
+        if not isinstance(core, Windowed):
+            continue
         for window in core.table.windows:
             if window.direction == "out":
                 left, _ = core.window_room(window.name, NEVER, 1)

@@ -12,7 +12,7 @@ GRAPH = imports.graph()
 ROOMS = {
     "asm": True,
     "debugger": True,
-    "emu": True,
+    "emu": False,
     "emu.cp": True,
     "emu.dma": False,
     "emu.fim": True,

@@ -24,8 +24,8 @@ MNEMONICS = {row.mnemonic for core in CORES for row in core.instructions}
 
 # (file, text): why it may stand there.
 ALLOWED = {
-    ("emu/device.py", "mem.swap"): "what a message calls the service that it is",
-    ("emu/device.py", "dispatch"): "what a message calls the service that it is",
+    ("emu/system.py", "mem.swap"): "what a message calls the service that it is",
+    ("emu/system.py", "dispatch"): "what a message calls the service that it is",
     ("emu/saved.py", "config"): "the name of an array in a file",
     ("asm/elf_note.py", "config"): "the name of an entry of a note",
     ("asm/formatter.py", "end"): "the name of a group of a regular expression",

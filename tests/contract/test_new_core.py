@@ -249,6 +249,9 @@ WINDOW = """
 
     def push(self, window: str, data: bytes, time: int) -> None:
         self.state.sums[0] += sum(data)
+
+    def pull(self, window: str, length: int, time: int) -> bytes:
+        raise NotImplementedError
 """
 
 
@@ -266,7 +269,14 @@ def test_a_core_with_a_memory_and_a_window(tree: Tree):
             ),
         ),
         changed(
-            tree, "emu/tally/processor.py", ("    def _fetched", f"{WINDOW}\n    def _fetched")
+            tree,
+            "emu/tally/processor.py",
+            ("    def _fetched", f"{WINDOW}\n    def _fetched"),
+            ("(Core, Startable)", "(Core, Startable, Windowed)"),
+            (
+                "from macaw.isa.tally",
+                "from macaw.emu.windows import Windowed\nfrom macaw.isa.tally",
+            ),
         ),
     ):
         tree.write("fed.s", "\t.input q, uint8, 10, at=numbers\n" + tree.read("tally.s"))

@@ -19,7 +19,7 @@ def setup(device: Device, **parameters: int) -> Device:
     """Set parameters as the host does, with an area for 64 records."""
     area = {"spill": AREA, "spill_end": AREA + 64 * RECORD.size}
     for name, value in (area | parameters).items():
-        device.memory.write_register(PAGE + OFFSETS[f"trace_{name}"], 4, value, 0)
+        device.memory.registers.write(PAGE + OFFSETS[f"trace_{name}"], 4, value, 0)
     return device
 
 

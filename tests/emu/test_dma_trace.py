@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.fast.core import FastDma
 from macaw.emu.engines import ENGINES
-from macaw.emu.ports import ONCHIP, REGION_SHIFT
 from macaw.isa.dma import CORE
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 from macaw.isa.trace import GROUP, MAPPED_PARAMETERS, PARAMETERS

@@ -106,9 +106,9 @@ def test_faults(step: Step, message: str) -> None:
 
 def test_a_core_that_takes_no_list() -> None:
     device = make(toy(0, [("end",)]))
-    dma = device.cores["dma"]
+    device.memory.users[0] = device.cores["dma"]
     with pytest.raises(Fault, match=r"core 1, dma, takes no packet list") as caught:
-        dma.dispatch(0, 0)
+        device.dispatch(1, 0, 0)
     assert caught.value.kind == "bad mask"
     with pytest.raises(NotImplementedError, match="toy30 takes no answer from memory"):
         super(type(device.cores["toy30"]), device.cores["toy30"]).granted(  # type: ignore[misc]

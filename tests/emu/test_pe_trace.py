@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from macaw.emu.core import Event
 from macaw.emu.device import Device
+from macaw.emu.endpoints import Endpoint
 from macaw.emu.pe import ENGINES
 from macaw.emu.pe.fast.row import FastRow
 from macaw.emu.pe.row import Row
 from macaw.emu.pe.state import MAC, RUNNING, STORE
-from macaw.emu.ports import Port
 from macaw.isa.codec import encode
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 from macaw.isa.pe import CORE
@@ -115,7 +115,7 @@ class Watched(Row):
         order = self._storing() if writes else self.state.packet["order"]
         self.before[order].append((what, 0, 0, 1))
 
-    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+    def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         self._memory("reads" if port is self.ports[0] else "writes")
         super().granted(port, data, time, ready)
 

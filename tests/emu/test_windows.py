@@ -18,6 +18,7 @@ from macaw.emu.core import NEVER, Core
 from macaw.emu.device import Builder, Device
 from macaw.emu.faults import Stop
 from macaw.emu.state import StateField
+from macaw.emu.windows import Windowed
 from macaw.isa import common, config
 from macaw.isa.memory_map import EXTERNAL, INSTRUCTIONS, REGISTERS
 from macaw.isa.model import Core as Table
@@ -52,7 +53,7 @@ FIELDS = (
 DEEP = 4  # bytes of either side
 
 
-class Pipe(Core):
+class Pipe(Core, Windowed):
     """Takes a byte each `step` cycles while it has one and room for it."""
 
     def __init__(self, device: Device) -> None:

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import macaw.emu.dma
+from macaw.emu.address_space import MAPPED, REGION_SHIFT
 from macaw.emu.core import Core
 from macaw.emu.device import Builder, Device
+from macaw.emu.endpoints import Endpoint
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Fault, Stop
-from macaw.emu.ports import MAPPED, REGION_SHIFT, Port
 from macaw.emu.state import StateField
-from macaw.emu.windows import Later
+from macaw.emu.system import Dispatchable, Startable
+from macaw.emu.windows import WindowNotReady
 from macaw.isa.model import Core as Table
 
 Step = tuple[Any, ...]
@@ -44,7 +46,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-class Toy(Core):
+class Toy(Core, Startable, Dispatchable):
     """Executes `script[entry:]`; each step is an instruction at address 4 * its place.
 
     `state.log` gets (time of the step, result) of what has one, as the step ends.
@@ -121,7 +123,7 @@ class Toy(Core):
     def _load(self, address: int, size: int) -> str | None:
         try:
             answer = self.port.load(self.time, address, size)
-        except Later as later:
+        except WindowNotReady as later:
             self.postpone(later)
             return "shared"
         done = self._answered(answer and answer[1], answer and answer[0])
@@ -130,7 +132,7 @@ class Toy(Core):
     def _store(self, address: int, size: int, value: int) -> str | None:
         try:
             ready = self.port.store(self.time, address, size, value)
-        except Later as later:
+        except WindowNotReady as later:
             self.postpone(later)
             return "shared"
         done = self._answered(ready, "stored")
@@ -152,7 +154,7 @@ class Toy(Core):
         self._finish(ready, (result, ready))
         return None
 
-    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+    def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         self.time = self.state.issued
         self._finish(ready, (data.hex() or "stored", ready))
 

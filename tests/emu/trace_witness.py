@@ -48,7 +48,7 @@ def configure(device: Device, name: str, parameters: Mapping[str, int], start: b
     area = {"spill": AREA + place * _EACH, "spill_end": AREA + (place + 1) * _EACH}
     page = REGISTERS + (core.number << CORE_SHIFT)
     for key, value in (area | dict(parameters)).items():
-        device.memory.write_register(page + _OFFSETS[f"trace_{key}"], 4, value, device.cycle)
+        device.memory.registers.write(page + _OFFSETS[f"trace_{key}"], 4, value, device.cycle)
 
 
 def spilled(device: Device, name: str) -> list[dict[str, int]]:

@@ -153,7 +153,7 @@ class FastDma(DmaCore):
             return False
         memory = self.device.memory
         for half in route.halves:
-            memory.banks.alone[half] = self.disturbed
+            memory.banks.exclusive[half] = self.disturbed
         if route.external:
             memory.channel.sleeper = self
         for pages in route.written:
@@ -168,7 +168,7 @@ class FastDma(DmaCore):
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:
-            if banks.wanted(half) or memory.holder(memory.half_address(half)) is not None:
+            if banks.has_request_in(half) or memory.holder(memory.half_address(half)) is not None:
                 return False
         if route.overwrites_code():
             return False
@@ -189,7 +189,7 @@ class FastDma(DmaCore):
             route, memory = self.route, self.device.memory
             assert route is not None  # it sleeps
             for half in route.halves:
-                memory.banks.alone.pop(half, None)
+                memory.banks.exclusive.pop(half, None)
             memory.channel.sleeper = None
             for pages in route.written:
                 pages.sleeper = None
@@ -219,7 +219,7 @@ class FastDma(DmaCore):
         memory.channel.sleeper = sleeper
         requests, self._requests = self._requests, []
         for port, address, length, data in requests:
-            answer, ready = memory.banks.grant_alone(port, time, address, length, data)
+            answer, ready = memory.banks.grant_exclusive(port, time, address, length, data)
             self.granted(port, answer, time, ready)
 
     def request_beat(

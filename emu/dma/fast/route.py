@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.dma.fast.beats import BeatMap, Position, beat_map
 from macaw.emu.dma.transfer import Transfer
+from macaw.emu.endpoints import Endpoint
 from macaw.emu.memory import Memory
 from macaw.emu.pages import Pages
-from macaw.emu.ports import ONCHIP, REGION_SHIFT, Port
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
 
 _FEW = 8  # fewer rows are moved one by one
@@ -121,7 +122,9 @@ class Route:
 
     # Grants
 
-    def grant(self, side: Side, port: Port, first: int, count: int, time: int, step: int) -> None:
+    def grant(
+        self, side: Side, port: Endpoint, first: int, count: int, time: int, step: int
+    ) -> None:
         """Account for `count` beats from number `first` on that on-chip memory grants to a port.
 
         The first is granted in cycle `time`, the others follow `step` cycles apart.
@@ -135,7 +138,7 @@ class Route:
             last = time + (following - 1 - first) * step
             half = half_of(side.address((row, 0)))
             granted = following - number
-            side.memory.banks.moved_alone(
+            side.memory.banks.count_exclusive(
                 port, half, last, reads=0 if writes else granted, writes=granted if writes else 0
             )
             number = following

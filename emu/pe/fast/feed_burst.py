@@ -49,7 +49,7 @@ class Stream:
             return None
         address = row.device.memory.feeding_address(row.shape.row) + segment["offset"]
         half, offset = row.device.memory.locate_half(address, segment["length"])
-        if banks.wanted(half):
+        if banks.has_request_in(half):
             return None
         return cls(half, offset + packet["sent"] + length, cycle + 1, cycle + 1 + count)
 

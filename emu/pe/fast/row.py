@@ -32,7 +32,7 @@ from macaw.emu.pe.state import FREE, Packet, Segment
 
 if TYPE_CHECKING:
     from macaw.emu.device import Device
-    from macaw.emu.ports import Port
+    from macaw.emu.endpoints import Endpoint
 
 
 class FastRow(Row):
@@ -60,7 +60,7 @@ class FastRow(Row):
             self._catch_up()
         return super().next_address
 
-    def granted(self, port: Port, data: bytes, time: int, ready: int) -> None:
+    def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         """A beat was on the bus, or on the return bus; see `Row`."""
         scheduled = self.time
         super().granted(port, data, time, ready)
@@ -69,7 +69,7 @@ class FastRow(Row):
         stream = Stream.after(self, time // self.divider)
         if stream is not None:
             self._stream = stream
-            self.device.memory.banks.alone[stream.half] = self._disturbed
+            self.device.memory.banks.exclusive[stream.half] = self._disturbed
             self.time = min(scheduled, stream.end * self.divider)
 
     def counters(self) -> dict[str, int]:
@@ -313,13 +313,13 @@ class FastRow(Row):
         if self._stream is not None:
             stream, self._stream = self._stream, None
             banks = self.device.memory.banks
-            banks.alone.pop(stream.half, None)
+            banks.exclusive.pop(stream.half, None)
             beats = stream.write(self, now)
             if beats:
                 last = stream.first + beats - 1
                 self.state.reached = max(self.state.reached, last + 1)
                 time = last * self.divider
-                banks.moved_alone(self._read_port, stream.half, time, reads=beats)
+                banks.count_exclusive(self._read_port, stream.half, time, reads=beats)
 
     def _computes(self) -> bool:
         """Whether the PEs have to be looked at in the next cycle."""

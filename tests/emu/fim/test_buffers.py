@@ -30,7 +30,7 @@ pytestmark = pytest.mark.parametrize("engine", ENGINES)
 def pointer(machine, part, cycle):
     """A pointer of buffer 0 as the host reads it at a cycle."""
     row = next(row for row in CORE.registers if row.name == f"b0_{part}")
-    return machine.device.memory.read_register(0x20008000 + row.address, 4, cycle)
+    return machine.device.memory.registers.read(0x20008000 + row.address, 4, cycle)
 
 
 def test_the_end_moves_when_each_column_is_stored(engine):

@@ -251,7 +251,7 @@ def test_the_host_sees_the_pointers_of_a_buffer():
     machine.done()
     rows = {row.name: row.address for row in CORE.registers}
     found = [
-        machine.device.memory.read_register(
+        machine.device.memory.registers.read(
             0x20008000 + rows[f"b2_{part}"], 4, machine.device.cycle
         )
         for part in ("low", "high", "start", "end")

@@ -1,0 +1,221 @@
+"""The address space: which memory, window or on-chip unit lies at an address.
+
+| from | what |
+|---|---|
+| `0x0000_0000` | local memory of cp |
+| `0x1000_0000 + unit<<20 + half<<19` | on-chip unit, half 0 (ping) or 1 (pong) |
+| `0x2000_0000 + core<<12` | registers of each core (`macaw.isa.common.REGISTERS`) |
+| where a core's table says | its own memories and windows (`macaw.isa.model.Memory`, `Window`) |
+| `0x8000_0000` | external memory |
+
+Every other address is the fault "out-of-range access".
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from bisect import bisect_right
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+from macaw.emu.agents import Agent
+from macaw.emu.faults import Fault
+from macaw.emu.pages import Pages
+from macaw.emu.windows import Window, Windowed
+from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, LOCAL, REGISTERS, UNIT_SHIFT, UNITS
+
+REGION_SHIFT = 28  # the bits of an address above tell these two regions
+ONCHIP = UNITS >> REGION_SHIFT
+MAPPED = REGISTERS >> REGION_SHIFT  # registers
+
+
+class Guarded(Agent):
+    """An agent with a memory of its own that has a timing, or that others cannot always reach."""
+
+    @abstractmethod
+    def reached(
+        self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
+    ) -> int:
+        """Return when another core's access to bytes of the memory of this name is ready.
+
+        `ready` is what the device would say. Raises `WindowNotReady` if the other has to retry.
+        """
+
+
+class Region(NamedTuple):
+    """A memory or window of a core's own in the memory map."""
+
+    start: int
+    end: int
+    name: str  # `instructions of nnp`
+    pages: Pages | None  # of a memory
+    window: Window | None = None
+
+
+class AddressSpace:
+    """All memories and windows of a device by their addresses.
+
+    `feeding[unit]` is the half that feeds the array; the DMA fills the other one. Half 1
+    feeds after reset, so that half 0 is filled first.
+    """
+
+    local: Pages
+    external: Pages
+
+    def __init__(self, local_bytes: int, external_bytes: int, half_bytes: int) -> None:
+        self.local_bytes = local_bytes
+        self.external_bytes = external_bytes
+        self.half_bytes = half_bytes
+        self.users: list[Agent] = []  # by unit: the core that feeds from it
+        self.feeding: list[int] = []
+        self.halves: list[Pages] = []  # ping of unit 0, pong of unit 0, ping of unit 1, ...
+        self.own: dict[tuple[int, str], Pages] = {}  # by core number and name of the table's row
+        self.keepers: dict[Pages, tuple[Agent, str]] = {}  # the owner and name of each of these
+        self.guards: dict[Pages, tuple[Guarded, str]] = {}  # of those with an access of their own
+        self.regions: list[Region] = []  # own memories and windows, by address
+        self.starts: list[int] = []
+        self.windowed: frozenset[int] = frozenset()  # the regions (`REGION_SHIFT`) with windows
+
+    def add_unit(self, number: int, user: Agent) -> None:
+        """Add the on-chip unit `number` (from 0, without gaps), from which `user` feeds."""
+        if number != len(self.users):
+            raise ValueError(f"unit {number} comes after {len(self.users)} units")
+        self.users.append(user)
+
+    def map_own(self, agents: Iterable[Agent]) -> None:
+        """Place the memories and windows of cores; `own` holds the memories."""
+        for core in agents:
+            instance = core.number - core.table.number
+            for row in core.table.memories:
+                pages = self.own[core.number, row.name]
+                self.keepers[pages] = core, row.name
+                if isinstance(core, Guarded):
+                    self.guards[pages] = core, row.name
+                start, name = row.start(instance), f"{row.name} of {core.name}"
+                self.regions.append(Region(start, start + pages.size, name, pages))
+            for item in core.table.windows:
+                if not isinstance(core, Windowed):
+                    raise TypeError(f"{core.name} does not answer at its window {item.name}")
+                window = Window(item, core)
+                self.regions.append(Region(window.start, window.end, window.name, None, window))
+        self.regions.sort(key=lambda region: region.start)
+        for one, other in pairwise(self.regions):
+            if other.start < one.end:
+                raise ValueError(f"{one.name} and {other.name} overlap in the memory map")
+        self.starts = [region.start for region in self.regions]
+        windows = (region for region in self.regions if region.window is not None)
+        self.windowed = frozenset(region.start >> REGION_SHIFT for region in windows)
+
+    def locate(self, address: int, length: int, what: str = "access") -> tuple[Pages, int]:
+        """Return the memory in which `length` bytes at `address` lie, and the offset there.
+
+        Registers are no memory. Raises `Fault` (out-of-range access) if not all bytes lie in one
+        memory; `what` begins its message.
+        """
+        if address >= EXTERNAL:
+            offset = address - EXTERNAL
+            if offset + length <= self.external_bytes:
+                return self.external, offset
+        elif address >= 0 and address + length <= self.local_bytes:
+            return self.local, address
+        elif address >> REGION_SHIFT == ONCHIP:
+            index = address - UNITS >> HALF_SHIFT
+            offset = address & (1 << HALF_SHIFT) - 1
+            if index < len(self.halves) and offset + length <= self.half_bytes:
+                return self.halves[index], offset
+        else:
+            region = self.region(address)
+            if region is not None and region.pages and address + length <= region.end:
+                return region.pages, address - region.start
+        raise self._outside(address, length, what)
+
+    def region(self, address: int) -> Region | None:
+        """Return the memory or window of a core's own in which an address lies."""
+        place = bisect_right(self.starts, address) - 1
+        if place < 0 or address >= self.regions[place].end:
+            return None
+        return self.regions[place]
+
+    def window(self, address: int, length: int) -> Window | None:
+        """Return the window in which the bytes lie; None if they are not all in one."""
+        region = self.region(address)
+        return None if region is None or address + length > region.end else region.window
+
+    def extent(self, address: int, length: int, what: str) -> tuple[int, int]:
+        """As `locate`, of windows too: (offset in the memory or window, its size in bytes)."""
+        window = self.window(address, length)
+        if window is not None:
+            return address - window.start, window.end - window.start
+        pages, offset = self.locate(address, length, what)
+        return offset, pages.size
+
+    def address_in(self, pages: Pages, offset: int) -> int:
+        """Return the address of a byte of one of the memories."""
+        if pages in self.halves:
+            return UNITS + (self.halves.index(pages) << HALF_SHIFT) + offset
+        if pages in self.keepers:
+            core, name = self.keepers[pages]
+            row = next(row for row in core.table.memories if row.name == name)
+            return row.start(core.number - core.table.number) + offset
+        return (LOCAL if pages is self.local else EXTERNAL) + offset
+
+    def locate_half(self, address: int, length: int, what: str = "access") -> tuple[int, int]:
+        """As `locate`, of on-chip memory only: (index of the half: 2 * unit + half, offset)."""
+        index = address - UNITS >> HALF_SHIFT
+        offset = address & (1 << HALF_SHIFT) - 1
+        if 0 <= index < len(self.halves) and offset + length <= self.half_bytes:
+            return index, offset
+        raise self._outside(address, length, what)
+
+    def _outside(self, address: int, length: int, what: str) -> Fault:
+        size = "a byte" if length == 1 else f"{length} bytes"
+        return Fault(
+            "out-of-range access",
+            f"{what} of {size} at {address:#010x}: {self.describe(address)}",
+            {"address": address, "size": length},
+        )
+
+    def describe(self, address: int) -> str:
+        """Say what lies at an address, for messages about an access that failed."""
+        if address >= EXTERNAL:
+            end = EXTERNAL + self.external_bytes
+            return f"external memory is {EXTERNAL:#010x} to {end - 1:#010x}"
+        if address >> REGION_SHIFT == LOCAL:
+            return f"local memory is {LOCAL:#010x} to {self.local_bytes - 1:#010x}"
+        if address >> REGION_SHIFT == ONCHIP:
+            unit, half = address - UNITS >> UNIT_SHIFT, address >> HALF_SHIFT & 1
+            if unit >= len(self.users):
+                return f"there is no on-chip unit {unit}, {self._units()}"
+            start = self.half_address(2 * unit + half)
+            end = start + self.half_bytes - 1
+            return f"half {half} of unit {unit} is {start:#010x} to {end:#010x}"
+        if address >> REGION_SHIFT == MAPPED:
+            return "registers of the cores are there, no memory"
+        region = (
+            self.regions[max(0, bisect_right(self.starts, address) - 1)] if self.regions else None
+        )
+        if region is not None and region.start >> REGION_SHIFT == address >> REGION_SHIFT:
+            text = f"{region.name} is {region.start:#010x} to {region.end - 1:#010x}"
+            return f"{text}, a window" if region.window is not None else text
+        return "the device has no memory there"
+
+    def _units(self) -> str:
+        count = len(self.users)
+        return "the device has none" if not count else f"units are 0 to {count - 1}"
+
+    def half_address(self, index: int) -> int:
+        """Return the first address of a half; `index` is 2 * unit + half."""
+        return UNITS + (index << HALF_SHIFT)
+
+    def feeding_address(self, unit: int) -> int:
+        """Return the first address of the half of a unit that feeds."""
+        return self.half_address(2 * unit + self.feeding[unit])
+
+    def holder(self, address: int) -> Agent | None:
+        """Return the running core that feeds from the half in which an on-chip address lies."""
+        index = address - UNITS >> HALF_SHIFT
+        if not 0 <= index < len(self.halves) or self.feeding[index >> 1] != index & 1:
+            return None
+        user = self.users[index >> 1]
+        return user if user.running else None

@@ -1,0 +1,54 @@
+"""The channel of external memory: when an access starts, and when it is ready."""
+
+from __future__ import annotations
+
+from macaw.emu.jitter import Jitter
+from macaw.emu.pages import Sleeper
+
+
+class Channel:
+    """The one channel of external memory; requests are served as they come, in time order.
+
+    A strided access comes as a whole: its later lanes are served before requests that other cores
+    make meanwhile.
+    """
+
+    def __init__(self, latency: int, width: int) -> None:
+        self.latency = latency  # cycles
+        self.width = width  # bytes of a beat
+        self.free = 0  # the first cycle that no access has occupied
+        self.sleeper: Sleeper | None = None  # a core that uses it without asking each time
+        self.jitter: Jitter | None = None  # when the memory is busy
+
+    def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
+        """Occupy the channel for an access at cycle `time`: (beats, start, ready).
+
+        `ready` is start + latency + beats.
+        """
+        beats = (offset + length - 1) // self.width - offset // self.width + 1 if length else 0
+        start = self.free if self.free > time else time
+        self.free = start + beats
+        return beats, start, start + self.latency + beats
+
+    def partial(self, offset: int, length: int) -> int:
+        """Return how many beats of an access do not fill the width."""
+        if not length:
+            return 0
+        end = offset + length
+        first, last = offset // self.width, (end - 1) // self.width
+        if first == last:
+            return int(length < self.width)
+        return int(offset % self.width > 0) + int(end % self.width > 0)
+
+
+class NoisyChannel(Channel):
+    """The channel of external memory of a device with jitter."""
+
+    def __init__(self, latency: int, width: int, jitter: Jitter) -> None:
+        super().__init__(latency, width)
+        self.jitter = self._noise = jitter
+
+    def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
+        """As `Channel.take`; no access starts while the memory is busy."""
+        self.free = self._noise.free(max(self.free, time))
+        return super().take(time, offset, length)
