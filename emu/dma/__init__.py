@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from macaw.emu.core import Core
-from macaw.emu.device import Device
 from macaw.emu.dma.fast.core import FastDma
 from macaw.emu.dma.reference import ReferenceDma
+from macaw.emu.system import System
 
 ENGINES = {"fast": FastDma, "reference": ReferenceDma}
 
 
-def build(device: Device) -> list[Core]:
+def build(device: System) -> list[Core]:
     """The one dma of a device."""
     dma = ENGINES[device.engine](device)
     device.copier = dma

@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.agents import Agent
 from macaw.emu.core import CONTRACT, NEVER, Core, Units, Waiting
-from macaw.emu.device import Device
 from macaw.emu.dma.state import FIELDS, DmaState
 from macaw.emu.dma.transfer import DESCRIPTION, Transfer
 from macaw.emu.dma.uses import TransferUses
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Fault
 from macaw.emu.ports import Port
+from macaw.emu.system import System
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import unpack
 from macaw.isa.dma import CORE, TRANSFER
@@ -42,7 +42,7 @@ class DmaCore(Core):
 
     state: DmaState
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: System) -> None:
         super().__init__(device, CORE, CORE.name, CORE.number, DmaState((*CONTRACT, *FIELDS)))
         config = device.config
         self.divider = int(config["dma.divider"])

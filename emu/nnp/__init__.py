@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from macaw.emu.core import Core
+from macaw.emu.nnp.fast.core import FastNnp
+from macaw.emu.nnp.reference.core import ReferenceNnp
+from macaw.emu.system import System
 
-from macaw.emu.engines import ENGINES
-from macaw.emu.nnp.processor import Processor
-from macaw.emu.nnp.reference import Reference
-
-if TYPE_CHECKING:
-    from macaw.emu.core import Core
-    from macaw.emu.device import Device
+ENGINES = {"fast": FastNnp, "reference": ReferenceNnp}
 
 
-def build(device: Device) -> list[Core]:
+def build(device: System) -> list[Core]:
     """The one nnp of a device."""
-    return [Processor(device) if device.engine == ENGINES[0] else Reference(device)]
+    return [ENGINES[device.engine](device)]

@@ -1,8 +1,8 @@
-"""From an element that a chain wrote back through its instructions to what it read.
+"""The origin of an element that a chain wrote: back through its instructions to what it read.
 
-Who asks for an element gets the instruction that made it, and below it that of the chain before it,
-down to the entry, the vector from NetInQ or the bytes of Dram with which the chain began; of a
-product each weight with its number.
+The origin is the instruction that wrote the element; its source is the instruction before it in the
+chain, and so on down to the entry, the vector from NetInQ or the bytes of Dram that the chain read.
+The sources of a product are its non-zero products, each with its weight and activation.
 """
 
 from __future__ import annotations
@@ -10,23 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu.nnp.arithmetic import Arithmetic, Host
+from macaw.emu.nnp.arrivals import Pieces, slice_pieces
+from macaw.emu.nnp.chain import Chain
 from macaw.emu.nnp.numbers import Quantised, dequantise
-from macaw.emu.nnp.state import BIAS, HOST_FILES
-from macaw.emu.nnp.streams import Vector, part
+from macaw.emu.nnp.state import BIAS, HOST_FILES, NnpState
 from macaw.emu.origins import Origin, Place, Source
 from macaw.isa.nnp import STEPS, WINDOW
 from macaw.isa.nnp_chains import step
-
-if TYPE_CHECKING:
-    from macaw.emu.nnp.chain import Chain
-    from macaw.emu.nnp.processor import Processor
-    from macaw.emu.nnp.semantics import Host
-    from macaw.isa.nnp_entries import Access
+from macaw.isa.nnp_entries import Access
 
 CODES = "initial_codes"  # of InitialVrf
 TILES = "matrix_codes"  # of MatrixRf
@@ -37,59 +34,62 @@ Setters = Mapping[str, Origin]
 
 @dataclass
 class Iteration:
-    """An iteration of a chain: what it was made of. `at` is an instruction's place in the chain."""
+    """A recorded iteration of a chain. `at` is the place of an instruction in the chain."""
 
-    number: int  # of announcements before it
+    number: int  # announcements before it
     time: int
     chain: Chain
-    turn: int  # which iteration it is
+    index: int  # of the iteration in the chain
     base: int  # of Dram
     addresses: tuple[int, ...]  # of its instructions
-    setters: Setters  # who set the registers that it has
-    values: dict[int, Host] = field(default_factory=dict)  # by `at`: what came out, (vectors, N)
-    operands: dict[int, Host] = field(default_factory=dict)
+    setters: Setters  # the origins of the registers' values
+    results: dict[int, Host] = field(default_factory=dict)  # by `at`: (vectors, N)
+    operands: dict[int, Host] = field(default_factory=dict)  # by `at`: from register files
     vectors: Quantised | None = None  # of the product
-    tiles: Quantised | None = None  # that it wrote to MatrixRf
-    popped: list[Vector] = field(default_factory=list)  # from NetInQ
+    tiles: Quantised | None = None  # written to MatrixRf
+    popped: list[Pieces] = field(default_factory=list)  # vectors from NetInQ
 
     def places(self, access: Access) -> list[int | None]:
         """The entries of an access; None: a vector of zeros."""
-        return list(access.addresses(self.turn, self.chain.volume))
+        return list(access.addresses(self.index, self.chain.volume))
 
 
-# An iteration, one of its writes, and which of its vectors or tiles it is.
-Wrote = tuple[Iteration, "Access", int]
-Writer = Callable[[str, int, int], Wrote | None]  # of a memory's entry, before a number
+# An iteration, one of its writes, and the number of the vector or tile in the iteration.
+Written = tuple[Iteration, Access, int]
+# What wrote an entry of a memory last, before the announcement of a number.
+WriterLookup = Callable[[str, int, int], Written | None]
 
 
 class Elements:
-    """The steps that made elements of vectors and tiles."""
+    """Origins of elements of vectors and tiles."""
 
-    def __init__(self, core: Processor, writer: Writer) -> None:
-        self.state, self.arithmetic, self.writer = core.state, core.arithmetic, writer
-        self.native = core.memories.native
-        self.first: dict[int, Quantised] = {}  # by tile: what it held when all this began
-        self.item = int(core.memories.dtype.itemsize)  # bytes of a host value
+    def __init__(
+        self, state: NnpState, native: int, arithmetic: Arithmetic, writer: WriterLookup
+    ) -> None:
+        self.state, self.arithmetic, self.writer = state, arithmetic, writer
+        self.native = native
+        self.initial: dict[int, Quantised] = {}  # by entry: tiles before their first write
+        self.item = int(arithmetic.dtype.itemsize)  # bytes of a host value
 
     def entries(self, memory: str) -> NDArray[Any]:
-        """What a register file holds, entry by entry."""
+        """The entries of a register file: (entries, N) or (tiles, N, N)."""
         field = "tile_codes" if FIELDS[memory] == TILES else FIELDS[memory]
-        found: NDArray[Any] = getattr(self.state, field)
-        return found
+        entries: NDArray[Any] = getattr(self.state, field)
+        return entries
 
-    def bytes_of(self, found: Wrote, first: int, size: int) -> Iterator[Origin]:
-        """Who made the elements in which some bytes of a written vector or tile lie."""
+    def of_bytes(self, written: Written, first: int, size: int) -> Iterator[Origin]:
+        """The origins of the elements in `size` bytes of a written vector or tile."""
         for element in range(first // self.item, -(-(first + size) // self.item)):
-            made = self.element(*found, *divmod(element, self.native))
+            made = self.element(*written, *divmod(element, self.native))
             made.part = element * self.item - first, self.item
             yield made
 
     def element(self, now: Iteration, access: Access, which: int, row: int, element: int) -> Origin:
-        """An element as an instruction wrote it; `row` is that of a tile."""
+        """The origin of an element; `row` is the row of a tile, else the vector."""
         if now.chain.is_tiles:
             return self._tile(now, which, row, element)
-        last = max(now.values)
-        value = now.values[last][which, element].item()
+        last = max(now.results)
+        value = now.results[last][which, element].item()
         chain = partial(self._chain, now, last, which, element)
         return self._step(now, access.at, value, lambda: iter((chain(),)))
 
@@ -100,14 +100,14 @@ class Elements:
         return Origin(now.number, now.time, row, now.addresses[at], "", value, sources)
 
     def _chain(self, now: Iteration, at: int, vector: int, element: int) -> Source:
-        """An element of what came out of an instruction of the chain."""
-        value = now.values[at][vector, element].item()
+        """An element of an instruction's result, as the source of the next instruction."""
+        value = now.results[at][vector, element].item()
         sources = partial(self._sources, now, at, vector, element)
         made = self._step(now, at, value, sources)
         return Source("chain", now.number, None, None, made, value)
 
     def _sources(self, now: Iteration, at: int, vector: int, element: int) -> Iterator[Source]:
-        """What an instruction made an element of."""
+        """What an instruction computed an element from."""
         yield from self._settings(now, at)
         chain = now.chain
         product = chain.product
@@ -129,7 +129,7 @@ class Elements:
         self, now: Iteration, access: Access, vector: int, element: int, values: Host | None = None
     ) -> Source:
         """An element that an iteration read."""
-        value = (now.values[access.at] if values is None else values)[vector, element].item()
+        value = (now.results[access.at] if values is None else values)[vector, element].item()
         name, number = access.memory.name, now.number
         if access.memory.queue:
             return self._popped_element(now, vector, element, value)
@@ -145,7 +145,7 @@ class Elements:
         return Source(name, number, place=Place(FIELDS[name], first, size), value=value)
 
     def _popped_element(self, now: Iteration, vector: int, element: int, value: Any) -> Source:
-        for piece in part(now.popped[vector], element * self.item, self.item)[:1]:
+        for piece in slice_pieces(now.popped[vector], element * self.item, self.item)[:1]:
             some = None if piece.number < 0 else piece
             return Source("NetInQ", now.number, value=value, passed=some)
         return Source("NetInQ", now.number, value=value)
@@ -153,12 +153,12 @@ class Elements:
     def _products(
         self, now: Iteration, product: Access, row: int, element: int
     ) -> Iterator[Source]:
-        """The products of a weight and a number that are not 0."""
+        """The products of a weight and an activation that are not 0."""
         assert now.vectors is not None
         cols = now.chain.scalars["cols"]
         numbers = dequantise(now.vectors, self.arithmetic.vector)
         for column in range(cols):
-            tile = product.begin(now.turn, now.chain.volume) + row * cols + column
+            tile = product.begin(now.index, now.chain.volume) + row * cols + column
             weights = self._weights(tile, element, now.number)
             for k in np.flatnonzero(weights * numbers[column]).tolist():
                 place = self._tile_place((tile * self.native + element) * self.native + k)
@@ -177,18 +177,18 @@ class Elements:
 
     def _weights(self, tile: int, row: int, before: int) -> NDArray[np.float64]:
         """A row of a tile of MatrixRf as it was."""
-        found = self.writer("MatrixRf", tile, before)
-        if found is not None and found[0].tiles is not None:
-            return self._row(found[0].tiles, found[2], row)
-        # Nobody had written it since the record began.
-        return self._row(self.first.get(tile) or self._held(tile), 0, row)
+        written = self.writer("MatrixRf", tile, before)
+        if written is not None and written[0].tiles is not None:
+            return self._row(written[0].tiles, written[2], row)
+        # No chain has written it since the record began.
+        return self._row(self.initial.get(tile) or self._read_tile(tile), 0, row)
 
-    def keep(self, tile: int) -> None:
-        """A tile is about to be written for the first time."""
-        self.first[tile] = self._held(tile)
+    def save_initial(self, tile: int) -> None:
+        """Copy a tile that is about to be written for the first time."""
+        self.initial[tile] = self._read_tile(tile)
 
-    def _held(self, tile: int) -> Quantised:
-        """A tile of MatrixRf as it is."""
+    def _read_tile(self, tile: int) -> Quantised:
+        """A copy of a tile of MatrixRf as it is now."""
         exponents = self.state.tile_exponents[tile].astype(np.int8) - BIAS
         return Quantised(self.state.tile_codes[tile][None].copy(), exponents[None])
 
@@ -198,8 +198,8 @@ class Elements:
         return np.asarray(dequantise(one, self.arithmetic.matrix)[0])
 
     def _tile(self, now: Iteration, which: int, row: int, element: int) -> Origin:
-        """An element of a tile as m_wr wrote it."""
-        read = now.values[0][which, row, element].item()
+        """The origin of an element of a tile that m_wr wrote."""
+        read = now.results[0][which, row, element].item()
         value = read
         if now.tiles is not None:
             value = float(self._row(now.tiles, which, row)[element])
@@ -231,7 +231,7 @@ class Elements:
             yield Source(name, now.number, place=self._tile_place(first), value=value)
 
     def _settings(self, now: Iteration, at: int) -> Iterator[Source]:
-        """The registers that an instruction uses: their values, and who set them."""
+        """The registers that an instruction uses: their values, and the origins of these."""
         names = STEPS[now.chain.rows[at].row.mnemonic].scalars
         if at == 0 and now.chain.source.window:
             names = WINDOW

@@ -1,28 +1,26 @@
-"""Host values in memory as the multiplier takes them: codes of a native vector, its exponent."""
+"""Memory formats of nnp: host values as the multiplier takes them, codes and shared exponents."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from macaw.emu.floats import HOST
 from macaw.emu.formats import MemoryFormat, Row
+from macaw.emu.nnp.arithmetic import Arithmetic
 from macaw.emu.nnp.numbers import Quantiser, quantise
-
-if TYPE_CHECKING:
-    from macaw.emu.nnp.arithmetic import Arithmetic
 
 ACROSS = 8  # codes to a row
 
 
 def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, MemoryFormat]:
-    """By name: the kind of the device's numbers, of vectors and (`_matrix`) of matrices."""
+    """The formats by name: the quantiser's kind for vectors, the same with `_matrix` for tiles."""
     native, dtype = int(config["nnp.native"]), np.dtype(HOST[config["nnp.host_format"]])
     columns = ("exponent", *(f"+{at}" for at in range(min(ACROSS, native))))
-    found = {}
+    by_name = {}
     for quantiser, name, what in (
         (arithmetic.vector, "", "vectors"),
         (arithmetic.matrix, "_matrix", "matrices"),
@@ -30,17 +28,17 @@ def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, Memo
         meaning = f"{native} codes of {what} and the exponent that they share"
         rows = partial(_rows, quantiser, dtype.newbyteorder("<"))
         size = native * dtype.itemsize
-        found[quantiser.kind + name] = MemoryFormat(meaning, size, columns, rows)
-    return found
+        by_name[quantiser.kind + name] = MemoryFormat(meaning, size, columns, rows)
+    return by_name
 
 
 def _rows(quantiser: Quantiser, dtype: np.dtype[Any], data: bytes) -> Sequence[Row]:
-    found = quantise(np.frombuffer(data, dtype), quantiser)
-    codes = found.codes.tolist()
+    blocks = quantise(np.frombuffer(data, dtype), quantiser)
+    codes = blocks.codes.tolist()
     width = min(ACROSS, len(codes))
     rows: list[Row] = []
     for at in range(0, len(codes), width):
         part = codes[at : at + width]
-        first = int(found.exponents) if not at else None
+        first = int(blocks.exponents) if not at else None
         rows.append((at * dtype.itemsize, (first, *part, *[None] * (width - len(part)))))
     return rows

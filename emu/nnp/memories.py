@@ -1,41 +1,44 @@
-"""What chains read and write: register files, Dram, and the tiles prepared for products."""
+"""What chains read and write: entries of register files and of Dram."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
+from macaw.emu.memory import Memory as DeviceMemory
+from macaw.emu.nnp.arithmetic import Arithmetic, Host
 from macaw.emu.nnp.numbers import Quantised
-from macaw.emu.nnp.state import BIAS
+from macaw.emu.nnp.state import BIAS, NnpState
 from macaw.emu.pages import SHIFT, WRITTEN
 from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.nnp_layouts import Memory
 
-if TYPE_CHECKING:
-    from macaw.emu.nnp.iterations import Iterations
-    from macaw.isa.nnp_layouts import Memory
-
-Host = NDArray[np.floating[Any]]
 Addresses = NDArray[np.int64]
 
 
 class Memories:
-    """The memories of one core."""
+    """The register files, and external memory from the base register on."""
 
-    def __init__(self, core: Iterations, config: Mapping[str, Any]) -> None:
-        self.core = core
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        state: NnpState,
+        arithmetic: Arithmetic,
+        device_memory: DeviceMemory,
+    ) -> None:
+        self.state, self.arithmetic, self.device_memory = state, arithmetic, device_memory
         self.native = int(config["nnp.native"])
-        self.arithmetic = core.arithmetic
-        self.dtype = core.arithmetic.dtype
+        self.dtype = arithmetic.dtype
 
     # Vectors
 
     def initial(self, addresses: Addresses) -> Quantised:
-        """Entries of InitialVrf; vectors of zeros where an address is negative."""
-        state = self.core.state
+        """Entries of InitialVrf, zeros for negative addresses: codes (..., N), exponents (...)."""
+        state = self.state
         codes = state.initial_codes[addresses]
         exponents = state.initial_exponents[addresses].astype(np.int8) - BIAS
         padding = addresses < 0
@@ -47,7 +50,7 @@ class Memories:
     def read(self, memory: Memory, addresses: Addresses) -> Host:
         """Host values of a register file or of Dram: (..., N), zeros for negative addresses."""
         if memory.setting:
-            values: Host = self.core.state.host_file(memory)[addresses]
+            values: Host = self.state.host_file(memory)[addresses]
         else:
             values = self._dram("read", addresses, self.native)[addresses]
         padding = addresses < 0
@@ -56,16 +59,16 @@ class Memories:
         return values
 
     def write(self, memory: Memory, addresses: Addresses, values: Host) -> None:
-        """Host values to a register file of them or to Dram."""
+        """Write host values (..., N) to a register file of such values or to Dram."""
         if memory.setting:
-            self.core.state.host_file(memory)[addresses] = values
+            self.state.host_file(memory)[addresses] = values
         else:
             self._dram("write", addresses, self.native)[addresses] = values
             self._touch(addresses, self.native)
 
     def write_initial(self, addresses: Addresses, values: Quantised) -> None:
-        """Entries of InitialVrf."""
-        state = self.core.state
+        """Write entries of InitialVrf."""
+        state = self.state
         state.initial_codes[addresses] = values.codes
         state.initial_exponents[addresses] = values.exponents + BIAS
 
@@ -78,12 +81,11 @@ class Memories:
     def _dram(self, what: str, addresses: Addresses, elements: int) -> Host:
         """External memory from the base register on, in rows of so many host values.
 
-        Raises `Fault` if one of the rows at `addresses` (of those that are not negative) is not
-        there.
+        Raises `Fault` if a row at one of the `addresses` that are not negative lies outside.
         """
-        memory = self.core.device.memory
+        memory = self.device_memory
         size = elements * self.dtype.itemsize
-        base = self.core.state.base
+        base = self.state.base
         last = max(0, int(addresses.max()))
         start = base - EXTERNAL
         if start < 0 or start + (last + 1) * size > memory.external_bytes:
@@ -98,11 +100,11 @@ class Memories:
         return whole.view(self.dtype).reshape(last + 1, elements)
 
     def _touch(self, addresses: Addresses, elements: int) -> None:
-        """Note which pages of external memory were written."""
+        """Mark the pages of external memory that were written."""
         size = elements * self.dtype.itemsize
-        starts = self.core.state.base - EXTERNAL + addresses.ravel() * size
+        starts = self.state.base - EXTERNAL + addresses.ravel() * size
         first, last = starts >> SHIFT, starts + size - 1 >> SHIFT
-        pages = self.core.device.memory.external
+        pages = self.device_memory.external
         for step in range(int((last - first).max()) + 1):
             for page in np.unique(np.minimum(first + step, last)).tolist():
                 if pages.marks[page] != WRITTEN:
@@ -114,29 +116,29 @@ class Memories:
         """Native tiles as host values: (..., N, N)."""
         native = self.native
         if memory.setting:
-            state = self.core.state
+            state = self.state
             exponents = state.tile_exponents[addresses].astype(np.int8) - BIAS
-            found = Quantised(state.tile_codes[addresses], exponents)
-            return self.arithmetic.host(found, self.arithmetic.matrix)
+            tiles = Quantised(state.tile_codes[addresses], exponents)
+            return self.arithmetic.to_host(tiles, self.arithmetic.matrix)
         rows = self._dram("read", addresses, native * native)[addresses]
         return rows.reshape(*addresses.shape, native, native)
 
     def write_tiles(self, memory: Memory, addresses: Addresses, values: Host) -> None:
-        """Native tiles (k, N, N) to MatrixRf, quantised, or to Dram."""
+        """Write native tiles (k, N, N) to MatrixRf, quantised, or to Dram."""
         native = self.native
         if not memory.setting:
             rows = self._dram("write", addresses, native * native)
             rows[addresses] = values.reshape(len(values), -1)
             self._touch(addresses, native * native)
             return
-        state = self.core.state
-        found = self.arithmetic.quantise(values, self.arithmetic.matrix)
-        state.tile_codes[addresses] = found.codes
-        state.tile_exponents[addresses] = found.exponents + BIAS
+        state = self.state
+        tiles = self.arithmetic.quantise(values, self.arithmetic.matrix)
+        state.tile_codes[addresses] = tiles.codes
+        state.tile_exponents[addresses] = tiles.exponents + BIAS
         sizes = ((state.matrix_codes, 2 * native * native), (state.matrix_exponents, native))
         for pages, size in sizes:
             for start in (addresses * size).tolist():
                 for page in range(start >> SHIFT, (start + size - 1 >> SHIFT) + 1):
                     pages.touch(page)
         first = int(addresses.min())
-        self.arithmetic.written(first, int(addresses.max()) - first + 1)
+        self.arithmetic.invalidate(first, int(addresses.max()) - first + 1)

@@ -21,7 +21,9 @@ from macaw.isa.nnp import FILE, SCALARS
 from macaw.isa.nnp_layouts import BY_NAME, Memory
 
 READ, MULTIPLY, FIRST, SECOND, WRITE, TILES = range(6)
-"""Units in the order in which a chain goes through them; tiles have a manager of their own."""
+"""The units, in the order in which a chain passes them; tiles have a manager of their own."""
+MFUS = ((FIRST, "mfu0"), (SECOND, "mfu1"))
+"""The multi-function units by number and name."""
 UNITS = ("reading", "the multiplier", "MFU0", "MFU1", "writing", "the matrix memory manager")
 
 BIAS = np.int8(15)
@@ -135,13 +137,13 @@ class NnpState(State):
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
         """The cycles from which the entries of a register file can be read."""
-        found: NDArray[np.int64] = getattr(self, READY[memory.name])
-        return found
+        cycles: NDArray[np.int64] = getattr(self, READY[memory.name])
+        return cycles
 
     def host_file(self, memory: Memory) -> NDArray[Any]:
         """The entries of a register file of host values."""
-        found: NDArray[Any] = getattr(self, HOST_FILES[memory.name])
-        return found
+        entries: NDArray[Any] = getattr(self, HOST_FILES[memory.name])
+        return entries
 
     def scalar_values(self) -> dict[str, int]:
         """What s_wr has set, by name."""

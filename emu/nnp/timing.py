@@ -1,8 +1,9 @@
 """When the vectors of a chain pass its units (docs/timing-nnp.md). All times are device cycles.
 
-A vector enters a unit when the unit is free, the unit before it has handed over its first
-elements, and the operands are there; the unit is free again after the vector's rate. A unit
-that is slower than the one before it does not wait for it at the end, a faster one does.
+A vector enters a unit when the unit is free, the unit before it has handed over the first
+elements, and the operands are ready; the unit is free again after the vector's rate (cycles for
+which the vector occupies it). A unit that is faster than the one before it starts later, so that
+the last elements are there when it needs them.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Timing:
         self.softmax = cycles("nnp.softmax_depth")
         self.blocks = {block: cycles(name) for block, name in _DEPTHS.items()}
         self.rate = -(-native // int(config["nnp.vector_lanes"])) * self.divider
-        self.a_pass = -(-native // int(config["nnp.lanes"])) * self.divider
+        self.pass_cycles = -(-native // int(config["nnp.lanes"])) * self.divider
         self.engines = int(config["nnp.engines"])
         self.lanes = int(config["nnp.lanes"])
         self.latency = self._aligned(int(config["mem.external_latency"]))
@@ -58,7 +59,7 @@ class Timing:
         return -(-cycles // self.divider) * self.divider
 
     def depth(self, operations: list[Operation]) -> int:
-        """Of an MFU, from a vector's begin in it to its begin in the next unit."""
+        """Cycles from the start of a vector in an MFU to its start in the next unit."""
         depth = self.crossbar
         for item in operations:
             depth += self.softmax if item.does == "v_softmax" else self.blocks[item.block]
@@ -70,27 +71,30 @@ class Timing:
         return ((np.arange(rows) + 1) * cols - 1) // self.engines
 
     def product(self, chain: Chain) -> int:
-        """Cycles that a product takes the multiplier."""
+        """Cycles for which a product occupies the multiplier."""
         tiles = chain.scalars["rows"] * chain.scalars["cols"]
-        return -(-tiles // self.engines) * self.a_pass
+        return -(-tiles // self.engines) * self.pass_cycles
 
     def beats(self, addresses: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-        """Aligned runs of mem.external_width bytes that are touched at byte addresses."""
+        """How many beats of external memory each access of `length` bytes takes."""
         return np.asarray((addresses + length - 1) // self.width - addresses // self.width + 1)
 
     def channel(self, beats: NDArray[np.int64], tiles: bool = False) -> Times:
-        """Cycles that accesses of so many beats take the channels of a memory manager."""
+        """Cycles for which accesses of so many beats occupy the channels of a memory manager."""
         channels = self.matrix_channels if tiles else self.channels
         return np.asarray(-(-beats // channels) * self.divider)
 
 
-def handed(depth: int, rate: int | Times, following: int | Times) -> int | Times:
-    """From a vector's begin in a unit to the first cycle in which the next one may begin."""
+def handover(depth: int, rate: int | Times, following: int | Times) -> int | Times:
+    """Cycles from a vector's start in a unit to its earliest start in the following unit.
+
+    `depth` is that of the unit, `rate` and `following` are the vector's rates in the two units.
+    """
     return depth + np.maximum(0, rate - following)
 
 
-def through(arrivals: Times, rates: Times, free: int) -> Times:
-    """The cycles in which vectors enter a unit one after the other, each for its rate.
+def enter(arrivals: Times, rates: Times, free: int) -> Times:
+    """The cycles in which vectors enter a unit, in order, each occupying it for its rate.
 
     t[k] = max(arrivals[k], t[k - 1] + rates[k - 1]), t[-1] + rates[-1] = free: with the sum R[k]
     of all rates before k, t[k] - R[k] is the greatest of arrivals[j] - R[j], j <= k, and free.

@@ -16,7 +16,7 @@ ROOMS = {
     "emu.cp": True,
     "emu.dma": False,
     "emu.fim": True,
-    "emu.nnp": True,
+    "emu.nnp": False,
     "emu.pe": True,
     "emu.scalar": True,
     "emu.vector": True,

@@ -11,12 +11,12 @@ until another core acts.
 
 from __future__ import annotations
 
-from macaw.emu.device import Device
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.fast.burst import plan_burst
 from macaw.emu.dma.fast.route import Route, burst_route
 from macaw.emu.faults import Stop
 from macaw.emu.ports import Port
+from macaw.emu.system import System
 from macaw.isa.memory_map import EXTERNAL
 
 _SHORTEST = 4  # beats: shorter bursts cost more than they save
@@ -26,7 +26,7 @@ _RETRY = 4  # cycles after a failed try to sleep, or a disturbance, before the n
 class FastDma(DmaCore):
     """The dma, many cycles at once where other cores cannot notice."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: System) -> None:
         super().__init__(device)
         self.route: Route | None = None  # of the running transfer, if bursts can move it
         self._asleep = False  # the cycles from `_next` on have been skipped so far

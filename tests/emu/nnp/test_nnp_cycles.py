@@ -14,7 +14,7 @@ from macaw.asm.source import Source
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.nnp.chain import Chain
-from macaw.emu.nnp.processor import Processor
+from macaw.emu.nnp.core import NnpCore
 from macaw.emu.nnp.timing import Timing
 from macaw.isa import config, nnp
 from macaw.isa.codec import decode
@@ -48,9 +48,9 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def core(device: Device) -> Processor:
+def core(device: Device) -> NnpCore:
     found = device.cores["nnp"]
-    assert isinstance(found, Processor)
+    assert isinstance(found, NnpCore)
     return found
 
 
@@ -397,6 +397,6 @@ def test_the_published_product() -> None:
     scalars = dict(nnp.RESET) | {"rows": 8, "cols": 8}
     rows = [decode(nnp.CORE, word, 32) for word in (0x0205_0000, 0x0700_0000, 0x0501_0000)]
     chain = Chain(rows, scalars)
-    assert timing.a_pass == 10
+    assert timing.pass_cycles == 10
     assert 6 * timing.product(chain) == 660
     assert timing.passes(chain).tolist() == [1, 2, 3, 5, 6, 7, 9, 10]

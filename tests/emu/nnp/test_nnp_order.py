@@ -12,7 +12,7 @@ from macaw.asm.source import Source
 from macaw.emu.engines import ENGINES
 from macaw.emu.floats import Host
 from macaw.emu.nnp.chain import Chain as Doing
-from macaw.emu.nnp.semantics import Execution
+from macaw.emu.nnp.execution import Execution
 
 NATIVE, ENTRIES = 4, 40
 Chain = tuple[int, int, int, int, tuple[tuple[int, int], ...]]

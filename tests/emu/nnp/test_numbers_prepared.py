@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from macaw.emu.nnp.fast.prepared import PreparedTiles
 from macaw.emu.nnp.numbers import Quantised, Quantiser, Tiles
-from macaw.emu.nnp.prepared import PreparedTiles
 from tests.emu.nnp.exact_numbers import bits_of
 
 EIGHT = Quantiser("bfp", 8)
@@ -49,16 +49,16 @@ def test_products_are_those_of_the_file_after_each_write(
         first, count = int(random.integers(12)), int(random.integers(1, 4))
         file[0][first : first + count] += 1
         file[1][first : first + count] = random.integers(0, 32)
-        prepared.written(first, count)
+        prepared.invalidate(first, count)
 
 
 def test_what_is_not_written_stays(file: tuple[np.ndarray, np.ndarray]) -> None:
     prepared = PreparedTiles(*file, EIGHT, EIGHT)
     left, right = prepared.tiles(0, 2, 2), prepared.tiles(4, 2, 2)
-    prepared.written(3, 1)
+    prepared.invalidate(3, 1)
     assert prepared.tiles(4, 2, 2) is right
     assert prepared.tiles(0, 2, 2) is not left
-    prepared.clear()
+    prepared.invalidate_all()
     assert prepared.tiles(4, 2, 2) is not right
 
 

@@ -1,73 +1,76 @@
-"""The matrix-vector processor: its instructions.
+"""The matrix-vector processor: its instructions, and its contract as a core.
 
-An instruction is an act; that of a chain's last instruction begins the chain, and the acts that
-follow are those of `macaw.emu.nnp.iterations`.
+Each instruction is one act. The last instruction of a chain starts the chain; the acts that follow
+are those of `macaw.emu.nnp.chains`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault, Stop
+from macaw.emu.formats import MemoryFormat
+from macaw.emu.nnp.arithmetic import ArithmeticFactory
 from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.chains import WORD, ChainCore
 from macaw.emu.nnp.formats import formats
-from macaw.emu.nnp.iterations import WORD, Iterations
+from macaw.emu.nnp.schedule import SchedulerFactory
 from macaw.emu.nnp.state import HOST_FILES
+from macaw.emu.system import System
 from macaw.isa.codec import Decoded, DecodeError, decode
 from macaw.isa.nnp import BEGIN, BETWEEN, CORE, MEMORY, SCALARS, STAGE, WRITE
 from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
 from macaw.isa.nnp_entries import check
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from macaw.emu.device import Device
-    from macaw.emu.formats import MemoryFormat
-
 _PROGRAM = MEMORY[0]
-_KNOWN = 4096  # complete chains that are kept
-_BURST = 1 << 15  # cycles: iterations that begin in them can be done together
+_CACHED_CHAINS = 4096
+_BURST = 1 << 15  # cycles: iterations that start in them can be one batch
 _MARKERS = {"trace_begin": True, "trace_end": False}
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 
 
 @lru_cache(maxsize=1 << 16)
-def _decoded(word: int) -> Decoded:
+def _decode(word: int) -> Decoded:
     return decode(CORE, word, 8 * WORD)
 
 
 @lru_cache(maxsize=1 << 16)
-def _goes_on(word: int) -> bool:
+def _continues_chain(word: int) -> bool:
     """Whether a word belongs to the chain before it."""
     try:
-        return goes_on(_decoded(word))
+        return goes_on(_decode(word))
     except DecodeError:
-        return False  # it faults when its turn comes
+        return False  # it faults when it is executed
 
 
 @lru_cache(maxsize=1 << 14)
-def _followed(words: tuple[int, ...]) -> None:
-    """Raise `ChainError` unless the words begin a chain."""
-    follow([_decoded(word) for word in words])
+def _check_prefix(words: tuple[int, ...]) -> None:
+    """Raise `ChainError` unless the words are the beginning of a chain."""
+    follow([_decode(word) for word in words])
 
 
-class Processor(Iterations):
+class NnpCore(ChainCore):
     """The one core of the table nnp."""
 
     halts = True
 
-    def __init__(self, device: Device) -> None:
-        super().__init__(device)
+    def __init__(
+        self,
+        device: System,
+        arithmetic: ArithmeticFactory,
+        scheduler: SchedulerFactory,
+        batches: bool,
+    ) -> None:
+        super().__init__(device, arithmetic, scheduler, batches)
         self.burst = _BURST
         config = device.config
         self.sizes = {name: config[name] for name in config if name.startswith(f"{CORE.name}.")}
-        self._known: dict[tuple[tuple[int, ...], bytes], Chain] = {}  # by words and registers
+        self._chains: dict[tuple[tuple[int, ...], bytes], Chain] = {}  # by words and registers
 
     # The contract
 
@@ -77,16 +80,16 @@ class Processor(Iterations):
 
     @property
     def following(self) -> tuple[int, ...]:
-        """See `Core.following`: while a chain is at work, its last instruction was started."""
+        """See `Core.following`: none while a chain runs, for its last instruction has started."""
         return () if self.state.launched or self.state.ending else super().following
 
     def current(self) -> tuple[str, int | None]:
-        """The open chain, or the instruction with which one may begin."""
+        """See `Core.current`: the first instruction of the open chain, or the next instruction."""
         chain = self.state.chain
         return "", chain[0][0] if chain else self.next_address
 
     def start(self, entry: int, time: int) -> None:
-        """Start at `entry`; register files, queues and what s_wr has set stay."""
+        """See `Core.start`; register files, queues and registers keep their values."""
         state = self.state
         state.pc = entry
         state.chain, state.launched, state.iteration, state.popped = [], False, 0, []
@@ -106,7 +109,7 @@ class Processor(Iterations):
 
     def reload(self) -> None:
         super().reload()
-        self.arithmetic.clear()
+        self.arithmetic.invalidate_all()
         self._single = False
         state = self.state
         self._chain = None
@@ -114,7 +117,7 @@ class Processor(Iterations):
             self._chain = self._complete(tuple(word for _, word in state.chain))
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """See `Core.not_numbers`: of its vector register files."""
+        """See `Core.not_numbers`: NaNs in the vector register files."""
         return {name: np.isnan(getattr(self.state, x)) for name, x in HOST_FILES.items()}
 
     @property
@@ -123,7 +126,7 @@ class Processor(Iterations):
         return formats(self.arithmetic, self.device.config)
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """Set the base of Dram, a multiple of 4. Raises `Fault`."""
+        """See `Core.write_register`: the base of Dram, a multiple of 4."""
         if value % 4:
             text = f"the {name} of {self.name} is a multiple of 4, not {value:#010x}"
             raise Fault("misaligned access", text, {"address": value})
@@ -152,7 +155,7 @@ class Processor(Iterations):
             raise Fault("misaligned access", f"fetch at {address:#010x}", {"address": address})
         word = self._word(address)
         try:
-            return _decoded(word)
+            return _decode(word)
         except DecodeError as error:
             detail = error.detail.lstrip(": ") or f"no instruction of {self.table.name}"
             if not word:
@@ -169,8 +172,8 @@ class Processor(Iterations):
         pages, offset = self.device.memory.locate(address, WORD, "fetch")
         return int.from_bytes(pages.read(offset, WORD), "little")
 
-    def _following(self) -> int | None:
-        """The word behind the instruction; None: there is no memory."""
+    def _next_word(self) -> int | None:
+        """The word after the instruction; None if there is no memory."""
         try:
             return self._word(self.state.pc + WORD)
         except Fault:
@@ -179,45 +182,46 @@ class Processor(Iterations):
     def _instruct(self) -> None:
         """Do the instruction at `pc`. Raises `Fault`."""
         state = self.state
-        found = self._fetch(state.pc)
+        instruction = self._fetch(state.pc)
         if self.listeners:
             self.announce("instruction", address=state.pc)
-        role = step(found).role
+        role = step(instruction).role
         if role in (BEGIN, STAGE, WRITE):
-            self._link(found)
+            self._link(instruction)
             return
         if role == BETWEEN:
-            self._set(found)
-        elif not self._following():  # nothing is behind this end_chain
+            self._set(instruction)
+        elif not self._next_word():  # this end_chain is the last one
             state.ending = True
             self.time = max(self.time + self.timing.issue, self.aligned(state.done))
             return
         self._retire(self.time + self.timing.issue)
 
-    def _set(self, found: Decoded) -> None:
-        """s_wr, or a marker. Raises `Fault`."""
-        does = step(found).does
+    def _set(self, instruction: Decoded) -> None:
+        """Do an s_wr or a marker. Raises `Fault`."""
+        does = step(instruction).does
         if does in _MARKERS:
-            self.mark(_MARKERS[does], found.values["g"], self.time, self.time + self.timing.issue)
+            group, until = instruction.values["g"], self.time + self.timing.issue
+            self.mark(_MARKERS[does], group, self.time, until)
             return
         try:
-            name, value = scalar(found)
+            name, value = scalar(instruction)
         except ChainError as error:
             raise Fault("broken chain", str(error), {"rule": error.rule}) from None
         self.state.scalars[_PLACES[name]] = value
-        if self.remembered is not None:
-            self.remembered.set(name, value)
+        if self.chain_origins is not None:
+            self.chain_origins.set_register(name, value)
 
-    def _link(self, found: Decoded) -> None:
-        """Add an instruction to the chain that is open; begin the chain with its last one."""
+    def _link(self, instruction: Decoded) -> None:
+        """Add an instruction to the open chain; start the chain if it is the last one."""
         state = self.state
         own = self._word(state.pc)
         words = (*(word for _, word in state.chain), own)
-        following = self._following()
-        more = following is not None and _goes_on(following)
+        following = self._next_word()
+        more = following is not None and _continues_chain(following)
         try:
             if more:
-                _followed(words)
+                _check_prefix(words)
             else:
                 self._chain = self._complete(words)
         except ChainError as error:
@@ -235,21 +239,21 @@ class Processor(Iterations):
         self._single = False
 
     def _complete(self, words: tuple[int, ...]) -> Chain:
-        """A complete chain. Raises `ChainError`."""
+        """The complete chain of these words. Raises `ChainError`."""
         key = words, self.state.scalars.tobytes()
-        found = self._known.get(key)
-        if found is None:
-            rows, scalars = [_decoded(word) for word in words], self.state.scalar_values()
+        chain = self._chains.get(key)
+        if chain is None:
+            rows, scalars = [_decode(word) for word in words], self.state.scalar_values()
             follow(rows)
             complete(rows)
             check(rows, scalars, self.sizes)
-            if len(self._known) >= _KNOWN:
-                self._known.clear()
-            found = self._known[key] = Chain(rows, scalars)
-        return found
+            if len(self._chains) >= _CACHED_CHAINS:
+                self._chains.clear()
+            chain = self._chains[key] = Chain(rows, scalars)
+        return chain
 
     def _end(self) -> None:
-        """All writes are there."""
+        """End the program: all writes are done."""
         time = self.time
         self.state.ending = False
         self.state.pc += WORD

@@ -1,27 +1,20 @@
-"""The arithmetic of the reference engine: element by element, in Python's integers and fractions.
+"""Host values as exact fractions, and what nnp computes with them, number by number.
 
-It shares nothing with `macaw.emu.nnp.numbers` but the rules of docs/numbers-nnp.md; a host value is
-read from and written to its bits here.
+It shares no code with `macaw.emu.nnp.numbers`, only the rules of docs/numbers-nnp.md: a host value
+is read from its bits and written to its bits here.
 """
 
 from __future__ import annotations
 
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from macaw.emu.nnp.arithmetic import Numbers
-from macaw.emu.nnp.numbers import NotANumber, OutOfRange, Quantised, Quantiser
-from macaw.emu.nnp.state import BIAS
-
-Host = NDArray[np.floating[Any]]
+from macaw.emu.nnp.quantisers import Quantiser
 
 _DIGITS = 70  # of functions that are no fractions
-_FRACTION = 40  # bits of BFP long behind the point
-_WHOLE = 73  # and all of them but the sign
 
 
 class Number(NamedTuple):
@@ -80,14 +73,14 @@ class Format(NamedTuple):
             return sign | top << self.fraction
         if not size:
             return sign
-        power = max(_power(size), 1 - self.bias)
+        power = max(exponent_of(size), 1 - self.bias)
         digits = round(size / Fraction(2) ** (power - self.fraction))  # half to even
         # A carry out of the digits goes into the exponent, as the bits stand beside each other.
         bits = (power + self.bias - 1 << self.fraction) + digits
         return sign | min(bits, top << self.fraction)
 
 
-def _power(size: Fraction) -> int:
+def exponent_of(size: Fraction) -> int:
     """The k with 2**k <= size < 2**(k + 1)."""
     k = size.numerator.bit_length() - size.denominator.bit_length()
     return k if Fraction(2) ** k <= size else k - 1
@@ -141,7 +134,7 @@ def _less(a: Number, b: Number) -> bool:
     return left < b.value * big.get(b.kind, 1)
 
 
-def _exp(x: Fraction) -> Fraction:
+def exp(x: Fraction) -> Fraction:
     with localcontext(Context(prec=_DIGITS, Emin=-(10**9), Emax=10**9)):
         return Fraction((Decimal(x.numerator) / Decimal(x.denominator)).exp())
 
@@ -152,7 +145,7 @@ def sigmoid(a: Number) -> Number:
         return NAN
     if a.kind == "inf" or abs(a.value) > 200:  # beyond, both formats have 0 or 1
         return finite(Fraction(0 if a.negative else 1))
-    return finite(1 / (1 + _exp(-a.value)))
+    return finite(1 / (1 + exp(-a.value)))
 
 
 def tanh(a: Number) -> Number:
@@ -162,7 +155,7 @@ def tanh(a: Number) -> Number:
     sign = -1 if a.negative else 1
     if a.kind == "inf" or abs(a.value) > 200:
         return finite(Fraction(sign))
-    double = _exp(-2 * abs(a.value))
+    double = exp(-2 * abs(a.value))
     if abs(a.value) < Fraction(1, 1 << 40):  # e**-2x would leave few digits
         return finite(a.value - a.value**3 / 3)
     return finite(sign * (1 - double) / (1 + double))
@@ -171,8 +164,8 @@ def tanh(a: Number) -> Number:
 # Quantisers: the integers m of a block and its exponent
 
 
-def quantised(numbers: list[Number], quantiser: Quantiser) -> tuple[list[int], int]:
-    """The codes of a block and its exponent."""
+def quantise_block(numbers: list[Number], quantiser: Quantiser) -> tuple[list[int], int]:
+    """The codes of a block, and the exponent that they share (0 but in bfp)."""
     if quantiser.kind == "bfp":
         return _bfp(numbers, quantiser.bits)
     one = {"int": _int, "log": _log, "float": _float}[quantiser.kind]
@@ -207,7 +200,7 @@ def _log(number: Number, quantiser: Quantiser) -> int:
         return sign * (2 * most + 1)
     if not number.value:
         return 0
-    power = _power(abs(number.value))
+    power = exponent_of(abs(number.value))
     if (abs(number.value) / Fraction(2) ** power) ** 2 > 2:
         power += 1
     return 0 if power < -most else sign * (min(power, most) + most + 1)
@@ -223,7 +216,7 @@ def _float(number: Number, quantiser: Quantiser) -> int:
     size = abs(number.value)
     if not size:
         return 0
-    power = max(_power(size), least)
+    power = max(exponent_of(size), least)
     code = (power - least << digits) + round(size / Fraction(2) ** (power - digits))
     return sign * min(code, largest)
 
@@ -240,136 +233,7 @@ def whole(code: int, quantiser: Quantiser) -> int:
     return code
 
 
-class PlainArithmetic(Numbers):
-    """See `macaw.emu.nnp.arithmetic.Arithmetic`."""
-
-    # Between arrays and numbers
-
-    def _numbers(self, values: Host) -> list[Number]:
-        form = FORMATS[self.dtype]
-        bits = np.ascontiguousarray(values).view(f"u{self.dtype.itemsize}")
-        return [form.read(item) for item in bits.ravel().tolist()]
-
-    def _array(self, numbers: list[Number], shape: tuple[int, ...]) -> Host:
-        form = FORMATS[self.dtype]
-        bits = np.array([form.write(item) for item in numbers], f"u{self.dtype.itemsize}")
-        found: Host = bits.view(self.dtype).reshape(shape)
-        return found
-
-    # The quantisers
-
-    def quantise(self, values: Host, quantiser: Quantiser) -> Quantised:
-        """See `Arithmetic`."""
-        native = values.shape[-1]
-        numbers = self._numbers(values)
-        for place, number in enumerate(numbers):
-            if number.kind == "nan":
-                raise NotANumber(tuple(int(x) for x in np.unravel_index(place, values.shape)))
-        codes, exponents = [], []
-        for start in range(0, len(numbers), native):
-            of_block, exponent = quantised(numbers[start : start + native], quantiser)
-            codes += of_block
-            exponents.append(exponent)
-        return Quantised(
-            np.array(codes, np.int16).reshape(values.shape),
-            np.array(exponents, np.int8).reshape(values.shape[:-1]),
-        )
-
-    def host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """See `Arithmetic`."""
-        exponents = np.broadcast_to(quantised.exponents[..., None], quantised.codes.shape)
-        shared = quantiser.kind == "bfp"
-        numbers = [
-            finite(whole(code, quantiser) * Fraction(2) ** (quantiser.unit + (e if shared else 0)))
-            for code, e in zip(
-                quantised.codes.ravel().tolist(), exponents.ravel().tolist(), strict=True
-            )
-        ]
-        return self._array(numbers, quantised.codes.shape)
-
-    # Products
-
-    def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
-        """See `Arithmetic`."""
-        count, _, native = vectors.codes.shape
-        places = [(i, row, x) for i in range(count) for row in range(rows) for x in range(native)]
-        totals = [(0, 0)] * len(places)  # V and its exponent
-        for column in range(cols):
-            for place, (i, row, element) in enumerate(places):
-                block = vectors.codes[i, column].tolist(), int(vectors.exponents[i, column])
-                tile = first + row * cols + column
-                total = self._plus(totals[place], self._dot(tile, element, *block), column)
-                if not -(1 << _WHOLE) <= total[0] < 1 << _WHOLE:
-                    raise OutOfRange((i, row, element), column)
-                totals[place] = total
-        values = [finite(v * Fraction(2) ** (e - _FRACTION)) for v, e in totals]
-        return self._array(values, (count, rows, native))
-
-    def _dot(self, tile: int, element: int, x: list[int], exponent: int) -> tuple[int, int]:
-        """A row of a tile by a vector: V and its exponent in BFP long."""
-        dot = sum(
-            whole(w, self.matrix) * whole(v, self.vector)
-            for w, v in zip(self.state.tile_codes[tile, element].tolist(), x, strict=True)
-        )
-        unit = self.vector.unit + self.matrix.unit
-        if self.vector.kind != "bfp":
-            return dot, _FRACTION + unit
-        own = int(self.state.tile_exponents[tile, element]) - int(BIAS)
-        return dot << _FRACTION + unit, own + exponent
-
-    def _plus(self, total: tuple[int, int], term: tuple[int, int], column: int) -> tuple[int, int]:
-        """The accumulator and a column's term, aligned to the larger exponent."""
-        if column == 0:
-            return term
-        larger = max(total[1], term[1])
-        return (total[0] >> larger - total[1]) + (term[0] >> larger - term[1]), larger
-
-    # The multi-function units
-
-    def function(self, name: str, *operands: Host) -> Host:
-        """See `Arithmetic`."""
-        values = zip(*map(self._numbers, operands), strict=True)
-        return self._array([_function(name, *item) for item in values], operands[0].shape)
-
-    def softmax(self, values: Host, valid: int) -> Host:
-        """See `Arithmetic`."""
-        length = values.shape[-1]
-        numbers = self._numbers(values)
-        found: list[Number] = []
-        for start in range(0, len(numbers), length):
-            found += self._softmax(numbers[start : start + min(valid, length)])
-            found += [finite(Fraction(0))] * (length - min(valid, length))
-        return self._array(found, values.shape)
-
-    def _softmax(self, numbers: list[Number]) -> list[Number]:
-        top = numbers[0]
-        for number in numbers:
-            top = maximum(top, number)
-        form = FORMATS[self.dtype]
-        far = [form.read(form.write(add(number, opposite(top)))) for number in numbers]
-        if any(number.kind == "nan" for number in (top, *far)):
-            return [NAN] * len(numbers)
-        parts = [self._exponential(number) for number in far]
-        return [finite(part / sum(parts)) for part in parts]
-
-    def _exponential(self, number: Number) -> Fraction:
-        """e**x rounded to the host format, never finer than 2**-40."""
-        if number.kind == "inf" or number.value < -1000:
-            return Fraction(0)
-        form = FORMATS[self.dtype]
-        exact = _exp(number.value)
-        step = Fraction(2) ** max(_power(exact) - form.fraction, 1 - form.bias - form.fraction)
-        step = max(step, Fraction(1, 1 << _FRACTION))
-        return round(exact / step) * step
-
-    def written(self, first: int, count: int) -> None:
-        """Nothing is kept of MatrixRf."""
-
-    def clear(self) -> None:
-        """As `written`."""
-
-
-def _function(name: str, chain: Number, operand: Number = NAN) -> Number:
+def function(name: str, chain: Number, operand: Number = NAN) -> Number:
     if name == "vv_add":
         return add(chain, operand)
     if name == "vv_a_sub_b":

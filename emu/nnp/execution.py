@@ -1,30 +1,26 @@
-"""What a chain does to its vectors: from its source through the multiplier and the MFUs.
+"""What a chain computes: from its source through the multiplier and the MFUs.
 
-Vectors of some iterations at once: host values (iterations, vectors, N). Which function an
-instruction is, the arithmetic knows by its plain mnemonic.
+The vectors of some iterations are one array of host values (iterations, vectors, N).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
+from macaw.emu.nnp.arithmetic import Arithmetic, Host
 from macaw.emu.nnp.chain import Chain
 from macaw.emu.nnp.longs import FRACTION, WHOLE
+from macaw.emu.nnp.memories import Memories
 from macaw.emu.nnp.numbers import NotANumber, OutOfRange, Quantised
-
-if TYPE_CHECKING:
-    from macaw.emu.nnp.iterations import Iterations
-    from macaw.emu.nnp.origins import ChainOrigins
-
-Host = NDArray[np.floating[Any]]
+from macaw.emu.nnp.origins import ChainOrigins
 
 
-class Failed(Exception):
-    """A chain's iteration cannot be done; `at` is the instruction's place in the chain."""
+class IterationFault(Exception):
+    """An iteration of a chain faults in the instruction at place `at` of the chain."""
 
     def __init__(self, at: int, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -32,68 +28,71 @@ class Failed(Exception):
 
 
 class Execution:
-    """What chains do to vectors."""
+    """Computes what chains write; changes nothing."""
 
-    def __init__(self, core: Iterations) -> None:
-        self.memories = core.memories
-        self.arithmetic = core.arithmetic
-        self.out = bool(core.device.config["nnp.quantise_mvm_out"])
-        self.into = bool(core.device.config["nnp.quantise_mfu_in"])
-        self.told: ChainOrigins | None = None  # of what comes out of each instruction
+    def __init__(
+        self, config: Mapping[str, Any], memories: Memories, arithmetic: Arithmetic
+    ) -> None:
+        self.memories, self.arithmetic = memories, arithmetic
+        self.quantises_products = bool(config["nnp.quantise_mvm_out"])
+        self.quantises_operands = bool(config["nnp.quantise_mfu_in"])
+        self.origins: ChainOrigins | None = None  # gets the result of each instruction
 
     def vectors(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """What `count` iterations write: host values (count, vectors, N). Raises `Failed`.
+        """What `count` iterations write: host values (count, vectors, N).
 
-        `popped` are the vectors from NetInQ, if they come from there. Nothing is changed.
+        `popped` are the vectors from NetInQ if that is the source. Raises `IterationFault`.
         """
         values = self._source(chain, first, count, popped)
         is_first = True
         for item in chain.operations:
-            if self.into and is_first:
-                values = self._again(item.at, values)
+            if self.quantises_operands and is_first:
+                values = self._requantise(item.at, values)
             is_first = False
             operands: list[Host] = []
             if item.does == "v_softmax":
                 flat = values.reshape(count, -1)
                 flat = self.arithmetic.softmax(flat, chain.scalars["valid"])
                 values = flat.reshape(values.shape)
-                self._tell(item.at, values)
+                self._record(item.at, values)
                 continue
             if item.operand is not None:
                 places = chain.addresses(item.operand, first, count)
                 operand = self.memories.read(item.operand.memory, places)
-                operands.append(self._again(item.at, operand) if self.into else operand)
+                operands.append(
+                    self._requantise(item.at, operand) if self.quantises_operands else operand
+                )
             values = self.arithmetic.function(item.does, values, *operands)
-            self._tell(item.at, values, *operands)
+            self._record(item.at, values, *operands)
         return values
 
-    def _tell(self, at: int, values: Host, *operands: Host) -> None:
-        if self.told is not None:
-            self.told.came(at, values, *operands)
+    def _record(self, at: int, values: Host, *operands: Host) -> None:
+        if self.origins is not None:
+            self.origins.record_result(at, values, *operands)
 
     def _source(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """What comes to the MFUs."""
+        """What enters the first MFU."""
         memories, source = self.memories, chain.source
         places = chain.addresses(source, first, count)
         if source.memory.name == "InitialVrf":
-            held = memories.initial(places)
-            if chain.product is None or self.told is not None:
-                values = self.arithmetic.host(held, self.arithmetic.vector)
-                self._tell(0, values)
+            entries = memories.initial(places)
+            if chain.product is None or self.origins is not None:
+                values = self.arithmetic.to_host(entries, self.arithmetic.vector)
+                self._record(0, values)
                 if chain.product is None:
                     return values
-            return self._product(chain, first, held)
+            return self._product(chain, first, entries)
         if popped is not None:
             values = popped
         else:
             try:
                 values = memories.read(source.memory, places)
             except Fault as fault:
-                raise Failed(0, fault) from None
-        self._tell(0, values)
+                raise IterationFault(0, fault) from None
+        self._record(0, values)
         if chain.product is None:
             return values
-        return self._product(chain, first, self.quantised(chain.product.at, values))
+        return self._product(chain, first, self.quantise(chain.product.at, values))
 
     def _product(self, chain: Chain, first: int, vectors: Quantised) -> Host:
         product = chain.product
@@ -119,32 +118,32 @@ class Execution:
                 f" at column {error.column}",
                 {"row": row, "element": element, "column": error.column},
             )
-            raise Failed(product.at, fault) from None
-        if self.out:
-            values = self._again(product.at, values)
-        if self.told is not None:
-            self.told.multiplies(vectors)
-            self._tell(product.at, values)
+            raise IterationFault(product.at, fault) from None
+        if self.quantises_products:
+            values = self._requantise(product.at, values)
+        if self.origins is not None:
+            self.origins.record_vectors(vectors)
+            self._record(product.at, values)
         return values
 
-    def quantised(self, at: int, values: Host) -> Quantised:
-        """Vectors as the multiplier takes them. Raises `Failed`."""
+    def quantise(self, at: int, values: Host) -> Quantised:
+        """Host vectors as the multiplier takes them. Raises `IterationFault` at place `at`."""
         try:
             return self.arithmetic.quantise(values, self.arithmetic.vector)
         except NotANumber as error:
-            raise Failed(at, nan_fault(error)) from None
+            raise IterationFault(at, nan_fault(error)) from None
 
-    def _again(self, at: int, values: Host) -> Host:
-        """As the two switches do: quantised, and host values again."""
+    def _requantise(self, at: int, values: Host) -> Host:
+        """Host values quantised and back, as nnp.quantise_mvm_out and nnp.quantise_mfu_in ask."""
         try:
-            found = self.arithmetic.quantise(values, self.arithmetic.vector)
+            blocks = self.arithmetic.quantise(values, self.arithmetic.vector)
         except NotANumber as error:
-            raise Failed(at, nan_fault(error)) from None
-        return self.arithmetic.host(found, self.arithmetic.vector)
+            raise IterationFault(at, nan_fault(error)) from None
+        return self.arithmetic.to_host(blocks, self.arithmetic.vector)
 
 
 def nan_fault(error: NotANumber) -> Fault:
-    """The fault of a NaN at a quantiser: where in the iteration it is."""
+    """The fault of a NaN at a quantiser, with its vector and element in the iteration."""
     _, *inside = (0, 0, *error.index)[-3:]
     vector, element = inside
     return Fault(

@@ -1,30 +1,29 @@
-"""NetInQ, NetOutQ and messages: how others reach them through the windows of nnp."""
+"""The windows of nnp: how other cores reach NetInQ and NetOutQ, and send messages."""
 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
 
 from macaw.emu.core import NEVER, Core
 from macaw.emu.faults import Fault
+from macaw.emu.nnp.arrivals import slice_pieces
+from macaw.emu.nnp.origins import ChainOrigins
 from macaw.emu.nnp.state import NnpState, size
 from macaw.emu.nnp.timing import Timing
-from macaw.emu.system import Startable
+from macaw.emu.system import Startable, System
 from macaw.emu.windows import Windowed
 from macaw.isa.codec import DecodeError, StructureError, decode, unpack
 from macaw.isa.nnp import CORE, MESSAGE, SCALARS
 from macaw.isa.nnp_chains import ChainError, scalar
 
-if TYPE_CHECKING:
-    from macaw.emu.device import Device
-
-
 START = MESSAGE.members[2].legal.parse("start")
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
+_HEAD = "head"  # of a message, in `Arrivals`: it is no window of its own
+_WORD = 4  # bytes
 
 
 def _missing(head: bytes) -> int:
-    """Bytes that a message's head still lacks; first those of its structure."""
+    """How many bytes the head of a message still lacks: of its structure, then of its words."""
     if len(head) < MESSAGE.size:
         return MESSAGE.size - len(head)
     words: int = unpack(MESSAGE, head[: MESSAGE.size])["scalars"]
@@ -32,8 +31,8 @@ def _missing(head: bytes) -> int:
 
 
 def registers_of(head: bytes) -> list[tuple[int, int]]:
-    """The registers that a head sets: their places in the file, and values. Raises `Fault`."""
-    found = []
+    """The registers that a head sets: places in the file and values. Raises `Fault`."""
+    settings = []
     for (word,) in struct.iter_unpack("<I", head[MESSAGE.size :]):
         try:
             row = decode(CORE, word, 32)
@@ -47,21 +46,22 @@ def registers_of(head: bytes) -> list[tuple[int, int]]:
             raise Fault(error.kind, text, {"word": word}) from None
         except ChainError as error:
             raise Fault("broken chain", f"a message: {error}", {"rule": error.rule}) from None
-        found.append((_PLACES[name], value))
-    return found
+        settings.append((_PLACES[name], value))
+    return settings
 
 
-class Queues(Core, Startable, Windowed):
-    """What of the core others reach."""
+class WindowCore(Core, Startable, Windowed):
+    """The part of nnp that other cores reach."""
 
     state: NnpState
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: System) -> None:
         config = device.config
         super().__init__(device, CORE, CORE.name, CORE.number, NnpState(config))
         self.timing = Timing(config)
         self.divider = self.timing.divider
         self.net_in, self.net_out = size(config, "NetInQ"), size(config, "NetOutQ")
+        self.chain_origins: ChainOrigins | None = None  # set by `remember`
 
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
         """See `Windowed.window_room`."""
@@ -73,19 +73,31 @@ class Queues(Core, Startable, Windowed):
                 return self._missing(), NEVER
             room = (self.net_in - len(state.net_in)) * whole - len(state.parcel)
             return min(state.payload, room), NEVER
-        seen = sum(at <= time for at, _ in state.net_out)
+        ready = sum(at <= time for at, _ in state.net_out)
         need = -(-(wanted + state.leaving) // whole)
         again = state.net_out[need - 1][0] if need <= len(state.net_out) else NEVER
-        return seen * whole - (state.leaving if seen else 0), again
+        return ready * whole - (state.leaving if ready else 0), again
 
     def push(self, window: str, data: bytes, time: int) -> None:
-        """Bytes of vectors come to NetInQ, or of a message."""
+        """See `Windowed.push`: bytes of vectors for NetInQ, or of a message."""
+        state, origins = self.state, self.chain_origins
+        if origins is None:
+            self._take(window, data, time)
+            return
+        arrival = _HEAD if window == "message" and not state.payload else window
+        origins.arrivals.add(arrival, origins.number() - 1, len(data))
+        before = len(state.net_in)
+        self._take(window, data, time)
+        for _ in range(len(state.net_in) - before):
+            origins.arrivals.push_vector(arrival)
+
+    def _take(self, window: str, data: bytes, time: int) -> None:
         state = self.state
         if window == "netin":
-            state.arriving = self._vectors(state.arriving + data, time)
+            state.arriving = self._push_vectors(state.arriving + data, time)
         elif state.payload:
             state.payload -= len(data)
-            state.parcel = self._vectors(state.parcel + data, time)
+            state.parcel = self._push_vectors(state.parcel + data, time)
         else:
             head = state.message + data
             self._check(head)
@@ -93,8 +105,8 @@ class Queues(Core, Startable, Windowed):
             if not self.running:
                 self._deliver(time + 1)
 
-    def _vectors(self, data: bytes, time: int) -> bytes:
-        """Push the vectors that are whole; gives the bytes behind them."""
+    def _push_vectors(self, data: bytes, time: int) -> bytes:
+        """Push the complete vectors to NetInQ; returns the bytes after them."""
         whole = self.timing.vector_bytes
         while len(data) >= whole:
             self.state.net_in.append(data[:whole])
@@ -105,11 +117,11 @@ class Queues(Core, Startable, Windowed):
     # Messages
 
     def _missing(self) -> int:
-        """Bytes that the head of the message lacks; none: it waits for the core to be idle."""
+        """How many bytes the head of the message lacks; 0: it waits until the core is idle."""
         return _missing(self.state.message)
 
     def _check(self, head: bytes) -> None:
-        """Raise `Fault` for a head that no message has, as far as it is there."""
+        """Raise `Fault` if the bytes so far cannot be the head of a message."""
         if len(head) >= MESSAGE.size:
             try:
                 unpack(MESSAGE, head[: MESSAGE.size])
@@ -119,10 +131,12 @@ class Queues(Core, Startable, Windowed):
             registers_of(head)
 
     def _deliver(self, time: int) -> None:
-        """The head of a message takes effect if it is whole, the core being idle until `time`."""
+        """Let the head of a message take effect at `time` if it is complete; the core is idle."""
         state = self.state
         if not state.message or self._missing():
             return
+        if self.chain_origins is not None:
+            self._record_message(self.chain_origins, state.message)
         head = unpack(MESSAGE, state.message[: MESSAGE.size])
         for place, value in registers_of(state.message):
             state.scalars[place] = value
@@ -131,22 +145,38 @@ class Queues(Core, Startable, Windowed):
         if head["control"] == START:
             self.start(head["entry"], time)
 
+    def _record_message(self, origins: ChainOrigins, head: bytes) -> None:
+        pieces = origins.arrivals.take(_HEAD, len(head))
+        origins.set_by_message(
+            [
+                (
+                    SCALARS[place].name,
+                    value,
+                    slice_pieces(pieces, MESSAGE.size + _WORD * number, _WORD),
+                )
+                for number, (place, value) in enumerate(registers_of(head))
+            ]
+        )
+
     def pull(self, window: str, length: int, time: int) -> bytes:
-        """Bytes of the vectors in NetOutQ."""
+        """See `Windowed.pull`: bytes of the vectors in NetOutQ."""
         state, whole = self.state, self.timing.vector_bytes
-        found = b""
-        while len(found) < length:
+        before = state.leaving
+        result = b""
+        while len(result) < length:
             _, data = state.net_out[0]
-            piece = data[state.leaving : state.leaving + length - len(found)]
-            found += piece
+            piece = data[state.leaving : state.leaving + length - len(result)]
+            result += piece
             state.leaving += len(piece)
             if state.leaving == whole:
                 state.net_out.pop(0)
                 state.leaving = 0
                 self._wake(time)
-        return found
+        if self.chain_origins is not None:
+            self.chain_origins.pull(before, length)
+        return result
 
     def _wake(self, time: int) -> None:
-        """A queue has changed in cycle `time`."""
+        """Try again in the next cycle what waits for a queue: one has changed in cycle `time`."""
         if self.waiting is not None and self.time > time + 1:
             self.time = self.aligned(time + 1)

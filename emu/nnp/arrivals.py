@@ -1,0 +1,56 @@
+"""By which accesses the bytes of the vectors in NetInQ arrived."""
+
+from __future__ import annotations
+
+from macaw.emu.origins import Passed
+
+Pieces = list[Passed]  # in their order; number -1: not known
+_UNKNOWN = -1
+
+
+class Arrivals:
+    """The bytes that have arrived through the windows of a core, as pieces of accesses."""
+
+    def __init__(self, vector_bytes: int, vectors: int) -> None:
+        self.vector_bytes = vector_bytes
+        self.vectors: list[Pieces] = [[Passed(_UNKNOWN, 0, vector_bytes)] for _ in range(vectors)]
+        self._pieces: dict[str, Pieces] = {}  # by window: of incomplete vectors
+
+    def add(self, window: str, number: int, size: int) -> None:
+        """`size` bytes arrived by the access announced with a number."""
+        self._pieces.setdefault(window, []).append(Passed(number, 0, size))
+
+    def push_vector(self, window: str) -> None:
+        """The oldest bytes of a window became a vector in NetInQ."""
+        self.vectors.append(self.take(window, self.vector_bytes))
+
+    def pop_vector(self) -> Pieces:
+        """Remove the first vector of the queue."""
+        return self.vectors.pop(0)
+
+    def take(self, window: str, size: int) -> Pieces:
+        """Remove the oldest `size` bytes of a window."""
+        pieces, removed = self._pieces.setdefault(window, []), []
+        known = sum(x.size for x in pieces)
+        if known < size:  # the others arrived before the record began
+            removed.append(Passed(_UNKNOWN, 0, size - known))
+            size = known
+        while size:
+            number, first, length = pieces.pop(0)
+            some = min(size, length)
+            removed.append(Passed(number, first, some))
+            if some < length:
+                pieces.insert(0, Passed(number, first + some, length - some))
+            size -= some
+        return removed
+
+
+def slice_pieces(pieces: Pieces, first: int, size: int) -> Pieces:
+    """The pieces of bytes `first` to `first + size` of some pieces."""
+    result = []
+    for number, begin, length in pieces:
+        low, high = max(first, 0), min(first + size, length)
+        if low < high:
+            result.append(Passed(number, begin + low, high - low))
+        first -= length
+    return result

@@ -1,0 +1,400 @@
+"""The execution of chains: their iterations, their vectors from NetInQ, their tiles.
+
+An iteration is one act of the core, in the cycle in which its first vector is read; so is each
+vector that is popped from NetInQ. All effects of an iteration come in that act; the state holds the
+cycles from which its results can be used (`ready_*`, `free`), and the vectors that leave later
+(`net_out`). The next instruction follows nnp.issue_cycles after the start of the last iteration.
+After an iteration the core announces "used" (of, begin, until, times) for each thing that it has
+used (`macaw.emu.nnp.uses`), then "chain" (address of the chain's first instruction, iteration). If
+the iteration pushes more than NetOutQ holds, another "used" says how long it waited.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from macaw.emu.core import Units
+from macaw.emu.faults import Fault
+from macaw.emu.nnp.arithmetic import ArithmeticFactory, Host
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.execution import Execution, IterationFault, nan_fault
+from macaw.emu.nnp.memories import Memories
+from macaw.emu.nnp.numbers import NotANumber
+from macaw.emu.nnp.schedule import Schedule, SchedulerFactory, tile_schedule
+from macaw.emu.nnp.state import READ, TILES, WRITE
+from macaw.emu.nnp.timing import Times
+from macaw.emu.nnp.traffic import Traffic
+from macaw.emu.nnp.uses import Use, uses
+from macaw.emu.nnp.windows import WindowCore
+from macaw.emu.system import System
+from macaw.isa.nnp_entries import Access
+
+_BATCH = 1 << 20  # elements of vectors in a batch at most
+_ROOM, _VECTOR = "room in NetOutQ", "a vector in NetInQ"  # reasons to wait
+WORD = 4  # bytes of an instruction
+
+
+class ChainCore(WindowCore):
+    """The part of nnp that executes complete chains.
+
+    An engine gives the classes of its arithmetic and scheduler; with `batches` several iterations
+    are done at once where nobody can notice.
+    """
+
+    numbers_markers = False
+
+    def __init__(
+        self,
+        device: System,
+        arithmetic: ArithmeticFactory,
+        scheduler: SchedulerFactory,
+        batches: bool,
+    ) -> None:
+        super().__init__(device)
+        config, state, memory = device.config, self.state, device.memory
+        self.arithmetic = arithmetic(config, state)
+        self.scheduler = scheduler(state, self.timing)
+        self.batches = batches
+        self.memories = Memories(config, state, self.arithmetic, memory)
+        self.execution = Execution(config, self.memories, self.arithmetic)
+        self.traffic = Traffic(state, self.timing, memory, memory.port(self))
+        self._chain: Chain | None = None
+        self._single = False  # one iteration of a batch faults: repeat them one by one
+
+    @property
+    def counts_uses(self) -> bool:
+        """Whether the trace block or a listener needs what iterations use."""
+        return self.tracing or bool(self.listeners)
+
+    @property
+    def begun(self) -> int:
+        return self.state.begun
+
+    def units(self) -> Units:
+        """See `Core.units`: lanes of all tile engines; one takes a column of a tile in a cycle."""
+        timing = self.timing
+        return Units(timing.engines * timing.lanes, timing.vector_bytes, store=timing.vector_bytes)
+
+    def _run_chain(self, limit: int) -> bool:
+        """Do the next iterations; whether other cores have to act before the next ones."""
+        chain = self._chain
+        assert chain is not None
+        if self.state.unsent:
+            self._push_rest(chain)
+            return True
+        if not self._has_room(chain):
+            return True
+        if chain.source.memory.queue:
+            return self._pop(chain)
+        if chain.is_tiles:
+            return self._move_tiles(chain, [])
+        return self._iterate(chain, limit)
+
+    def _has_room(self, chain: Chain) -> bool:
+        """Whether NetOutQ has room for what an iteration pushes, or is empty; else wait.
+
+        Of an iteration that pushes more than NetOutQ holds, `_push_rest` pushes the rest.
+        """
+        state = self.state
+        queued = len(state.net_out)
+        if not chain.push_count or state.popped:
+            return True
+        if queued and queued + chain.push_count > self.net_out:
+            self.wait(_ROOM)
+            return False
+        if self.waiting is not None and self.waiting.on == _ROOM:
+            state.full += self.time - self.waiting.since
+            state.asked = self.time
+            self.proceed()
+        return True
+
+    def _iterate(self, chain: Chain, limit: int) -> bool:
+        """Do iterations that start before `limit`, or advance to the start of the next one."""
+        first = self.state.iteration
+        reads, rates = self.scheduler.reads(chain, first, 1, self.time)
+        begin = int(reads[0, 0])
+        if begin > self.time:
+            self.time = begin
+            return False
+        self.proceed()
+        count = self._batch_size(chain)
+        if count > 1:
+            reads, rates = self.scheduler.reads(chain, first, count, self.time)
+            count = int(np.count_nonzero(reads[:, 0] < limit))
+            reads, rates = reads[:count], rates[:count]
+        return self._do_vectors(chain, reads, rates, None)
+
+    def _batch_size(self, chain: Chain) -> int:
+        """How many iterations may be done at once."""
+        if not self.batches or self._single or self.listeners:
+            return 1
+        count = chain.iterations - self.state.iteration
+        size = max(chain.input_count, chain.output_count) * self.memories.native
+        count = min(count, max(1, _BATCH // size))
+        if chain.push_count:
+            bit = 1 << self.number
+            if any(x.waiting is not None and x.waiting.cores & bit for x in self.device.order):
+                return 1  # each push wakes a core that waits for it
+            room = self.net_out - len(self.state.net_out)
+            count = min(count, max(1, room // chain.push_count))
+        return 1 if count > 1 and chain.depends_on_order(self.state.iteration, count) else count
+
+    def _do_vectors(self, chain: Chain, reads: Times, rates: Times, popped: Host | None) -> bool:
+        """Do the iterations of a chain of vectors that are read at `reads`.
+
+        `popped` are their vectors from NetInQ. Returns whether others have to act next.
+        """
+        state = self.state
+        first, count = state.iteration, len(reads)
+        schedule = self.scheduler.vectors(chain, first, reads, rates, self.counts_uses)
+        if self.chain_origins is not None:
+            self.chain_origins.begin_iteration(chain)
+        try:
+            values = self.execution.vectors(chain, first, count, popped)
+            self._check_writes(chain, first, count)
+            initial = {
+                access.at: self.execution.quantise(access.at, values)
+                for access in chain.writes
+                if access.memory.name == "InitialVrf"
+            }
+        except IterationFault as error:
+            if count == 1:
+                raise self._at_instruction(chain, error) from None
+            self._single = True
+            return False
+        for access in chain.writes:
+            places = chain.addresses(access, first, count)
+            memory = access.memory
+            if memory.queue:
+                self._push(values, schedule.readable)
+                continue
+            if access.at in initial:
+                self.memories.write_initial(places, initial[access.at])
+            else:
+                self.memories.write(memory, places, values)
+            if memory.setting:
+                state.ready(memory)[places] = schedule.readable
+        if self.chain_origins is not None:
+            self.chain_origins.end_iteration()
+        if chain.product is not None and schedule.product_ends is not None:
+            tiles = chain.addresses(chain.product, first, count)
+            np.maximum.at(state.used_matrix, tiles, schedule.product_ends[:, None])
+            state.tiles += tiles.size
+        return self._finish(chain, schedule, count)
+
+    def _push(self, values: Host, times: Times) -> None:
+        """Push vectors, ready at `times`, to NetOutQ; those that it has no room for wait."""
+        queue, unsent = self.state.net_out, self.state.unsent
+        last = queue[-1][0] if queue else 0
+        data = values.reshape(-1, values.shape[-1])
+        for time, row in zip(times.ravel().tolist(), data, strict=True):
+            last = max(last, time)
+            full = len(queue) >= self.net_out
+            (unsent if full else queue).append((last, row.tobytes()))
+
+    def _push_rest(self, chain: Chain) -> None:
+        """Push as many of an iteration's waiting vectors as NetOutQ has room for.
+
+        They wait in the writing unit; once there is room, each occupies it for one rate. After the
+        last one the chain continues.
+        """
+        state, queue = self.state, self.state.net_out
+        room = self.net_out - len(queue)
+        if not room:
+            self.wait(
+                f"{_ROOM} for {len(state.unsent)} of the iteration's {chain.push_count} vectors"
+            )
+            return
+        self.proceed()
+        now = last = self.time
+        if queue:
+            last = max(last, queue[-1][0])
+        for time, data in state.unsent[:room]:
+            last = max(last + self.timing.rate, time)
+            queue.append((last, data))
+        planned = state.unsent[-1][0]
+        del state.unsent[:room]
+        self.device.changed(self, now)
+        if not state.unsent:
+            state.free[WRITE] = max(int(state.free[WRITE]), last)
+            state.done = max(state.done, last)
+            if self.counts_uses:
+                self._report_push_wait(chain, planned, last)
+            self._continue(chain, now)
+
+    def _check_writes(self, chain: Chain, first: int, count: int) -> None:
+        for access in chain.writes:
+            if not access.memory.setting:
+                places = chain.addresses(access, first, count)
+                try:
+                    self.memories.check_dram("write", places, self.memories.native)
+                except Fault as fault:
+                    raise IterationFault(access.at, fault) from None
+
+    def _finish(self, chain: Chain, schedule: Schedule, count: int) -> bool:
+        """Account for `count` iterations; whether others have to act next."""
+        state = self.state
+        now = self.time
+        for unit, free in schedule.free.items():
+            state.free[unit] = free
+        state.stored = max(state.stored, schedule.stored)
+        state.done = max(state.done, int(schedule.readable.max()), schedule.stored)
+        state.chains += count
+        state.vectors += schedule.readable.size * len(chain.writes) if not chain.is_tiles else 0
+        self.traffic.count(chain, state.iteration, count)
+        if not state.iteration:
+            state.begun += 1
+        if self.counts_uses:
+            self._report_uses(chain, schedule, count)
+        if self.listeners:
+            self.announce("chain", address=state.chain[0][0], iteration=state.iteration)
+        state.iteration += count
+        state.popped = []
+        state.starved = state.full = 0
+        if not state.unsent:
+            self._continue(chain, now if chain.source.memory.queue else int(schedule.starts[-1]))
+        if chain.push_count:
+            self.device.changed(self, now)
+        return bool(chain.push_count) or chain.source.memory.queue
+
+    def _report_uses(self, chain: Chain, schedule: Schedule, count: int) -> None:
+        """Tell the trace block and listeners what the next `count` iterations use."""
+        state = self.state
+        first = state.iteration
+        items = uses(state, self.timing, self.traffic, chain, schedule, first, count)
+        used = [use for use in items if use.times]
+        if self.tracing:
+            block, number = self.trace, state.begun - 1
+            if not first:
+                popped = state.popped
+                block.begin(popped[0][0] if popped else int(schedule.reads[0, 0]), number)
+            for use in used:
+                block.occurred(*use, number)
+            if first + count == chain.iterations and not state.unsent:
+                block.end(max(int(schedule.readable[-1].max()), schedule.stored), number)
+        if self.listeners:
+            for use in used:
+                self.announce("used", **use._asdict())
+
+    def _report_push_wait(self, chain: Chain, planned: int, last: int) -> None:
+        """Report that the last vector of an iteration was pushed at `last`, not at `planned`."""
+        use = Use("writes_blocked", planned, last, last - planned)
+        if self.tracing:
+            number = self.state.begun - 1
+            self.trace.occurred(*use, number)
+            if self.state.iteration == chain.iterations:
+                stores = any(not access.memory.setting for access in chain.writes)
+                self.trace.end(max(last, self.state.stored if stores else 0), number)
+        if self.listeners and use.times:
+            self.announce("used", **use._asdict())
+
+    def _continue(self, chain: Chain, last: int) -> None:
+        """Go to the next iteration, or past the chain; the last one started in cycle `last`."""
+        state = self.state
+        if state.iteration < chain.iterations:
+            unit = TILES if chain.is_tiles else READ
+            self.time = max(last + self.divider, int(state.free[unit]))
+            state.asked = self.time
+            return
+        if self.listeners:
+            self.announce("end", address=state.chain[0][0])
+        state.chain, state.launched, state.iteration = [], False, 0
+        state.asked = 0
+        self._chain = None
+        self._retire(last + self.timing.issue)
+
+    # NetInQ
+
+    def _pop(self, chain: Chain) -> bool:
+        """Take the next vector from NetInQ; do the iteration when it was the last one."""
+        state = self.state
+        unit = TILES if chain.is_tiles else READ
+        needed = chain.input_count * (self.memories.native if chain.is_tiles else 1)
+        begin = int(state.free[unit])
+        if begin > self.time:
+            self.time = begin
+            return False
+        if not state.net_in:
+            self.wait(_VECTOR)
+            return True
+        if self.waiting is not None:
+            state.starved += self.time - self.waiting.since
+            self.proceed()
+        time = self.time
+        state.popped.append((time, state.net_in.pop(0)))
+        if self.chain_origins is not None:
+            self.chain_origins.pop_vector()
+        self.device.changed(self, time)
+        if len(state.popped) < needed:
+            state.free[unit] = self.time = time + self.timing.rate
+            return True
+        try:
+            self._do_popped(chain)
+        except Fault:
+            _, data = state.popped.pop()
+            state.net_in.insert(0, data)
+            raise
+        return True
+
+    def _do_popped(self, chain: Chain) -> None:
+        """Do the iteration whose vectors have all been popped."""
+        state, native = self.state, self.memories.native
+        data = b"".join(data for _, data in state.popped)
+        values = np.frombuffer(data, self.memories.dtype).reshape(1, -1, native)
+        times = np.array([[time for time, _ in state.popped]], np.int64)
+        if chain.is_tiles:
+            whole = times[0, native - 1 :: native].tolist()
+            self._move_tiles(chain, whole, values.reshape(-1, native, native))
+            return
+        rates = np.full(times.shape, self.timing.rate, np.int64)
+        self._do_vectors(chain, times, rates, values)
+
+    # Tiles
+
+    def _move_tiles(self, chain: Chain, popped: list[int], values: Host | None = None) -> bool:
+        """Do an iteration of a chain of tiles, or advance to its start.
+
+        `popped` are the cycles in which its tiles from NetInQ were complete, `values` these tiles.
+        """
+        state = self.state
+        write: Access = chain.writes[0]
+        schedule = tile_schedule(state, self.timing, chain, popped, self.time, self.counts_uses)
+        if not popped:
+            if int(schedule.starts[0]) > self.time:
+                self.time = int(schedule.starts[0])
+                return False
+            self.proceed()
+        targets = chain.addresses(write, 0, 1)[0]
+        try:
+            if values is None:
+                values = self.memories.read_tiles(
+                    chain.source.memory, chain.addresses(chain.source, 0, 1)[0]
+                )
+            if self.chain_origins is not None:
+                self.chain_origins.begin_iteration(chain)
+            self.memories.write_tiles(write.memory, targets, values)
+            if self.chain_origins is not None:
+                self.chain_origins.record_tiles(values)
+        except NotANumber as error:
+            raise self._at_instruction(chain, IterationFault(write.at, nan_fault(error))) from None
+        except Fault as fault:
+            at = 0 if values is None else write.at
+            raise self._at_instruction(chain, IterationFault(at, fault)) from None
+        if write.memory.setting:
+            state.ready(write.memory)[targets] = schedule.readable[0]
+        return self._finish(chain, schedule, 1)
+
+    def _at_instruction(self, chain: Chain, error: IterationFault) -> Fault:
+        """The fault of an iteration, with the address of the instruction that faults."""
+        fault = error.fault
+        iteration = self.state.iteration
+        text = f" (iteration {iteration})" if chain.iterations > 1 else ""
+        address = self.state.chain[error.at][0]
+        values = {**fault.values, "iteration": iteration}
+        return Fault(fault.kind, fault.message + text, values, address=address)
+
+    def _retire(self, time: int) -> None:
+        """Finish the instruction at `pc`; the next one acts at cycle `time`."""
+        self.state.pc += WORD
+        self.retired += 1
+        self.time = time

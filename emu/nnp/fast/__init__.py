@@ -1,0 +1,1 @@
+"""The fast engine of nnp: many iterations at once, as whole arrays."""

@@ -1,0 +1,15 @@
+"""The core nnp on the fast engine."""
+
+from __future__ import annotations
+
+from macaw.emu.nnp.core import NnpCore
+from macaw.emu.nnp.fast.arithmetic import FastArithmetic
+from macaw.emu.nnp.fast.scheduler import FastScheduler
+from macaw.emu.system import System
+
+
+class FastNnp(NnpCore):
+    """nnp, many iterations of a chain at once where nobody can notice."""
+
+    def __init__(self, device: System) -> None:
+        super().__init__(device, FastArithmetic, FastScheduler, batches=True)

@@ -1,0 +1,68 @@
+"""A cache of tiles of MatrixRf, prepared for products.
+
+It is no state: all of it derives from the codes and exponents of the register file.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.nnp.products import Tiles
+from macaw.emu.nnp.quantisers import Quantised, Quantiser
+
+_BIAS = 15  # what is added to an exponent where it is stored
+
+
+class PreparedTiles:
+    """The tiles of a register file as `Tiles`, by first entry and shape.
+
+    `codes` (tiles, N, N) and `exponents` (tiles, N; stored + 15) are the file's own arrays. The
+    cache takes at most 16 bytes for each number of the file; the least recently used goes first.
+    """
+
+    def __init__(
+        self,
+        codes: NDArray[np.int16],
+        exponents: NDArray[np.uint8],
+        matrix: Quantiser,
+        vector: Quantiser,
+    ) -> None:
+        self._codes, self._exponents = codes, exponents
+        self._matrix, self._vector = matrix, vector
+        self._cache: OrderedDict[tuple[int, int, int], Tiles] = OrderedDict()
+        self._limit = 16 * codes.size
+        self._nbytes = 0
+
+    def tiles(self, first: int, rows: int, cols: int) -> Tiles:
+        """rows × cols tiles from entry `first` on, row by row."""
+        key = first, rows, cols
+        tiles = self._cache.get(key)
+        if tiles is not None:
+            self._cache.move_to_end(key)
+            return tiles
+        native = self._codes.shape[-1]
+        entries = slice(first, first + rows * cols)
+        codes = self._codes[entries].reshape(rows, cols, native, native)
+        stored = self._exponents[entries].astype(np.int8).reshape(rows, cols, native)
+        tiles = Tiles(Quantised(codes, stored - np.int8(_BIAS)), self._matrix, self._vector)
+        self._cache[key] = tiles
+        self._nbytes += tiles.nbytes
+        while self._nbytes > self._limit and len(self._cache) > 1:
+            self._forget(next(iter(self._cache)))
+        return tiles
+
+    def invalidate(self, first: int, count: int) -> None:
+        """Forget what derives from `count` entries from `first` on."""
+        for key in [x for x in self._cache if x[0] < first + count and first < x[0] + x[1] * x[2]]:
+            self._forget(key)
+
+    def invalidate_all(self) -> None:
+        """Forget everything."""
+        self._cache.clear()
+        self._nbytes = 0
+
+    def _forget(self, key: tuple[int, int, int]) -> None:
+        self._nbytes -= self._cache.pop(key).nbytes

@@ -1,0 +1,113 @@
+"""When the vectors of a chain pass the units: many iterations at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.schedule import Schedule, entries_ready, wait_cycles
+from macaw.emu.nnp.state import MFUS, MULTIPLY, READ, WRITE, NnpState
+from macaw.emu.nnp.timing import Times, Timing, enter, handover
+from macaw.isa.nnp_entries import Access
+
+
+class FastScheduler:
+    """See `macaw.emu.nnp.schedule.Scheduler`."""
+
+    def __init__(self, state: NnpState, timing: Timing) -> None:
+        self.state, self.timing = state, timing
+
+    def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
+        """See `Scheduler`."""
+        addresses = chain.addresses(chain.source, first, count)
+        rates = self._rates(chain.source, addresses)
+        arrivals = entries_ready(self.state, chain.source, addresses)
+        arrivals = np.maximum(arrivals, now).ravel()
+        times = enter(arrivals, rates.ravel(), int(self.state.free[READ]))
+        return times.reshape(count, -1), rates
+
+    def _rates(self, access: Access, addresses: NDArray[np.int64]) -> Times:
+        """The cycles for which each vector occupies the unit that reads or writes it."""
+        timing = self.timing
+        if access.memory.setting:
+            return np.full(addresses.shape, timing.rate, np.int64)
+        beats = timing.beats(self.state.base + addresses * timing.vector_bytes, timing.vector_bytes)
+        return np.where(addresses < 0, timing.rate, np.maximum(timing.rate, timing.channel(beats)))
+
+    def vectors(
+        self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
+    ) -> Schedule:
+        """See `Scheduler`."""
+        timing, state = self.timing, self.state
+        count = len(reads)
+        free = {READ: int(reads[-1, -1] + rates[-1, -1])}
+        waits = 0
+        if counts_waits and not chain.source.memory.queue:
+            waits = wait_cycles(reads, state.asked, rates, int(state.free[READ]))
+        times, before = reads, rates
+        depth = timing.read + (0 if chain.source.memory.setting else timing.latency)
+        ends = None
+        if chain.product is not None:
+            arrivals = times + handover(depth, before, timing.pass_cycles)
+            starts, product_waits = self._products(chain, first, arrivals, counts_waits)
+            waits += product_waits
+            ends = starts + timing.product(chain)
+            free[MULTIPLY] = int(ends[-1])
+            times = starts[:, None] + timing.passes(chain) * timing.pass_cycles
+            before, depth = np.full(times.shape, timing.pass_cycles, np.int64), timing.multiplier
+        rate = np.full(times.shape, timing.rate, np.int64)
+        for unit, name in MFUS:
+            operations = chain.of_unit(name)
+            handed = arrivals = times + handover(depth, before, rate)
+            for item in operations:
+                if item.operand is not None:
+                    places = chain.addresses(item.operand, first, count)
+                    arrivals = np.maximum(arrivals, state.ready(item.operand.memory)[places])
+            if any(item.does == "v_softmax" for item in operations):
+                handed, arrivals = (
+                    np.broadcast_to(x.max(axis=1, keepdims=True), x.shape)
+                    for x in (handed, arrivals)
+                )
+            unit_free = int(state.free[unit])
+            times = enter(arrivals.ravel(), rate.ravel(), unit_free).reshape(rate.shape)
+            if counts_waits and any(item.operand is not None for item in operations):
+                waits += wait_cycles(times, handed, rate, unit_free)
+            free[unit] = int(times[-1, -1] + timing.rate)
+            before, depth = rate, timing.depth(operations)
+        rate = self._write_rates(chain, first, times.shape)
+        arrivals = times + handover(depth, before, rate)
+        times = enter(arrivals.ravel(), rate.ravel(), int(state.free[WRITE])).reshape(rate.shape)
+        free[WRITE] = int(times[-1, -1] + rate[-1, -1])
+        readable = times + timing.write + rate
+        is_stored = any(not access.memory.setting for access in chain.writes)
+        stored = int(readable.max()) + timing.latency if is_stored else 0
+        return Schedule(reads[:, 0], free, readable, stored, reads, rates, times, ends, waits)
+
+    def _products(
+        self, chain: Chain, first: int, arrivals: Times, counts_waits: bool
+    ) -> tuple[Times, int]:
+        """When each iteration's product begins, and the cycles of waits for tiles alone."""
+        assert chain.product is not None
+        timing, state = self.timing, self.state
+        columns = np.arange(arrivals.shape[1]) // timing.engines * timing.pass_cycles
+        handed = (arrivals - columns).max(axis=1)
+        tiles = chain.addresses(chain.product, first, len(arrivals))
+        passes = np.arange(tiles.shape[1]) // timing.engines * timing.pass_cycles
+        ready = (state.ready(chain.product.memory)[tiles] - passes).max(axis=1)
+        spans = np.full(handed.shape, timing.product(chain), np.int64)
+        unit_free = int(state.free[MULTIPLY])
+        times = enter(np.maximum(handed, ready), spans, unit_free)
+        waits = wait_cycles(times, handed, spans, unit_free) if counts_waits else 0
+        return times, waits
+
+    def _write_rates(self, chain: Chain, first: int, shape: tuple[int, ...]) -> Times:
+        """The cycles for which each vector occupies the unit that writes."""
+        timing = self.timing
+        total = np.zeros(shape, np.int64)
+        for access in chain.writes:
+            if not access.memory.setting:
+                places = chain.addresses(access, first, shape[0]) * timing.vector_bytes
+                beats = timing.beats(self.state.base + places, timing.vector_bytes)
+                total += timing.channel(beats)
+        return np.maximum(total, timing.rate)

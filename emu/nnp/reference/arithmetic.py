@@ -1,0 +1,147 @@
+"""The arithmetic of the reference engine: element by element, integers and fractions of Python."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from macaw.emu.nnp.arithmetic import Host, NumberFormats
+from macaw.emu.nnp.longs import OutOfRange
+from macaw.emu.nnp.quantisers import NotANumber, Quantised, Quantiser
+from macaw.emu.nnp.reference import exact
+from macaw.emu.nnp.reference.exact import FORMATS, NAN, Number, finite, whole
+from macaw.emu.nnp.state import BIAS
+
+_FRACTION = 40  # bits of BFP long after the point
+_LIMIT = 1 << 73  # of an accumulator's integer V
+
+
+class ReferenceArithmetic(NumberFormats):
+    """See `macaw.emu.nnp.arithmetic.Arithmetic`."""
+
+    # Between arrays and numbers
+
+    def _numbers(self, values: Host) -> list[Number]:
+        form = FORMATS[self.dtype]
+        bits = np.ascontiguousarray(values).view(f"u{self.dtype.itemsize}")
+        return [form.read(item) for item in bits.ravel().tolist()]
+
+    def _array(self, numbers: list[Number], shape: tuple[int, ...]) -> Host:
+        form = FORMATS[self.dtype]
+        bits = np.array([form.write(item) for item in numbers], f"u{self.dtype.itemsize}")
+        values: Host = bits.view(self.dtype).reshape(shape)
+        return values
+
+    # The quantisers
+
+    def quantise(self, values: Host, quantiser: Quantiser) -> Quantised:
+        """See `Arithmetic`."""
+        native = values.shape[-1]
+        numbers = self._numbers(values)
+        for place, number in enumerate(numbers):
+            if number.kind == "nan":
+                raise NotANumber(tuple(int(x) for x in np.unravel_index(place, values.shape)))
+        codes, exponents = [], []
+        for start in range(0, len(numbers), native):
+            block, exponent = exact.quantise_block(numbers[start : start + native], quantiser)
+            codes += block
+            exponents.append(exponent)
+        return Quantised(
+            np.array(codes, np.int16).reshape(values.shape),
+            np.array(exponents, np.int8).reshape(values.shape[:-1]),
+        )
+
+    def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
+        """See `Arithmetic`."""
+        exponents = np.broadcast_to(quantised.exponents[..., None], quantised.codes.shape)
+        shared = quantiser.kind == "bfp"
+        numbers = [
+            finite(whole(code, quantiser) * Fraction(2) ** (quantiser.unit + (e if shared else 0)))
+            for code, e in zip(
+                quantised.codes.ravel().tolist(), exponents.ravel().tolist(), strict=True
+            )
+        ]
+        return self._array(numbers, quantised.codes.shape)
+
+    # Products
+
+    def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
+        """See `Arithmetic`."""
+        count, _, native = vectors.codes.shape
+        places = [(i, row, x) for i in range(count) for row in range(rows) for x in range(native)]
+        totals = [(0, 0)] * len(places)  # V and its exponent
+        for column in range(cols):
+            for place, (i, row, element) in enumerate(places):
+                block = vectors.codes[i, column].tolist(), int(vectors.exponents[i, column])
+                tile = first + row * cols + column
+                total = self._plus(totals[place], self._dot(tile, element, *block), column)
+                if not -_LIMIT <= total[0] < _LIMIT:
+                    raise OutOfRange((i, row, element), column)
+                totals[place] = total
+        values = [finite(v * Fraction(2) ** (e - _FRACTION)) for v, e in totals]
+        return self._array(values, (count, rows, native))
+
+    def _dot(self, tile: int, element: int, x: list[int], exponent: int) -> tuple[int, int]:
+        """A row of a tile by a vector: V and its exponent in BFP long."""
+        dot = sum(
+            whole(w, self.matrix) * whole(v, self.vector)
+            for w, v in zip(self.state.tile_codes[tile, element].tolist(), x, strict=True)
+        )
+        unit = self.vector.unit + self.matrix.unit
+        if self.vector.kind != "bfp":
+            return dot, _FRACTION + unit
+        own = int(self.state.tile_exponents[tile, element]) - int(BIAS)
+        return dot << _FRACTION + unit, own + exponent
+
+    def _plus(self, total: tuple[int, int], term: tuple[int, int], column: int) -> tuple[int, int]:
+        """The accumulator and a column's term, aligned to the larger exponent."""
+        if column == 0:
+            return term
+        larger = max(total[1], term[1])
+        return (total[0] >> larger - total[1]) + (term[0] >> larger - term[1]), larger
+
+    # The multi-function units
+
+    def function(self, name: str, *operands: Host) -> Host:
+        """See `Arithmetic`."""
+        values = zip(*map(self._numbers, operands), strict=True)
+        return self._array([exact.function(name, *item) for item in values], operands[0].shape)
+
+    def softmax(self, values: Host, valid: int) -> Host:
+        """See `Arithmetic`."""
+        length = values.shape[-1]
+        numbers = self._numbers(values)
+        results: list[Number] = []
+        for start in range(0, len(numbers), length):
+            results += self._softmax(numbers[start : start + min(valid, length)])
+            results += [finite(Fraction(0))] * (length - min(valid, length))
+        return self._array(results, values.shape)
+
+    def _softmax(self, numbers: list[Number]) -> list[Number]:
+        top = numbers[0]
+        for number in numbers:
+            top = exact.maximum(top, number)
+        form = FORMATS[self.dtype]
+        negative = exact.opposite(top)
+        differences = [form.read(form.write(exact.add(x, negative))) for x in numbers]
+        if any(number.kind == "nan" for number in (top, *differences)):
+            return [NAN] * len(numbers)
+        parts = [self._exponential(number) for number in differences]
+        return [finite(part / sum(parts)) for part in parts]
+
+    def _exponential(self, number: Number) -> Fraction:
+        """e**x rounded to the host format, never finer than 2**-40."""
+        if number.kind == "inf" or number.value < -1000:
+            return Fraction(0)
+        form = FORMATS[self.dtype]
+        power = exact.exp(number.value)
+        last = max(exact.exponent_of(power) - form.fraction, 1 - form.bias - form.fraction)
+        step = max(Fraction(2) ** last, Fraction(1, 1 << _FRACTION))
+        return round(power / step) * step
+
+    def invalidate(self, first: int, count: int) -> None:
+        """See `Arithmetic`: this engine keeps nothing of MatrixRf."""
+
+    def invalidate_all(self) -> None:
+        """See `Arithmetic`."""

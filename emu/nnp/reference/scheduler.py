@@ -1,0 +1,210 @@
+"""When vectors enter a unit: the reference engine tries one cycle after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.schedule import Schedule
+from macaw.emu.nnp.state import MFUS, MULTIPLY, READ, WRITE, NnpState
+from macaw.emu.nnp.timing import Times, Timing
+from macaw.isa.nnp_entries import Access
+
+
+class ReferenceScheduler:
+    """See `macaw.emu.nnp.schedule.Scheduler`; one iteration at a time."""
+
+    def __init__(self, state: NnpState, timing: Timing) -> None:
+        self.state, self.timing = state, timing
+        self._waits = 0  # cycles of waits for entries, in the present iteration
+
+    def _first(
+        self, earliest: int, arrives: Callable[[int], bool], is_ready: Callable[[int], bool]
+    ) -> int:
+        """The first cycle of the core's clock from `earliest` on in which both hold.
+
+        Cycles in which only the first holds are waits for entries, and are counted.
+        """
+        step = self.timing.divider
+        cycle = -(-earliest // step) * step
+        while True:
+            arrived = arrives(cycle)
+            if arrived and is_ready(cycle):
+                return cycle
+            self._waits += step if arrived else 0
+            cycle += step
+
+    def _entry_ready(self, access: Access, place: int | None) -> int:
+        """The cycle from which an entry can be read."""
+        if access.memory.queue or place is None:
+            return 0
+        if not access.memory.setting:
+            return self.state.stored_before
+        return int(self.state.ready(access.memory)[place])
+
+    def _rate(self, access: Access, place: int | None) -> int:
+        """The cycles for which a vector occupies the unit that reads it."""
+        timing = self.timing
+        if access.memory.setting or place is None:
+            return timing.rate
+        start = self.state.base + place * timing.vector_bytes
+        runs = {byte // timing.width for byte in range(start, start + timing.vector_bytes)}
+        cycles = 0
+        while runs:
+            for _ in range(min(timing.channels, len(runs))):
+                runs.pop()
+            cycles += timing.divider
+        return max(cycles, timing.rate)
+
+    def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
+        """See `Scheduler`."""
+        assert count == 1
+        free = int(self.state.free[READ])
+        times, rates = [], []
+        for place in chain.source.addresses(first, chain.volume):
+            ready = self._entry_ready(chain.source, place)
+
+            def arrives(cycle: int, free: int = free) -> bool:
+                return cycle >= free
+
+            def is_ready(cycle: int, ready: int = ready) -> bool:
+                return cycle >= ready
+
+            times.append(self._first(now, arrives, is_ready))
+            rates.append(self._rate(chain.source, place))
+            free = times[-1] + rates[-1]
+        return np.array([times], np.int64), np.array([rates], np.int64)
+
+    def vectors(
+        self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
+    ) -> Schedule:
+        """See `Scheduler`; waits are always counted."""
+        timing = self.timing
+        times, before = reads[0].tolist(), rates[0].tolist()
+        self._waits = 0 if chain.source.memory.queue else self._idle_cycles(times, before)
+        free = {READ: times[-1] + before[-1]}
+        depth = timing.read + (0 if chain.source.memory.setting else timing.latency)
+        ends = None
+        if chain.product is not None:
+            begin, times = self._product(chain, first, times, before, depth)
+            passes = -(-chain.scalars["rows"] * chain.scalars["cols"] // timing.engines)
+            free[MULTIPLY] = begin + passes * timing.pass_cycles
+            ends = np.array([free[MULTIPLY]], np.int64)
+            before, depth = [timing.pass_cycles] * len(times), timing.multiplier
+        for unit, name in MFUS:
+            operations = chain.of_unit(name)
+            ready = [0] * len(times)
+            for item in operations:
+                if item.operand is not None:
+                    places = item.operand.addresses(first, chain.volume)
+                    entries = [self._entry_ready(item.operand, place) for place in places]
+                    ready = [max(pair) for pair in zip(ready, entries, strict=True)]
+            rate = [timing.rate] * len(times)
+            together = any(item.does == "v_softmax" for item in operations)
+            times = self._enter(unit, times, before, depth, rate, ready, together)
+            free[unit] = times[-1] + timing.rate
+            before, depth = rate, timing.depth(operations)
+        rate = self._write_rates(chain, first, len(times))
+        times = self._enter(WRITE, times, before, depth, rate, [0] * len(times), False)
+        free[WRITE] = times[-1] + rate[-1]
+        readable = [t + timing.write + r for t, r in zip(times, rate, strict=True)]
+        is_stored = any(not access.memory.setting for access in chain.writes)
+        stored = max(readable) + timing.latency if is_stored else 0
+        done, writes = (np.array([x], np.int64) for x in (readable, times))
+        return Schedule(reads[:, 0], free, done, stored, reads, rates, writes, ends, self._waits)
+
+    def _idle_cycles(self, times: list[int], rates: list[int]) -> int:
+        """The cycles in which the reading unit was free but read nothing."""
+        occupied = {
+            cycle
+            for time, rate in zip(times, rates, strict=True)
+            for cycle in range(time, time + rate)
+        }
+        begin = max(self.state.asked, int(self.state.free[READ]))
+        return sum(cycle not in occupied for cycle in range(begin, times[-1]))
+
+    def _handed(self, cycle: int, time: int, depth: int, before: int, rate: int) -> bool:
+        """Whether a vector can enter a unit at `cycle`.
+
+        It entered the unit before at `time`; its first elements must have arrived, and its last
+        elements must arrive in time.
+        """
+        return cycle >= time + depth and cycle + rate >= time + depth + before
+
+    def _enter(
+        self, unit: int, times: list[int], before: list[int], depth: int,
+        rate: list[int], ready: list[int], together: bool,
+    ) -> list[int]:  # fmt: skip
+        """When vectors that entered the unit before at `times` enter this one.
+
+        `before` and `rate` are their rates there and here, `ready` the cycles from which their
+        operands can be read. `together`: the first vector waits for all others (softmax).
+        """
+        free = int(self.state.free[unit])
+        entered: list[int] = []
+        for place in range(len(times)):
+            group = range(len(times)) if together else (place,)
+
+            def arrives(cycle: int, free: int = free, group: Any = group) -> bool:
+                return cycle >= free and all(
+                    self._handed(cycle, times[k], depth, before[k], rate[k]) for k in group
+                )
+
+            def is_ready(cycle: int, group: Any = group) -> bool:
+                return all(cycle >= ready[k] for k in group)
+
+            earliest = entered[-1] if entered else times[0]
+            entered.append(self._first(earliest, arrives, is_ready))
+            free = entered[-1] + rate[place]
+        return entered
+
+    def _product(
+        self, chain: Chain, first: int, times: list[int], before: list[int], depth: int
+    ) -> tuple[int, list[int]]:
+        """When the multiplier starts, and when the last pass of each row of tiles starts."""
+        assert chain.product is not None
+        timing, state = self.timing, self.state
+        cycles = timing.pass_cycles
+        rows, cols = chain.scalars["rows"], chain.scalars["cols"]
+        entries = chain.product.addresses(first, chain.volume)
+        ready = [self._entry_ready(chain.product, place) for place in entries]
+        passes = [range(k, min(k + timing.engines, rows * cols))
+                  for k in range(0, rows * cols, timing.engines)]  # fmt: skip
+
+        offsets = {tile: number * cycles for number, tiles in enumerate(passes) for tile in tiles}
+
+        def arrives(cycle: int) -> bool:
+            """Whether each pass over row 0 of the tiles gets its vectors in time."""
+            return cycle >= state.free[MULTIPLY] and all(
+                self._handed(cycle + offsets[tile], times[tile], depth, before[tile], cycles)
+                for tile in range(cols)
+            )
+
+        def is_ready(cycle: int) -> bool:
+            """Whether each pass finds its tiles."""
+            return all(cycle + offset >= ready[tile] for tile, offset in offsets.items())
+
+        begin = self._first(times[0], arrives, is_ready)
+        starts = []
+        for row in range(rows):
+            last = next(n for n, tiles in enumerate(passes) if (row + 1) * cols - 1 in tiles)
+            starts.append(begin + last * cycles)
+        return begin, starts
+
+    def _write_rates(self, chain: Chain, first: int, count: int) -> list[int]:
+        """The cycles for which each vector occupies the unit that writes."""
+        timing = self.timing
+        rates = [0] * count
+        for access in chain.writes:
+            if access.memory.setting:
+                continue
+            for k, place in enumerate(access.addresses(first, chain.volume)):
+                assert place is not None
+                start = self.state.base + place * timing.vector_bytes
+                end = start + timing.vector_bytes - 1
+                runs = end // timing.width - start // timing.width + 1
+                rates[k] += -(-runs // timing.channels) * timing.divider
+        return [max(rate, timing.rate) for rate in rates]

@@ -1,0 +1,114 @@
+"""When the vectors or tiles of a chain's iterations pass the units (docs/timing-nnp.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.state import TILES, NnpState
+from macaw.emu.nnp.timing import Times, Timing, enter
+from macaw.isa.nnp_entries import Access
+
+
+class Schedule(NamedTuple):
+    """When some iterations of a chain do what. All times are device cycles."""
+
+    starts: Times  # (iterations): the first vector is read
+    free: dict[int, int]  # by unit: it is free again
+    readable: Times  # (iterations, vectors or tiles): it can be read where it was written
+    stored: int  # everything is in Dram; 0: nothing goes there
+    reads: Times  # (iterations, vectors or tiles): it is read ...
+    read_rates: Times  # ... for so many cycles
+    writes: Times  # (iterations, vectors or tiles): it enters the unit that writes
+    product_ends: Times | None = None  # (iterations): the multiplier needs the tiles no more
+    read_waits: int = 0  # cycles of waits until entries were written, if they are counted
+    write_waits: int = 0  # of waits until a product had used an entry of MatrixRf
+
+
+class Scheduler(Protocol):
+    """What an engine offers: the times of vectors; `tile_schedule` is that of all engines."""
+
+    def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
+        """When the vectors of `count` iterations from `first` on are read, not before `now`.
+
+        The second array has the cycles for which each occupies the reading unit; both have the
+        shape (iterations, vectors).
+        """
+
+    def vectors(
+        self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
+    ) -> Schedule:
+        """The schedule of iterations from `first` on whose vectors are read at `reads`."""
+
+
+SchedulerFactory = Callable[[NnpState, Timing], Scheduler]
+
+
+def tile_schedule(
+    state: NnpState, timing: Timing, chain: Chain, arrivals: list[int], now: int, counts_waits: bool
+) -> Schedule:
+    """The schedule of one iteration that moves tiles.
+
+    `arrivals` are the cycles in which each tile from NetInQ was whole; empty for other sources.
+    """
+    write = chain.writes[0]
+    sources = chain.addresses(chain.source, 0, 1)[0]
+    targets = chain.addresses(write, 0, 1)[0]
+    rates = np.full(sources.shape, timing.rate, np.int64)
+    if arrivals:
+        earliest = ready = enters = np.array(arrivals)
+    else:
+        earliest = np.full(sources.shape, state.asked, np.int64)
+        ready = np.maximum(earliest, entries_ready(state, chain.source, sources))
+        enters = np.maximum(ready, now)
+    latency = 0
+    for access, places in ((chain.source, sources), (write, targets)):
+        if access.memory.setting:
+            continue
+        latency += timing.latency
+        beats = timing.beats(state.base + places * timing.tile_bytes, timing.tile_bytes)
+        rates = np.maximum(rates, timing.channel(beats, tiles=True))
+    depth = timing.read + timing.write + latency
+    if write.memory.setting:
+        enters = np.maximum(enters, state.used_matrix[targets] - timing.read)
+    free = 0 if arrivals else int(state.free[TILES])
+    times = enter(enters, rates, free)
+    read_waits = write_waits = 0
+    if counts_waits:
+        write_waits = wait_cycles(times, ready, rates, free)
+        read_waits = wait_cycles(times, earliest, rates, free) - write_waits
+    readable = (times + depth + rates)[None]
+    return Schedule(
+        times[:1],
+        {TILES: int(times[-1] + rates[-1])},
+        readable,
+        stored=0 if write.memory.setting else int(readable.max()),
+        reads=times[None],
+        read_rates=rates[None],
+        writes=times[None] + timing.read,
+        read_waits=read_waits,
+        write_waits=write_waits,
+    )
+
+
+def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64]) -> Times:
+    """The cycles from which entries can be read; 0 for the zeros of a padding."""
+    if access.memory.setting:
+        ready = state.ready(access.memory)[np.maximum(addresses, 0)]
+    else:
+        ready = np.full(addresses.shape, state.stored_before, np.int64)
+    return np.where(addresses < 0, 0, ready)
+
+
+def wait_cycles(times: Times, arrivals: int | Times, rates: Times, free: int) -> int:
+    """How many cycles vectors waited for entries before a unit.
+
+    They arrived at `arrivals` and entered at `times`; the unit could take the first one at `free`.
+    """
+    entered = times.ravel()
+    before = np.concatenate(([free], (entered + rates.ravel())[:-1]))
+    return int((entered - np.maximum(np.ravel(arrivals), before)).sum())

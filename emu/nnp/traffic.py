@@ -1,0 +1,51 @@
+"""The beats that chains move from and to external memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from macaw.emu.memory import Memory
+from macaw.emu.nnp.chain import Addresses, Chain
+from macaw.emu.nnp.state import NnpState
+from macaw.emu.nnp.timing import Timing
+from macaw.emu.ports import Port
+from macaw.isa.nnp_entries import Access
+
+
+class Traffic:
+    """Counts beats of accesses to Dram, and adds them to the counters of a port."""
+
+    def __init__(self, state: NnpState, timing: Timing, memory: Memory, port: Port) -> None:
+        self.state, self.timing, self.memory, self.port = state, timing, memory, port
+
+    def count(self, chain: Chain, first: int, count: int) -> None:
+        """Add what `count` iterations from `first` on move to the port's counters."""
+        for access in (chain.source, *chain.writes):
+            if access.memory.setting:
+                continue
+            beats = self.beats(chain, access, first, count)
+            if access.writes:
+                self.port.external_writes += beats
+                self.port.external_partial += self.partial_beats(chain, access, first, count)
+            else:
+                self.port.external_reads += beats
+
+    def beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
+        """How many beats an access to Dram takes in `count` iterations from `first` on."""
+        return int(self.timing.beats(*self._runs(chain, access, first, count)).sum())
+
+    def partial_beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
+        """How many beats of a write do not fill the width of external memory."""
+        addresses, length = self._runs(chain, access, first, count)
+        channel = self.memory.channel
+        offsets, times = np.unique(addresses % channel.width, return_counts=True)
+        return sum(
+            channel.partial(offset, length) * often
+            for offset, often in zip(offsets.tolist(), times.tolist(), strict=True)
+        )
+
+    def _runs(self, chain: Chain, access: Access, first: int, count: int) -> tuple[Addresses, int]:
+        """The byte addresses of an access, and the bytes at each."""
+        length = self.timing.tile_bytes if chain.is_tiles else self.timing.vector_bytes
+        entries = chain.addresses(access, first, count)
+        return self.state.base + entries[entries >= 0] * length, length

@@ -1,0 +1,88 @@
+"""What iterations of a chain use, for the trace block and for listeners (docs/timing-nnp.md).
+
+An instruction of the trace is a chain with all its iterations. It starts when its first vector is
+read and ends when all that it wrote can be read. The core tells the block what an iteration uses
+when the iteration is done, and the end of the chain with its last iteration. No other chain starts
+before, so the block counts everything for the chain that started last, however chains overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.schedule import Schedule
+from macaw.emu.nnp.state import NnpState
+from macaw.emu.nnp.timing import Timing
+from macaw.emu.nnp.traffic import Traffic
+
+
+class Use(NamedTuple):
+    """`times` occurrences, by a name of `macaw.isa.trace.OCCURRENCES`, between two cycles."""
+
+    of: str
+    begin: int
+    until: int
+    times: int
+
+
+def uses(
+    state: NnpState,
+    timing: Timing,
+    traffic: Traffic,
+    chain: Chain,
+    schedule: Schedule,
+    first: int,
+    count: int,
+) -> Iterator[Use]:
+    """What `count` iterations from `first` on use together; `times` may be 0."""
+    begin = int(schedule.reads[0, 0])
+    end = int(schedule.reads[-1, -1] + schedule.read_rates[-1, -1])
+    if chain.source.memory.setting:
+        yield Use("reads", begin, end, _source_reads(timing, chain, first, count))
+    else:
+        begin, end = _read_span(chain, schedule, first, count)
+        beats = traffic.beats(chain, chain.source, first, count)
+        yield Use("external_reads", begin, end + timing.latency, beats)
+    yield Use("reads", begin, end, count * _operand_count(chain))
+    yield Use("reads_blocked", begin, end, schedule.read_waits + state.starved)
+    begin, end = int(schedule.writes[0, 0]), int(schedule.readable[-1].max())
+    for access in chain.writes:
+        if access.memory.setting:
+            yield Use("writes", begin, end, schedule.readable.size)
+            continue
+        stored = schedule.stored
+        yield Use("external_writes", begin, stored, traffic.beats(chain, access, first, count))
+        partial = traffic.partial_beats(chain, access, first, count)
+        yield Use("external_partial", begin, stored, partial)
+    yield Use("writes_blocked", begin, end, schedule.write_waits + state.full)
+    if schedule.product_ends is not None:
+        cycles = timing.product(chain)
+        begin, end = int(schedule.product_ends[0]) - cycles, int(schedule.product_ends[-1])
+        tiles = chain.scalars["rows"] * chain.scalars["cols"]
+        yield Use("unit", begin, end, count * tiles * timing.native)
+        yield Use("array", begin, end, count * cycles // timing.divider)
+
+
+def _operand_count(chain: Chain) -> int:
+    """Vectors and tiles that one iteration reads beside its source."""
+    count = sum(item.operand.count for item in chain.operations if item.operand is not None)
+    return count + (chain.product.count if chain.product is not None else 0)
+
+
+def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
+    """Vectors or tiles read from a register file, or vectors from NetInQ."""
+    if chain.source.memory.queue:
+        return count * chain.input_count * (timing.native if chain.is_tiles else 1)
+    return int(np.count_nonzero(chain.addresses(chain.source, first, count) >= 0))
+
+
+def _read_span(chain: Chain, schedule: Schedule, first: int, count: int) -> tuple[int, int]:
+    """From when to when vectors or tiles other than padding are read; (0, 0) if there are none."""
+    times, rates = schedule.reads, schedule.read_rates
+    inside = (chain.addresses(chain.source, first, count) >= 0).reshape(times.shape)
+    times, rates = times[inside], rates[inside]
+    return (int(times[0]), int(times[-1] + rates[-1])) if times.size else (0, 0)
