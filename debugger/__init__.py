@@ -2,22 +2,24 @@
 
 | module | holds |
 |---|---|
-| `session` | a program on a device: runs, steps, focus; each call returns a `stops.Stopped` |
 | `stops` | why a run stopped, as plain records |
-| `points` | breakpoints, watches and events, as they are set |
-| `watching`, `changes` | the same at work while a device runs |
+| `places` | cores, units of them and sets of both: `pe[1,0].3` |
+| `debuggee`, `interrupts` | the program on its device, its output; requests to stop |
+| `history`, `stop_positions` | checkpoints; where steps have stopped |
 | `expressions`, `grammar` | the assembler's expressions extended by state |
-| `values` | memory, and numbers as types hold them |
-| `naming`, `accessors`, `chains`, `places` | names of state, from declared state and tables |
-| `locations` | where to stop: `layer.s:12`, a symbol, `*0x10000` |
-| `history` | checkpoints, and the way back |
-| `backwards` | where a core was before, the last hit of a point |
-| `stepping` | steps of cores and units that are counted |
-| `records` | where cores are, what they wait for, what a stop of the device says |
-| `lines` | steps by lines of the source, calls and returns |
-| `runner` | drives the device: slices, checkpoints, interrupts |
+| `name_resolver`, `state_paths`, `element_path`, `values` | what names mean, from tables and state |
+| `locations`, `where`, `source_code`, `call_stack` | addresses of source lines, and back |
+| `point`, `point_checks`, `points`, `dprintf`, `events` | breakpoints, watches and events, as set |
+| `monitor` | the same at work while a device runs; made of the following |
+| `breakpoints`, `arrivals`, `catchpoints`, `state_events` | breaks of cores; events |
+| `watch_set`, `watch_target`, `queue_delta`, `event_fields` | watches |
+| `hit_counter` | conditions, counts, which points stop |
+| `runner` | drives the device: slices, checkpoints |
+| `stepping`, `line_steps`, `reverse` | steps that are counted, steps by lines, the way back |
+| `session` | all of it together; each call returns a `stops.Stopped` |
 
-docs/debugger-internals.md has the whole. Whoever builds upon it (commands, views, a screen)
-calls `Session` from one worker thread; `Session.interrupt` alone may come from another. It knows
-no core: names come from the tables of `isa` and from the state that `emu` declares.
+Each imports only such as stand above it, or beside it in the same group.
+docs/debugger-internals.md has the whole. Commands, views and the screen call `Session` from one
+worker thread; `Session.interrupt` alone may come from another. The debugger knows no core: names
+come from the tables of `isa` and from the state that `emu` declares.
 """

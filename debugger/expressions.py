@@ -19,12 +19,12 @@ from macaw.asm.expressions import BINARY, COMPARISONS, UNARY, high_part, low_par
 from macaw.asm.parser import wrap
 from macaw.asm.syntax import Binary, Call, Group, Mistake, Node, Number, Real, Slice, Unary
 from macaw.debugger import grammar
-from macaw.debugger.naming import Naming
+from macaw.debugger.name_resolver import NameResolver
 from macaw.debugger.values import Access, AccessError
 
 if TYPE_CHECKING:
+    from macaw.debugger.debuggee import Debuggee
     from macaw.debugger.places import Place
-    from macaw.debugger.session import Session
 
 SETS: Mapping[str, Callable[..., Any]] = {
     "sum": lambda values: np.sum(values, dtype=_wide(values)),
@@ -76,7 +76,7 @@ class Expression:
     guards: tuple[str, ...] = ()  # where one of these holds, the text may not be asked
     names: dict[str, object] = field(default_factory=dict)
     target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = None  # what a `set` sets
-    focused: bool = False  # it names something of the focus, and does not say of which
+    uses_focus: bool = False  # it names something of the focus without saying whose
 
     @property
     def cores(self) -> frozenset[str]:
@@ -114,14 +114,16 @@ class Expression:
             raise ExpressionError(f"{self.text} cannot hold that value") from None
 
 
-def compiled(session: Session, text: str, focus: tuple[Place, ...] | None = None) -> Expression:
-    """The expression of a text, names as seen from a focus (None: that of the session).
+def compile_expression(
+    debuggee: Debuggee, text: str, focus: tuple[Place, ...] | None = None
+) -> Expression:
+    """The expression of a text, names as seen from a focus (None: that of the debuggee).
 
-    It reads the session's device of now. Raises `ExpressionError`.
+    It reads the device that the debuggee has now. Raises `ExpressionError`.
     """
     try:
         node = grammar.parse(text)
-        return _Compiler(session, text, focus or session.focus).expression(node)
+        return _Compiler(debuggee, text, focus or debuggee.focus).expression(node)
     except Mistake as mistake:
         raise ExpressionError(mistake.message, mistake.start, mistake.end, mistake.hint) from None
     except RecursionError:
@@ -129,8 +131,8 @@ def compiled(session: Session, text: str, focus: tuple[Place, ...] | None = None
 
 
 class _Compiler:
-    def __init__(self, session: Session, text: str, focus: tuple[Place, ...]) -> None:
-        self.naming = Naming(session, focus)
+    def __init__(self, debuggee: Debuggee, text: str, focus: tuple[Place, ...]) -> None:
+        self.resolver = NameResolver(debuggee, focus)
         self.text = text
         self.names: dict[str, object] = {}
         self.accesses: list[tuple[Access, tuple[_Code, ...]]] = []
@@ -145,7 +147,7 @@ class _Compiler:
         is_path = grammar.path_of(node) is not None and len(accesses) == 1
         return Expression(
             self.text, value, accesses, live, next(iter(cores), ""), tuple(self.guards),
-            self.names, accesses[0] if is_path else None, self.naming.focused,
+            self.names, accesses[0] if is_path else None, self.resolver.uses_focus,
         )  # fmt: skip
 
     def _function(self, text: str) -> Callable[[], Any]:
@@ -232,13 +234,13 @@ class _Compiler:
             part = high_part if node.function == "%hi" else low_part
             inner = self._whole(self._code(node.arguments[0]), f"what {node.function} takes")
             return _Code(f"{self._name(part)}({inner})", True, 34)
-        return _number(self.naming.called(node))
+        return _number(self.resolver.function(node))
 
     def _path(self, path: grammar.Path, top: bool) -> _Code:
-        constant = self.naming.constant(path, top)
+        constant = self.resolver.constant(path, top)
         if constant is not None:
             return _number(constant)
-        access, nodes = self.naming.access(path, top)
+        access, nodes = self.resolver.access(path, top)
         codes = tuple(self._subscript(node) for node in nodes)
         self.accesses.append((access, codes))
         name = self._name(access.read)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macaw.debugger.expressions import Expression, ExpressionError, compiled
+from macaw.debugger.expressions import Expression, ExpressionError, compile_expression
 from macaw.debugger.frame import Grid
 from macaw.debugger.places import Place, PlaceError, counts
 from macaw.debugger.stops import SessionError
@@ -57,8 +57,8 @@ class Heat:
         return [core for core in cores if core.table.name == kind]
 
     def _compiled(self, heat: str, place: Place) -> Expression:
-        self.session.runner.check()
-        return compiled(self.session, heat, (place,))
+        self.session.interrupts.check()
+        return compile_expression(self.session.debuggee, heat, (place,))
 
     def _values(self, heat: str, places: list[Place]) -> list[float | None]:
         key = (id(self.session.device), heat, tuple(places))
@@ -66,7 +66,7 @@ class Heat:
             self._known = key, [self._compiled(heat, place) for place in places]
         found: list[float | None] = []
         for expression in self._known[1]:
-            self.session.runner.check()
+            self.session.interrupts.check()
             value = np.asarray(expression.value())
             if value.size != 1 or value.dtype.kind not in "biuf":
                 raise AccessError("a single number for each unit is needed")

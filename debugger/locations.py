@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.asm.disassembly.forms import Record, form
 from macaw.asm.disassembly.labels import Labels, Names
-from macaw.debugger.expressions import ExpressionError, compiled
+from macaw.debugger.expressions import ExpressionError, compile_expression
+from macaw.debugger.where import where_of
 from macaw.emu.copies import candidates, index_of, moved, original
 from macaw.isa import registry
 
 if TYPE_CHECKING:
     from macaw.asm.program import Program, Section
-    from macaw.debugger.session import Session
+    from macaw.debugger.debuggee import Debuggee
     from macaw.emu.core import Core
 
 _LINE = re.compile(r"(?:(.+):)?(\d{1,18})")  # Python would not read a number of any length
@@ -38,33 +39,33 @@ class Location:
     addresses: tuple[int, ...]
 
 
-def locate(session: Session, text: str) -> Location:
+def locate(debuggee: Debuggee, text: str) -> Location:
     """The addresses of a location. Raises `LocationError`."""
     text = text.strip()
     match = _LINE.fullmatch(text)
     if match is not None:
-        file = _file(session, match[1])
+        file = _file(debuggee, match[1])
         where = text if match[1] or file is None else f"{PurePath(file).name}:{match[2]}"
-        return Location(where, _of_line(session, file, int(match[2])))
+        return Location(where, _of_line(debuggee, file, int(match[2])))
     try:
-        value = compiled(session, text.removeprefix("*")).value()
+        value = compile_expression(debuggee, text.removeprefix("*")).value()
     except ExpressionError as error:
         raise LocationError(str(error)) from None
     if not isinstance(value, int) or not 0 <= value < 1 << 32:
         raise LocationError(f"{text} is no address")
     if text.startswith("*"):
         return Location(f"*{value:#x}", (value,))
-    section = session.program.section_at(value)
+    section = debuggee.program.section_at(value)
     if section is None:
         raise LocationError(f"{text} is {value:#x}, where the program has nothing; *{text} insists")
-    return Location(text, (_begins(session, section).get(value, value),))
+    return Location(text, (_begins(debuggee, section).get(value, value),))
 
 
-def _file(session: Session, name: str | None) -> str | None:
+def _file(debuggee: Debuggee, name: str | None) -> str | None:
     """The file of that name, or the one where the run is. Raises `LocationError`."""
-    files = list(session.program.line_table.files)
+    files = list(debuggee.program.line_table.files)
     if name is None:
-        here = session.where().file
+        here = where_of(debuggee.program, debuggee.core).file
         return here if here is not None else (files[0] if files else None)
     found = [file for file in files if file == name or file.endswith(f"/{name}")]
     if not found:
@@ -74,13 +75,13 @@ def _file(session: Session, name: str | None) -> str | None:
     return found[0]
 
 
-def _of_line(session: Session, wanted: str | None, number: int) -> tuple[int, ...]:
+def _of_line(debuggee: Debuggee, wanted: str | None, number: int) -> tuple[int, ...]:
     """The first addresses of a line of a file, or of the next one that has code."""
-    table = session.program.line_table
+    table = debuggee.program.line_table
     starts: dict[int, list[int]] = {}
     for name in table.sections:
         before = None
-        begins = _begins(session, session.program.section(name))
+        begins = _begins(debuggee, debuggee.program.section(name))
         for row in (table.at(name, address) for address in table.rows(name).addresses):
             if row is None or row.file != wanted:
                 before = None
@@ -94,11 +95,11 @@ def _of_line(session: Session, wanted: str | None, number: int) -> tuple[int, ..
     return tuple(dict.fromkeys(starts[line]))
 
 
-def _begins(session: Session, section: Section) -> dict[int, int]:
+def _begins(debuggee: Debuggee, section: Section) -> dict[int, int]:
     """Of a part that is not fetched: by the address of a piece where its core begins with it."""
     if section.core is None or registry.core(section.core).executable:
         return {}
-    pieces = records_of(session.program, section.name, section.core)
+    pieces = records_of(debuggee.program, section.name, section.core)
     return {piece.address: piece.begins for piece in pieces if piece.begins is not None}
 
 
@@ -117,9 +118,9 @@ class Target(NamedTuple):
     of: int | None = None  # it counts only where it holds a copy of what the program has there
 
 
-def targets(session: Session, address: int) -> list[Target]:
+def targets(debuggee: Debuggee, address: int) -> list[Target]:
     """Who may execute what lies at an address, and where: a row its own copy of another's part."""
-    device, program = session.device, session.program
+    device, program = debuggee.device, debuggee.program
     section = program.section_at(address)
     if section is None or section.core is None:
         holders = [core for core in device.order if any(candidates(program, core, address))]
@@ -138,6 +139,6 @@ def targets(session: Session, address: int) -> list[Target]:
     return found
 
 
-def is_there(session: Session, target: Target) -> bool:
+def is_there(debuggee: Debuggee, target: Target) -> bool:
     """Whether a core has now at a target what is meant."""
-    return target.of is None or original(session.program, target.core, target.address) == target.of
+    return target.of is None or original(debuggee.program, target.core, target.address) == target.of

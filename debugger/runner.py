@@ -1,84 +1,65 @@
-"""Drives the device of a session: in slices, with checkpoints, until somebody interrupts."""
+"""Drives the device of a session: in slices, with checkpoints, until a stop is requested."""
 
 from __future__ import annotations
 
-import ctypes
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter, thread_time
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from macaw.debugger.history import START, Edit, Position
+from macaw.debugger.monitor import NO_GOALS, StepTest
 from macaw.debugger.places import counts
-from macaw.debugger.stops import SessionError
+from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Stop
 
 if TYPE_CHECKING:
-    from macaw.debugger.session import Session
-    from macaw.debugger.watching import Test
+    from macaw.debugger.breakpoints import Goals
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.history import History
+    from macaw.debugger.monitor import Monitor
     from macaw.emu.core import Core
 
-SLICE = 0.02  # seconds after which a run looks up
-APART = 0.04  # seconds of CPU time between checkpoints at least
-MOST_APART = 0.12  # and at most: what a step back may have to run again
+SLICE = 0.02  # seconds after which a run looks for requests
+APART = 0.04  # least seconds of CPU time between checkpoints
+MOST_APART = 0.12  # and most: what a step back may have to run again
 SHARE = 16  # a checkpoint may cost this part of the run since the last one
-BULK = 64  # instructions that are left to be stepped one by one
+BULK = 64  # the last instructions before a goal, which are stepped one by one
 
 
 class Runner:
-    """Runs of one session. Only `interrupt` may be called from another thread."""
+    """Runs of one session, live or replayed."""
 
     def __init__(
-        self, session: Session, on_progress: Callable[[str, int], object] | None = None
+        self,
+        debuggee: Debuggee,
+        history: History,
+        monitor: Monitor,
+        on_progress: Callable[[str, int], object] | None = None,
     ) -> None:
-        self.session = session
+        """`on_progress(what, cycle)` is called between slices; `what` is "running", "replaying"."""
+        self.debuggee = debuggee
+        self.history = history
+        self.monitor = monitor
         self.on_progress = on_progress
-        self.replays = False  # what happens has happened before
-        self._asked = threading.Event()
-        self._foreign: int | None = None  # the thread that does code of the user's
-        self._due = 0.0
+        self._deadline = 0.0  # of the slice
         self._ran = 0.0  # seconds since the last checkpoint
         self._costs: list[float] = []  # seconds that the last ones took; the least counts
-        self._what = "running"
 
-    def interrupt(self) -> None:
-        """Let the present run or command stop soon; without one, the next."""
-        self._asked.set()
-        thread = self._foreign
-        if thread is not None and self.session.device.pause is None:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
-            )
-
-    @contextmanager
-    def foreign(self) -> Iterator[None]:
-        """Inside, code of the user's is done: an interrupt raises `KeyboardInterrupt` there."""
-        self._foreign = threading.get_ident()
-        try:
-            yield
-        finally:
-            self._foreign = None
-
-    def asked(self) -> bool:
-        """Whether somebody has asked to stop; it is answered with that."""
-        found = self._asked.is_set()
-        self._asked.clear()
-        return found
-
-    def check(self) -> None:
-        """Raise `SessionError` if somebody has asked to stop: for work that is no run.
-
-        A run ends between acts by itself; conditions inside one must not break it off.
-        """
-        if self.session.device.pause is None and self.asked():
-            raise SessionError("interrupted")
+    def choose_engine(self) -> None:
+        """Use the reference engine if a point needs it, else that of the session."""
+        debuggee = self.debuggee
+        engine = ENGINES[-1] if self.monitor.needs_reference() else debuggee.engine
+        if debuggee.device.engine != engine:
+            device = debuggee.build_device(engine)
+            device.restore(debuggee.device.snapshot())
+            self.monitor.take_over(debuggee.device, device)
+            debuggee.device = device
 
     def forward(self, until: Position | None = None) -> Stop:
         """Run until something stops the device, or to a position. No points are armed."""
-        device = self.session.device
+        device = self.debuggee.device
         if until is None:
             return self._drive(device.run)
         return self._drive(partial(device.run, until=until[0], turn=until[1]))
@@ -86,33 +67,34 @@ class Runner:
     def live(
         self,
         act: Callable[[], Stop],
-        extra: Iterable[str] = (),
-        goals: Mapping[str, Mapping[int, Test]] = MappingProxyType({}),
+        listen: Iterable[str] = (),
+        step_test: StepTest | None = None,
+        goals: Goals = NO_GOALS,
     ) -> Stop:
-        """Run something with all points at work; see `Watching.arm`."""
-        session = self.session
-        session.history.forget_edits(session.device.position)
-        session.choose_engine()
-        has_ended = session.device.stopped is not None
-        session.watching.arm(extra, goals)
+        """Run `act` with all points at work. The other arguments are those of `Monitor.arm`."""
+        debuggee = self.debuggee
+        self.history.forget_edits(debuggee.device.position)
+        self.choose_engine()
+        at_end = debuggee.device.stopped is not None
+        self.monitor.arm(listen, step_test, goals)
         try:
             stop = act()
-            if not has_ended:
-                session.watching.ended(stop)
+            if not at_end:
+                self.monitor.end_run(stop)
             return stop
         finally:
-            session.watching.rest()
+            self.monitor.rest()
 
     def step(self, name: str, count: int, until: Position | None = None) -> Stop:
-        """Run until a core has done `count` more instructions, or has come to a position."""
-        device = self.session.device
+        """Run until a core has executed `count` more instructions, or to a position."""
+        device = self.debuggee.device
         core = device.cores[name]
         goal = core.retired + count
-        each = width(core)
+        rate = width(core)
         cycle, turn = until or (None, 0)
         while core.retired < goal - BULK:
-            # A core does no more than one instruction a cycle and unit.
-            ahead = device.cycle + (goal - core.retired) // each
+            # A core executes no more than one instruction a cycle and unit.
+            ahead = device.cycle + (goal - core.retired) // rate
             if cycle is not None and ahead >= cycle:
                 break
             stop = self._drive(partial(device.run, until=ahead))
@@ -125,56 +107,61 @@ class Runner:
         return stop
 
     def travel(self, goal: Position) -> Stop | None:
-        """Go to a position, by way of a checkpoint if it lies before. None: it was there."""
-        session = self.session
-        point, here = session.history.before(goal), session.device.position
+        """Go to a position, from a checkpoint if it lies before. None: no run was needed."""
+        device = self.debuggee.device
+        point, here = self.history.before(goal), device.position
         if goal < here or point.position > here or (point.edited and point.position == here):
             self.rewind(goal)
-        if session.device.position >= goal:
+        if device.position >= goal:
             return None
         with self.replaying():
-            session.watching.disarm()
+            self.monitor.disarm()
             return self.forward(goal)
 
     @contextmanager
     def replaying(self) -> Iterator[None]:
-        """What runs inside has happened before."""
-        self.replays, self._what = True, "replaying"
+        """Inside, runs repeat what has happened before: output is not given to anybody again."""
+        self.debuggee.output.replaying = True
         try:
             yield
         finally:
-            self.replays, self._what = False, "running"
+            self.debuggee.output.replaying = False
 
     def rewind(self, goal: Position) -> None:
-        """Back to the last checkpoint at or before a position."""
-        session = self.session
-        point = session.history.before(max(goal, START))
-        session.watching.disarm()
-        session.device.restore(point.snapshot)
-        session.output[:] = [item for item in session.output if item[0] <= point.position]
+        """Go back to the last checkpoint at or before a position."""
+        point = self.history.before(max(goal, START))
+        self.monitor.disarm()
+        self.debuggee.device.restore(point.snapshot)
+        self.debuggee.output.drop_after(point.position)
         self._ran = 0.0
 
+    def checkpoint(self, edit: Edit | None = None, name: int | None = None) -> int:
+        """Add the present to the history; returns the checkpoint's number. See `History.take`."""
+        begin = thread_time()
+        point = self.history.take(self.debuggee.device, self._ran, edit, name)
+        self._costs, self._ran = [*self._costs[-2:], thread_time() - begin], 0.0
+        return point.name
+
     def _drive(self, act: Callable[[], Stop]) -> Stop:
-        """Let the device go on until it stops for a reason of its own or somebody interrupts."""
-        session = self.session
-        device = session.device
+        """Run the device until it stops for a reason of its own or a stop is requested."""
+        device, interrupts = self.debuggee.device, self.debuggee.interrupts
         device.pause = self._pause
+        interrupts.running = True
         try:
             while True:
                 begin = thread_time()
-                self._due = perf_counter() + SLICE
+                self._deadline = perf_counter() + SLICE
                 stop = act()
                 self._ran += thread_time() - begin
                 if self._ran >= self._apart():
                     self.checkpoint()
-                if stop.reason != "interrupt":
-                    return stop
-                if self._asked.is_set():
-                    self._asked.clear()
+                if stop.reason != "interrupt" or interrupts.take():
                     return stop
                 if self.on_progress is not None:
-                    self.on_progress(self._what, device.cycle)
+                    what = "replaying" if self.debuggee.output.replaying else "running"
+                    self.on_progress(what, device.cycle)
         finally:
+            interrupts.running = False
             device.pause = None
 
     def _apart(self) -> float:
@@ -182,17 +169,10 @@ class Runner:
         return min(max(APART, SHARE * min(self._costs, default=0)), MOST_APART)
 
     def _pause(self) -> bool:
-        return self._asked.is_set() or perf_counter() >= self._due
-
-    def checkpoint(self, edit: Edit | None = None, name: int | None = None) -> int:
-        """Keep the present; the number of one that is named. See `History.take`."""
-        begin = thread_time()
-        point = self.session.history.take(self.session.device, self._ran, edit, name)
-        self._costs, self._ran = [*self._costs[-2:], thread_time() - begin], 0.0
-        return point.name
+        return self.debuggee.interrupts.pending or perf_counter() >= self._deadline
 
 
 def width(core: Core) -> int:
-    """How many instructions a core may do in a cycle at most."""
+    """How many instructions a core executes in a cycle at most."""
     units = counts(core)
     return units[0] if units else 1

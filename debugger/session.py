@@ -12,27 +12,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.debugger.backwards import Interrupted, landings, last_hit
-from macaw.debugger.expressions import Expression, compiled
+from macaw.debugger.causes.record import Record
+from macaw.debugger.debuggee import Debuggee
+from macaw.debugger.expressions import Expression, compile_expression
 from macaw.debugger.history import START, Edit, History, Position
-from macaw.debugger.lines import Lines
+from macaw.debugger.interrupts import Interrupts
+from macaw.debugger.line_steps import LineStepper
 from macaw.debugger.locations import locate, targets
+from macaw.debugger.monitor import Monitor
 from macaw.debugger.places import Place, compact, places
-from macaw.debugger.points import Point, Points
-from macaw.debugger.records import details, printed, waits_of, where_of
+from macaw.debugger.points import Points
+from macaw.debugger.reverse import Interruption, instruction_ends, last_hit
 from macaw.debugger.runner import Runner
 from macaw.debugger.stepping import (
     INSTRUCTION,
     PIECE,
-    arrived,
-    heard,
-    heard_back,
+    cores_to_step,
+    piece_places,
+    run_to,
+    step_announcements,
+    step_announcements_back,
     step_cores,
-    stepped,
-    workplaces,
 )
+from macaw.debugger.stop_positions import StopPositions
 from macaw.debugger.stops import ENDS, Hit, SessionError, Stopped, Wait, Where, reason_of
-from macaw.debugger.watching import Watching
+from macaw.debugger.where import waits_of, where_of
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 
@@ -41,14 +45,12 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
     from macaw.emu.faults import Stop
 
-_STEPS_KEPT = 2000  # positions that steps back may return to
-
 
 class Session:
     """One program with its inputs on one device.
 
     `device` is the machine as it is now (another object after some calls: ask again). `focus`
-    are the places that steps and short names are about. `stopped` is the last record.
+    holds the places that steps and short names refer to. `stopped` is the last record.
     """
 
     def __init__(
@@ -65,58 +67,61 @@ class Session:
         `on_output(stream, data)` gets what the program writes, `on_progress(what, cycle)` is
         called while a run goes on. Raises `DeviceError`.
         """
-        self.program = program
-        self.config = config
-        self.inputs = dict(inputs or {})
-        self.engine = engine
-        self.on_output = on_output
-        self.output: list[tuple[Position, str, bytes]] = []
+        self.debuggee = Debuggee(program, config, inputs or {}, engine, on_output)
         self.history = History()
-        self.points = Points(self)
-        self.watching = Watching(self)
-        self.runner = Runner(self, on_progress)
-        self.device = self._made(engine)
-        self._landings: list[Position] = []  # where forward steps have stopped
+        self.points = Points(self.debuggee)
+        self.monitor = Monitor(self.debuggee, self.points)
+        self.runner = Runner(self.debuggee, self.history, self.monitor, on_progress)
+        self._stop_positions = StopPositions()
         self._load()
-        self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
         self.stopped = self._stop(self.record("start"))
-        self.recorded: object = None  # a run that was recorded for `why`, for the next question
+        self.run_record: Record | None = None  # of the last `why`, for the next one
 
-    def _made(self, engine: str) -> Device:
-        device = Device(self.config, engine=engine)
-        device.load(self.program)
-        device.stdout = lambda data: self._wrote("stdout", data)
-        device.stderr = lambda data: self._wrote("stderr", data)
-        return device
+    @property
+    def program(self) -> Program:
+        """The program that is debugged."""
+        return self.debuggee.program
+
+    @property
+    def device(self) -> Device:
+        """The machine as it is now."""
+        return self.debuggee.device
+
+    @property
+    def focus(self) -> tuple[Place, ...]:
+        """The places that steps and short names refer to."""
+        return self.debuggee.focus
+
+    @property
+    def core(self) -> Core:
+        """The first of the focused cores."""
+        return self.debuggee.core
+
+    @property
+    def output(self) -> list[tuple[Position, str, bytes]]:
+        """What the program has written: position, stream, bytes."""
+        return self.debuggee.output.pieces
+
+    @property
+    def on_output(self) -> Callable[[str, bytes], object] | None:
+        """What gets each piece of output as it comes: stream, bytes."""
+        return self.debuggee.output.on_write
+
+    @on_output.setter
+    def on_output(self, call: Callable[[str, bytes], object] | None) -> None:
+        self.debuggee.output.on_write = call
+
+    @property
+    def interrupts(self) -> Interrupts:
+        """Requests to stop."""
+        return self.debuggee.interrupts
 
     def _load(self) -> None:
-        self.device.load(self.program)
-        for name, array in self.inputs.items():
-            self.device.write_tensor(name, array)
-        self.output.clear()
-        self._landings.clear()
-        self.watching.forget_arrivals()
+        self.debuggee.load()
+        self._stop_positions.clear()
+        self.monitor.forget_arrivals()
         self.history.clear()
         self.history.take(self.device)
-
-    def _wrote(self, stream: str, data: bytes) -> None:
-        self.output.append((self.device.position, stream, data))
-        if self.on_output is not None and not self.runner.replays:
-            self.on_output(stream, data)
-
-    def printed(self, point: Point, place: Place | None) -> None:
-        """A dprintf is met: print what it says."""
-        text = printed(self, point, place)
-        self._wrote("dprintf", text.encode("utf-8", "replace") + b"\n")
-
-    def choose_engine(self) -> None:
-        """Let the device be of the engine that can tell all that is asked for."""
-        wanted = ENGINES[-1] if self.watching.needs_reference() else self.engine
-        if self.device.engine != wanted:
-            other = self._made(wanted)
-            other.restore(self.device.snapshot())
-            self.watching.take_over(self.device, other)
-            self.device = other
 
     # Forward
 
@@ -151,8 +156,10 @@ class Session:
         self._check_count(count)
         units = [place for place in self.focus if place.units]
         if units and not every and not self.core.halts:
-            return self._finish(*heard(self, units[:1] if only else units, INSTRUCTION, count))
-        return self._finish(*step_cores(self, stepped(self, only, every), count))
+            where = units[:1] if only else units
+            return self._finish(*step_announcements(self.runner, where, INSTRUCTION, count))
+        cores = cores_to_step(self.debuggee, only, every)
+        return self._finish(*step_cores(self.runner, cores, count))
 
     def stepx(self, count: int = 1) -> Stopped:
         """Step to the end of what is more than an instruction: an exe command, chain, transfer.
@@ -160,15 +167,16 @@ class Session:
         Of the focused places, if their core works on such; else of any core.
         """
         self._check_count(count)
-        return self._finish(*heard(self, workplaces(self), PIECE, count))
+        where = piece_places(self.debuggee)
+        return self._finish(*step_announcements(self.runner, where, PIECE, count))
 
     def step(self, count: int = 1, over: bool = False) -> Stopped:
         """Step to other lines of the source of the first focused core; `over` calls (`next`)."""
         self._check_count(count)
         self._check_runs()
         for done in range(1, count + 1):
-            raw, is_done = Lines(self, self.core).step(over)
-            self._landed()
+            raw, is_done = self._line_stepper().step(over)
+            self._add_stop_position()
             if raw.reason != "step" or not self.core.running:
                 return self._finish(raw, done if is_done else done - 1)
         return self._finish(raw, count)
@@ -176,7 +184,7 @@ class Session:
     def finish(self) -> Stopped:
         """Run until the function of the first focused core returns."""
         self._check_runs()
-        raw = Lines(self, self.core).finish()
+        raw = self._line_stepper().finish()
         return self._finish(raw, reason="arrived" if raw.reason == "step" else None)
 
     def advance(self, location: str) -> Stopped:
@@ -184,20 +192,23 @@ class Session:
 
         Raises `LocationError`.
         """
-        self.choose_engine()
-        addresses = locate(self, location).addresses
-        goals = [target for address in addresses for target in targets(self, address)]
+        self.runner.choose_engine()
+        addresses = locate(self.debuggee, location).addresses
+        goals = [target for address in addresses for target in targets(self.debuggee, address)]
         focused = {place.core for place in self.focus}
         mine = [target for target in goals if target.core.name in focused]
-        raw = arrived(self, mine or goals)
-        is_goal = raw.before and not self.watching.met
+        raw = run_to(self.runner, mine or goals)
+        is_goal = raw.before and not self.monitor.hits
         return self._finish(raw, reason="arrived" if is_goal else None)
 
     def _check_runs(self) -> None:
-        """Raise `SessionError` unless the first focused core runs, on the device to come."""
-        self.choose_engine()
+        """Raise `SessionError` unless the first focused core runs, on the next run's engine."""
+        self.runner.choose_engine()
         if self.device.stopped is None and not self.core.running:
             raise SessionError(f"{self.core.name}: nothing runs there to be stepped")
+
+    def _line_stepper(self) -> LineStepper:
+        return LineStepper(self.runner, self._stop_positions, self.core)
 
     def _check_count(self, count: int) -> None:
         if count < 1:
@@ -219,14 +230,9 @@ class Session:
         """Go back so many cycles."""
         self._check_count(count)
         cycle, turn = now = self.device.position
-        goal = self.landing((cycle - count, 0), (cycle - count + 1, 0))
+        goal = self._stop_positions.last((cycle - count, 0), (cycle - count + 1, 0))
         done = min(count, cycle + (turn > 0))
         return self._go_back(now, goal, done, lambda: cycle - self.device.cycle)
-
-    def landing(self, low: Position, end: Position) -> Position:
-        """The position from `low` on where a step forward has stopped before `end`, or `low`."""
-        known = [place for place in self._landings if low <= place < end]
-        return max(known, default=max(low, START))
 
     def stepi_back(self, count: int = 1) -> Stopped:
         """Go back so many instructions of the first focused core."""
@@ -234,33 +240,35 @@ class Session:
         now, name, retired = self.device.position, self.core.name, self.core.retired
         units = [place for place in self.focus if place.units]
         if units and not self.core.halts:
-            return self._heard_back(units, INSTRUCTION, count)
+            return self._step_announcements_back(units, INSTRUCTION, count)
         if now == START:
             return self._go_back(now, START, 0)
         try:
-            found = landings(self, name, count + 1, now, retired)
-        except Interrupted as interrupted:
-            return self._finish(interrupted.stop)
-        goal, done = START, len(found)
-        if len(found) >= count:
-            ends = [*(item.position for item in found[1:]), now]
-            at = len(found) - count
-            goal, done = self.landing(found[at].position, ends[at]), count
+            ends = instruction_ends(self.runner, name, count + 1, now, retired)
+        except Interruption as interruption:
+            return self._finish(interruption.stop)
+        goal, done = START, len(ends)
+        if len(ends) >= count:
+            at = len(ends) - count
+            following = [*(item.position for item in ends[1:]), now][at]
+            goal, done = self._stop_positions.last(ends[at].position, following), count
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> Stopped:
         """Go back so many ends of what `stepx` steps to."""
         self._check_count(count)
-        return self._heard_back(workplaces(self), PIECE, count)
+        return self._step_announcements_back(piece_places(self.debuggee), PIECE, count)
 
-    def _heard_back(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
+    def _step_announcements_back(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
         now = self.device.position
         try:
-            goal, found = heard_back(self, where, kind, count)
-        except Interrupted as interrupted:
-            return self._finish(interrupted.stop)
+            goal, positions = step_announcements_back(
+                self.runner, self._stop_positions, where, kind, count
+            )
+        except Interruption as interruption:
+            return self._finish(interruption.stop)
         return self._go_back(
-            now, goal, len(found), lambda: sum(x >= self.device.position for x in found)
+            now, goal, len(positions), lambda: sum(x >= self.device.position for x in positions)
         )
 
     def step_back(self, count: int = 1, over: bool = False) -> Stopped:
@@ -270,9 +278,9 @@ class Session:
         for done in range(1, count + 1):
             now = self.device.position
             try:
-                goal, retired = Lines(self, self.core).back(over)
-            except Interrupted as interrupted:
-                return self._finish(interrupted.stop)
+                goal, retired = self._line_stepper().back(over)
+            except Interruption as interruption:
+                return self._finish(interruption.stop)
             less = partial(self._lines_back, name, retired, done)
             stopped = self._go_back(now, goal, done, less)
             if stopped.at_start or stopped.reason != "step":
@@ -295,29 +303,29 @@ class Session:
         `done` steps are done at the goal, elsewhere as many as `less` says.
         """
         try:
-            found = last_hit(self, now, goal) if self.points.stopping else None
-        except Interrupted as interrupted:
-            return self._finish(interrupted.stop)
-        raw = self.runner.travel(goal if found is None else found.position)
+            hit = last_hit(self.runner, now, goal) if self.points.can_stop else None
+        except Interruption as interruption:
+            return self._finish(interruption.stop)
+        raw = self.runner.travel(goal if hit is None else hit.position)
         if raw is not None and raw.reason == "interrupt":
             return self._finish(raw)
         at_start = self.device.position == START
-        if found is None:
+        if hit is None:
             reason = "start" if at_start else "step"
             return self._stop(self.record(reason, done=done, at_start=at_start))
-        core = self.device.cores.get(found.core)
-        where = self.where() if core is None else self.where(core, found.address)
-        stop = self.record(reason_of(found.hits), hits=found.hits, where=where, done=less())
-        if core is not None and found.address is not None:
-            self.watching.tell(core, found.address, [hit.number for hit in found.hits])
-        self._drop_temporary(found.hits)
+        core = self.device.cores.get(hit.core)
+        where = self.where() if core is None else self.where(core, hit.address)
+        stop = self.record(reason_of(hit.hits), hits=hit.hits, where=where, done=less())
+        if core is not None and hit.address is not None:
+            self.monitor.report(core, hit.address, [item.number for item in hit.hits])
+        self._delete_temporary(hit.hits)
         return self._stop(stop)
 
     def checkpoint(self, number: int = 0) -> int:
         """Keep the present under a number, the next one if it is 0. Raises `SessionError`."""
-        known = self.history.named(number) if number else None
-        if known is not None and known.position != self.device.position:
-            raise SessionError(f"checkpoint {number} is at cycle {known.position[0]:,}")
+        other = self.history.named(number) if number else None
+        if other is not None and other.position != self.device.position:
+            raise SessionError(f"checkpoint {number} is at cycle {other.position[0]:,}")
         return self.runner.checkpoint(name=number)
 
     def restart(self, number: int) -> Stopped:
@@ -331,7 +339,7 @@ class Session:
 
     def expression(self, text: str) -> Expression:
         """An expression, compiled for the device and focus of now. Raises `ExpressionError`."""
-        return compiled(self, text)
+        return compile_expression(self.debuggee, text)
 
     def evaluate(self, text: str) -> Any:
         """The value of an expression: a number, or an array. Raises `ExpressionError`."""
@@ -353,27 +361,22 @@ class Session:
         position = self.device.position
         self.history.forget_after(position)
         self.runner.checkpoint(Edit(command, compact(self.device, self.focus)))
-        self._landings = [place for place in self._landings if place < position]
-        self._landed()
+        self._stop_positions.drop_from(position)
+        self._add_stop_position()
 
     # Other threads
 
     def interrupt(self) -> None:
         """Stop what runs, soon. May be called from any thread."""
-        self.runner.interrupt()
+        self.interrupts.request()
 
     # Places
 
     def set_focus(self, text: str) -> tuple[Place, ...]:
         """Set the focus: `vc`, `pe[1,0].3`, `pe[*,0].*`. Raises `PlaceError`."""
-        self.focus = places(self.device, text)
-        self.watching.show(self.core)
+        self.debuggee.focus = places(self.device, text)
+        self.monitor.show(self.core)
         return self.focus
-
-    @property
-    def core(self) -> Core:
-        """The first of the focused cores."""
-        return self.device.cores[self.focus[0].core]
 
     # Records
 
@@ -393,32 +396,43 @@ class Session:
 
     def _finish(self, raw: Stop, done: int = 0, reason: str | None = None) -> Stopped:
         """The record of a stop of the device."""
-        if raw.reason in ("step", "cycle limit") or self.watching.steps_done:
-            self.watching.look(self.device.cores.get(raw.core, self.core))
-        more = {"done": done, **details(self, raw)}
+        if raw.reason in ("step", "cycle limit") or self.monitor.ends_step:
+            self.monitor.check_next(self.device.cores.get(raw.core, self.core))
+        more = {"done": done, **self._details(raw)}
         if "hits" in more:
             if raw.reason not in ENDS:
                 reason = reason_of(more["hits"])
-            self._drop_temporary(more["hits"])
+            self._delete_temporary(more["hits"])
         named = {"cycle limit": "limit"}.get(raw.reason, raw.reason)
         return self._stop(self.record(reason or named, raw.message, **more))
 
-    def _drop_temporary(self, hits: Iterable[Hit]) -> None:
+    def _details(self, raw: Stop) -> dict[str, Any]:
+        """What a record of a stop of the device holds beside its reason: fields of `Stopped`."""
+        core = self.device.cores.get(raw.core)
+        where = self.where(core, raw.address) if core is not None else self.where()
+        more: dict[str, Any] = {"where": where, "exit_code": raw.exit_code}
+        if raw.fault is not None:
+            fault = raw.fault
+            more["fault"] = {"kind": fault.kind, "message": fault.message, "values": fault.values}
+        if raw.reason == "deadlock":
+            more["waits"] = self.waits()
+        if self.monitor.hits:
+            more["hits"] = tuple(self.monitor.hits)
+        return more
+
+    def _delete_temporary(self, hits: Iterable[Hit]) -> None:
         for hit in hits:
             point = self.points.all.get(hit.number)
             if point is not None and point.temporary:
                 self.points.delete(hit.number)
 
-    def _landed(self) -> None:
+    def _add_stop_position(self) -> None:
         """A step back may return to here."""
-        position = self.device.position
-        if position not in self._landings:
-            self._landings.append(position)
-            del self._landings[:-_STEPS_KEPT]
+        self._stop_positions.add(self.device.position)
 
     def _stop(self, stopped: Stopped) -> Stopped:
-        self._landed()
+        self._add_stop_position()
         if stopped.where is not None:
-            self.watching.show(self.device.cores[stopped.where.core])
+            self.monitor.show(self.device.cores[stopped.where.core])
         self.stopped = stopped
         return stopped

@@ -1,7 +1,7 @@
-"""Steps of a session that are counted: of cores, of their units, of what is more than instructions.
+"""Steps that are counted: of cores, of their units, of pieces of work longer than an instruction.
 
-Each function runs the device (or finds the way back) and says how many were done; the record
-of it is the session's.
+A piece is an exe command of the array, a chain, a block of an island, a transfer (`Core.piece` of
+the table). Each function runs the device, or finds the way back; the session makes the record.
 """
 
 from __future__ import annotations
@@ -10,154 +10,155 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from macaw.debugger.backwards import heard_before
-from macaw.debugger.hearing import inside, place_of, reaches
+from macaw.debugger.event_fields import inside, place_of, reaches
 from macaw.debugger.history import START, Position
 from macaw.debugger.locations import Target, is_there
 from macaw.debugger.places import Place
-from macaw.debugger.runner import width
+from macaw.debugger.reverse import announcement_positions
+from macaw.debugger.runner import Runner, width
 from macaw.debugger.stops import ARRIVED, Hit, SessionError
-from macaw.debugger.watches import Noted
 
 if TYPE_CHECKING:
-    from macaw.debugger.session import Session
-    from macaw.debugger.watching import Test
+    from macaw.debugger.breakpoints import Test
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.stop_positions import StopPositions
+    from macaw.debugger.watch_set import Announcement
     from macaw.emu.core import Core, Event
     from macaw.emu.faults import Stop
 
-INSTRUCTION = "instruction"  # the announcement of its begin
-PIECE = ""  # of the end of what is more: an exe command, a chain, a transfer
+INSTRUCTION = "instruction"  # the announcement of its start
+PIECE = ""  # the announcement of the end of a piece; its kind stands in the core's table
 
 
-def stepped(session: Session, only: bool, every: bool) -> Sequence[Core]:
-    """The cores whose steps count: the focused ones, the first of them, or all that run."""
-    device = session.device
+def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]:
+    """The focused cores, with `only` the first of them, with `every` all that run."""
+    device = debuggee.device
     if every:
         return [core for core in device.order if core.running]
-    names = dict.fromkeys(place.core for place in session.focus)
+    names = dict.fromkeys(place.core for place in debuggee.focus)
     cores = [device.cores[name] for name in names]
     return cores[:1] if only else cores
 
 
-def workplaces(session: Session) -> list[Place]:
-    """The places whose pieces count: focused ones that work on such, else all that do."""
-    device = session.device
-    where = [x for x in session.focus if device.cores[x.core].table.piece]
+def piece_places(debuggee: Debuggee) -> list[Place]:
+    """The focused places of cores that work on pieces; if there are none, all such cores."""
+    device = debuggee.device
+    where = [x for x in debuggee.focus if device.cores[x.core].table.piece]
     return where or [Place(core.name) for core in device.order if core.table.piece]
 
 
-def step_cores(session: Session, cores: Sequence[Core], count: int) -> tuple[Stop, int]:
-    """Step cores until each that runs has come so far; what wide ones do at once is a step."""
-    if session.device.stopped is not None:
-        return session.device.stopped, 0
-    # A core that is given its work may wait for it; one with a program has to have one.
+def step_cores(runner: Runner, cores: Sequence[Core], count: int) -> tuple[Stop, int]:
+    """Step cores until each that runs has executed `count` instructions; returns the steps done.
+
+    What a core with several units executes in one act is one step. Raises `SessionError` if none
+    of the cores runs.
+    """
+    debuggee = runner.debuggee
+    if debuggee.device.stopped is not None:
+        return debuggee.device.stopped, 0
+    # A core that others give its work may wait for it; one that has a program must run it.
     ready = [core.name for core in cores if core.running or not core.table.executable]
     if not ready:
         names = ", ".join(core.name for core in cores)
         raise SessionError(f"{names}: nothing runs there to be stepped")
-    once = 1 if any(width(session.device.cores[name]) > 1 for name in ready) else count
+    once = 1 if any(width(debuggee.device.cores[name]) > 1 for name in ready) else count
     for done in range(0, count, once):
-        goals = {name: session.device.cores[name].retired + once for name in ready}
+        goals = {name: debuggee.device.cores[name].retired + once for name in ready}
         for name, goal in goals.items():
-            core = session.device.cores[name]
+            core = debuggee.device.cores[name]
             if core.retired >= goal or (name != ready[0] and not core.running):
                 continue
-            step = partial(session.runner.step, name, goal - core.retired)
-            raw = session.runner.live(step)
+            raw = runner.live(partial(runner.step, name, goal - core.retired))
             if raw.reason != "step":
-                core = session.device.cores[name]
+                core = debuggee.device.cores[name]
                 return raw, done + once - max(0, goal - core.retired)
     return raw, count
 
 
-def heard(session: Session, where: Sequence[Place], kind: str, count: int) -> tuple[Stop, int]:
-    """Run until so many acts of places announce a kind."""
+def step_announcements(
+    runner: Runner, where: Sequence[Place], kind: str, count: int
+) -> tuple[Stop, int]:
+    """Run until `count` acts of places have announced INSTRUCTION or PIECE; returns those done."""
     left, last = count, START
     cores = {place.core for place in where}
+    debuggee = runner.debuggee
 
-    def hear(item: Noted) -> Hit | None:
+    def test(item: Announcement) -> Hit | None:
         nonlocal left, last
-        announced, name, values = item
-        core = session.device.cores[name]
-        if name not in cores or not _counts(core, announced, values, where, kind):
+        announcement, name, values = item
+        core = debuggee.device.cores[name]
+        if name not in cores or not _counts(core, announcement, values, where, kind):
             return None
-        if session.device.position == last:
-            return None  # what is announced in one act is one step, there and back
-        left, last = left - 1, session.device.position
+        if debuggee.device.position == last:
+            return None  # several announcements of one act are one step, forward and back
+        left, last = left - 1, debuggee.device.position
         by = str(place_of(core, values))
-        return Hit(0, "step", announced, by=by, values=values) if left == 0 else None
+        return Hit(0, "step", announcement, by=by, values=values) if left == 0 else None
 
-    session.watching.extra = hear
-    try:
-        raw = session.runner.live(session.runner.forward, extra=cores)
-    finally:
-        session.watching.extra = None
+    raw = runner.live(runner.forward, listen=cores, step_test=test)
     return raw, count - left
 
 
-def arrived(session: Session, goals: Sequence[Target]) -> Stop:
-    """Run until a core is at one of some places: before it, or behind the act that begins there."""
-    before: dict[str, dict[int, Test]] = {}
-    behind = [target for target in goals if not target.core.halts]
-    for target in goals:
-        if target.core.halts:
-            before.setdefault(target.core.name, {})[target.address] = partial(
-                is_there, session, target
-            )
-
-    def hear(item: Noted) -> Hit | None:
-        announced, name, values = item
-        core = session.device.cores[name]
-        place = place_of(core, values)
-        wanted = [x for x in session.focus if x.core == name] or [place]
-        if announced not in core.table.begins or not any(
-            reaches(core, values, one) for one in wanted
-        ):
-            return None
-        at = (x for x in behind if x.core.name == name and x.address == values["address"])
-        if any(is_there(session, target) for target in at):
-            return Hit(0, ARRIVED, announced, by=str(place), values=values)
-        return None
-
-    session.watching.extra = hear if behind else None
-    try:
-        names = {target.core.name for target in behind}
-        return session.runner.live(session.runner.forward, extra=names, goals=before)
-    finally:
-        session.watching.extra = None
-
-
-def heard_back(
-    session: Session, where: Sequence[Place], kind: str, count: int
+def step_announcements_back(
+    runner: Runner, stops: StopPositions, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Position, list[Position]]:
-    """Where so many acts of places before announced a kind, and the positions of these acts.
+    """Where `count` acts of places before announced a kind: the goal, and the acts' positions.
 
-    Raises `Interrupted`.
-
-    The device is somewhere before the present afterwards.
+    The device is somewhere before the present afterwards. Raises `Interruption`.
     """
-    now, cores = session.device.position, {place.core for place in where}
+    now, cores = runner.debuggee.device.position, {place.core for place in where}
 
     def matches(event: Event) -> bool:
         return _counts(event.core, event.kind, dict(event.values), where, kind)
 
-    found = heard_before(session, cores, matches, count)
-    if len(found) < count:
-        return session.landing(START, (found or [now])[0]), found
-    ends = [*found[1:], now]
-    at = len(found) - count
-    return session.landing(found[at], ends[at]), found[at:]
+    positions = announcement_positions(runner, cores, matches, count)
+    if len(positions) < count:
+        return stops.last(START, (positions or [now])[0]), positions
+    ends = [*positions[1:], now]
+    at = len(positions) - count
+    return stops.last(positions[at], ends[at]), positions[at:]
 
 
 def _counts(
-    core: Core, announced: str, values: dict[str, Any], where: Sequence[Place], kind: str
+    core: Core, announcement: str, values: dict[str, Any], where: Sequence[Place], kind: str
 ) -> bool:
-    """Whether an announcement of a kind is of one of the places."""
-    if announced != (kind or core.table.piece):
+    """Whether an announcement is of the kind, and of one of the places."""
+    if announcement != (kind or core.table.piece):
         return False
     place = place_of(core, values)
     return any(
-        # What goes on in other units of a core is over for the unit that was asked for alone.
+        # A piece may go on in other units of the core: that matters unless a unit is meant.
         inside(place, [x]) and (kind or x.units or not values.get("left"))
         for x in where
     )
+
+
+def run_to(runner: Runner, goals: Sequence[Target]) -> Stop:
+    """Run until a core is at one of these targets.
+
+    A core that halts stops before it, another one after the act that begins there.
+    """
+    debuggee = runner.debuggee
+    before: dict[str, dict[int, Test]] = {}
+    after = [target for target in goals if not target.core.halts]
+    for target in goals:
+        if target.core.halts:
+            test = partial(is_there, debuggee, target)
+            before.setdefault(target.core.name, {})[target.address] = test
+
+    def step_test(item: Announcement) -> Hit | None:
+        announcement, name, values = item
+        core = debuggee.device.cores[name]
+        place = place_of(core, values)
+        where = [x for x in debuggee.focus if x.core == name] or [place]
+        if announcement not in core.table.begins or not any(
+            reaches(core, values, one) for one in where
+        ):
+            return None
+        here = (x for x in after if x.core.name == name and x.address == values["address"])
+        if any(is_there(debuggee, target) for target in here):
+            return Hit(0, ARRIVED, announcement, by=str(place), values=values)
+        return None
+
+    names = {target.core.name for target in after}
+    return runner.live(runner.forward, names, step_test if after else None, before)

@@ -10,6 +10,7 @@ from macaw.debugger.causes.edits import Edit
 from macaw.debugger.causes.names import memory_name, of_program, state_name
 from macaw.debugger.causes.record import Access, Record
 from macaw.debugger.stops import Where
+from macaw.debugger.where import where_of
 from macaw.emu.faults import Fault
 from macaw.emu.origins import Origin, Place, Source
 
@@ -53,7 +54,7 @@ class Finder:
 
     def __init__(self, record: Record) -> None:
         self.record = record
-        self.session = record.session
+        self.debuggee = record.debuggee
 
     def memory(
         self, role: str, address: int, size: int, before: int, value: Any
@@ -206,7 +207,7 @@ class Finder:
             except Fault:
                 data = b""
             value = data.hex()
-        program = self.session.program
+        program = self.debuggee.program
         how = "begin"
         if any(x.address <= begin < x.address + x.size for x in program.inputs):
             how = "input"
@@ -219,7 +220,7 @@ class Finder:
         return Cause(role, name, value, how, "", None, where, "", (begin, length))
 
     def _called(self, address: int) -> str:
-        return memory_name(self.session.program, address)
+        return memory_name(self.debuggee.program, address)
 
     def _placed(self, core: str, place: Place) -> str:
         origins = self.record.device.cores[core].origins
@@ -227,7 +228,8 @@ class Finder:
         return f"{core}.{own}" if own else state_name(self.record.device.cores[core], place)
 
     def _where(self, core: str, address: int) -> Where:
-        return self.session.where(self.session.device.cores[core], address)
+        debuggee = self.debuggee
+        return where_of(debuggee.program, debuggee.device.cores[core], address)
 
 
 COPIED = "copied from"

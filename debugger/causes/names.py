@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macaw.debugger.accessors import depth_of
 from macaw.debugger.places import Place as Unit
 from macaw.debugger.places import counts
+from macaw.debugger.state_paths import depth_of
 
 if TYPE_CHECKING:
     from macaw.asm.program import Program

@@ -19,8 +19,8 @@ from macaw.emu.engines import ENGINES
 from macaw.emu.origins import Origin, Passed
 
 if TYPE_CHECKING:
-    from macaw.debugger.history import Checkpoint, Position
-    from macaw.debugger.session import Session
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.history import Checkpoint, History, Position
     from macaw.emu.core import Event
     from macaw.emu.device import Snapshot
 
@@ -45,28 +45,32 @@ class Access(NamedTuple):
 
 
 class Record:
-    """What happened on a session's device up to its present."""
+    """What happened on a debuggee's device up to its present."""
 
-    def __init__(self, session: Session, pause: Callable[[], bool] | None = None) -> None:
-        self.session = session
-        self.key = key_of(session)
+    def __init__(
+        self, debuggee: Debuggee, history: History, pause: Callable[[], bool] | None = None
+    ) -> None:
+        """`pause` is asked from time to time whether to stop. Raises `CauseError`."""
+        self.debuggee = debuggee
+        self.history = history
+        self.key = key_of(debuggee, history)
         self.count = 0
         self._writes: dict[int, list[Access]] = {}
         self._reads: dict[tuple[str, int], list[Access]] = {}
         self._at: dict[str, int] = {}
         self._through: dict[int, Access] = {}  # of windows, by number
-        self._windowed = session.device.memory.windowed  # regions that have some
+        self._windowed = debuggee.device.memory.windowed  # regions that have some
         self.edits = Edits()
         self.by_hand: dict[int, bytes] = {}  # that somebody set, by number
-        points = session.history.points
-        self.device = Device(session.config, engine=ENGINES[-1])
-        self.device.load(session.program)
+        points = history.points
+        self.device = Device(debuggee.config, engine=ENGINES[-1])
+        self.device.load(debuggee.program)
         for core in self.device.order:
             core.remember(self._number).told = partial(self._moved, core.name)
         self.device.listen(self._heard)
         self._pause = pause
         self.device.pause = self._stops
-        here = session.device.position
+        here = debuggee.device.position
         if not points[0].edited:
             self.device.restore(points[0].snapshot)
         for point in points:
@@ -96,7 +100,7 @@ class Record:
         said = "; ".join(edit.command for edit in point.edits if edit.command)
         number, cycle = self.count, point.position[0]
         # Before the first cycle inputs are bound, too: that is no edit.
-        bound = self.session.program.inputs if point is self.session.history.points[0] else ()
+        bound = self.debuggee.program.inputs if point is self.history.points[0] else ()
         for name, change in self.device.diff(before):
             if name == "memory" and isinstance(change.new, bytes) and change.at:
                 address = self.device.memory.address(change.field, change.at[0])
@@ -111,9 +115,9 @@ class Record:
     def first(self) -> Device:
         """The device as it was where the record begins."""
         if self._first is None:
-            self._first = Device(self.session.config, engine=ENGINES[-1])
-            self._first.load(self.session.program)
-            self._first.restore(self.session.history.points[0].snapshot)
+            self._first = Device(self.debuggee.config, engine=ENGINES[-1])
+            self._first.load(self.debuggee.program)
+            self._first.restore(self.history.points[0].snapshot)
         return self._first
 
     def _number(self) -> int:
@@ -216,11 +220,11 @@ class Key:
         return hash((self.position, self.edits, id(self.begin)))
 
 
-def key_of(session: Session) -> Key:
+def key_of(debuggee: Debuggee, history: History) -> Key:
     """The key of a record of now."""
-    points = session.history.points
+    points = history.points
     edits = tuple(id(point.snapshot) for point in points if point.edited)
-    return Key(session.device.position, edits, points[0].snapshot)
+    return Key(debuggee.device.position, edits, points[0].snapshot)
 
 
 def _last(accesses: list[Access], address: int, before: int) -> Access | None:

@@ -50,7 +50,8 @@ def _told(record: Record, core: str) -> frozenset[str]:
 
 
 def _record(session: Session) -> Record:
-    known = session.recorded
-    if not isinstance(known, Record) or known.key != key_of(session):
-        session.recorded = known = Record(session, session.runner.asked)
-    return known
+    debuggee, history = session.debuggee, session.history
+    record = session.run_record
+    if record is None or record.key != key_of(debuggee, history):
+        session.run_record = record = Record(debuggee, history, debuggee.interrupts.take)
+    return record

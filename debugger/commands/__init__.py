@@ -4,34 +4,36 @@
 |---|---|
 | `table` | the rows: `COMMANDS` |
 | `usage` | a row's usage as a grammar |
-| `interpreter` | lines to answers, completion |
+| `line` | a command line with its operands |
+| `context` | what commands work on and remember |
+| `interpreter`, `completion` | lines to answers, words to offer |
 | `answers` | the records |
 | `text` | answers as plain text |
 | `manual` | the commands as a page |
-| `running`, `stopping`, `looking`, `data`, `why`, `screen` | what the commands do |
-| `saving`, `rest` | the same: sessions as files, and all else |
+| `running`, `points`, `printing`, `information`, `data`, `why`, `screen` | what the commands do |
+| `saving`, `general` | the same: sessions as files, scripts and help |
 """
 
 from macaw.debugger.commands import (
     data,
+    general,
     information,
-    looking,
-    rest,
+    points,
+    printing,
     running,
     saving,
     screen,
-    stopping,
     why,
 )
 
 __all__ = [
     "data",
+    "general",
     "information",
-    "looking",
-    "rest",
+    "points",
+    "printing",
     "running",
     "saving",
     "screen",
-    "stopping",
     "why",
 ]  # imported so that their rows are in the table

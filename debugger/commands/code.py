@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.asm.disassembly import code
 from macaw.asm.disassembly.forms import form
-from macaw.debugger.commands.table import CommandError
-from macaw.debugger.commands.values import symbol_at
+from macaw.debugger.commands.line import CommandError
+from macaw.debugger.commands.operands import symbol_at
 from macaw.debugger.locations import records_of, targets
 from macaw.debugger.places import Place
 from macaw.emu.copies import original
@@ -80,7 +80,7 @@ def standing(session: Session) -> dict[int, list[Place]]:
 def _original(session: Session, address: int) -> int:
     if session.program.section_at(address) is not None:
         return address
-    for target in targets(session, address):
+    for target in targets(session.debuggee, address):
         return original(session.program, target.core, target.address)
     return address
 

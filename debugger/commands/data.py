@@ -10,40 +10,41 @@ from numpy.typing import NDArray
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.formats import Format, shown
-from macaw.debugger.commands.keeping import naming
-from macaw.debugger.commands.table import CommandError, Line, command
+from macaw.debugger.commands.displays import symbol_names
+from macaw.debugger.commands.formats import Format, format_value
+from macaw.debugger.commands.line import CommandError, Line
+from macaw.debugger.commands.operands import address_text, evaluate, expression
+from macaw.debugger.commands.table import command
 from macaw.debugger.commands.usage import quoted
-from macaw.debugger.commands.values import address_text, evaluated, expression
 from macaw.debugger.values import differences
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
 
 LISTED = 8  # differences that `diff` lists
 
 
 @command("set E = V", "data", "set a register, a queue, memory or a tensor to a value")
-def _set(interpreter: Interpreter, line: Line) -> Answer:
-    session = interpreter.session
-    target = expression(interpreter, line)
-    target.set(evaluated(interpreter, line, "V"))
+def _set(context: Context, line: Line) -> Answer:
+    session = context.session
+    target = expression(context, line)
+    target.set(evaluate(context, line, "V"))
     session.edited(f"set {line.get('E')} = {line.get('V')}")
-    value = shown(target.value(), Format(), naming(interpreter))
+    value = format_value(target.value(), Format(), symbol_names(context))
     return answers.table(answers.VALUE, [(line.get("E"), value)])
 
 
 @command("dump E FILE", "data", "write a value to a .npy file")
-def _dump(interpreter: Interpreter, line: Line) -> Answer:
-    array = _numbers(interpreter, line)
+def _dump(context: Context, line: Line) -> Answer:
+    array = _numbers(context, line)
     path = line.get("FILE") or ""
-    interpreter.files.write_array(path, array)
+    context.files.write_array(path, array)
     return answers.done(f"{_kind(array)} to {path}")
 
 
-def _numbers(interpreter: Interpreter, line: Line) -> NDArray[Any]:
+def _numbers(context: Context, line: Line) -> NDArray[Any]:
     """The value of E as an array. Raises `CommandError` if it holds no numbers."""
-    value = evaluated(interpreter, line)
+    value = evaluate(context, line)
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different lengths
@@ -54,16 +55,16 @@ def _numbers(interpreter: Interpreter, line: Line) -> NDArray[Any]:
 
 
 @command("load E FILE", "data", "set a value from a .npy file")
-def _load(interpreter: Interpreter, line: Line) -> Answer:
-    array = interpreter.files.read_array(line.get("FILE") or "")
-    target = expression(interpreter, line)
+def _load(context: Context, line: Line) -> Answer:
+    array = context.files.read_array(line.get("FILE") or "")
+    target = expression(context, line)
     old = np.asarray(target.value())
     if old.shape != array.shape:
         raise CommandError(f"{line.get('E')} is {_kind(old)}, the file holds {_kind(array)}")
     if old.dtype.kind in "iu" and array.dtype.kind not in "iub":
         raise CommandError(f"{line.get('E')} is {_kind(old)}, the file holds {_kind(array)}")
     target.set(array if array.shape else array.item())
-    interpreter.session.edited(f"load {line.get('E')} {quoted(line.get('FILE') or '')}")
+    context.session.edited(f"load {line.get('E')} {quoted(line.get('FILE') or '')}")
     return answers.done(f"{line.get('E')} is {_kind(array)} of {line.get('FILE')}")
 
 
@@ -74,9 +75,9 @@ def _load(interpreter: Interpreter, line: Line) -> Answer:
     details="The first different element is told with its index and address. With --batch the exit"
     "\nstatus is 1 if one differs, and commands behind it are done.",
 )
-def _diff(interpreter: Interpreter, line: Line) -> Answer:
-    golden = interpreter.files.read_array(line.get("FILE") or "")
-    target = expression(interpreter, line)
+def _diff(context: Context, line: Line) -> Answer:
+    golden = context.files.read_array(line.get("FILE") or "")
+    target = expression(context, line)
     found = np.asarray(target.value())
     if found.ndim == 1 and found.size == golden.size:
         golden = golden.reshape(found.shape)  # `hidden.i8` has no other shape
@@ -90,7 +91,7 @@ def _diff(interpreter: Interpreter, line: Line) -> Answer:
         for at in map(tuple, differ[:LISTED])
     ]
     first = tuple(differ[0])
-    where = _address(interpreter, target, found, first)
+    where = _address(context, target, found, first)
     title = (
         f"{len(differ):,} of {max(1, found.size):,} elements differ,"
         f" the first is {rows[0][0]}{where}"
@@ -100,7 +101,7 @@ def _diff(interpreter: Interpreter, line: Line) -> Answer:
     return replace(found_table, lines=more, differs=True)
 
 
-def _address(interpreter: Interpreter, target: Any, found: NDArray[Any], first: Any) -> str:
+def _address(context: Context, target: Any, found: NDArray[Any], first: Any) -> str:
     """Where the first different element lies, if the value is a whole tensor in memory."""
     extents = target.extents()
     if target.target is None or len(extents) != 1 or extents[0][1] != found.nbytes:
@@ -108,7 +109,7 @@ def _address(interpreter: Interpreter, target: Any, found: NDArray[Any], first: 
     place = extents[0][0]
     if first:
         place += int(np.ravel_multi_index(first, found.shape)) * found.itemsize
-    return f" at {address_text(interpreter, place)}"
+    return f" at {address_text(context, place)}"
 
 
 def _index(text: str, at: tuple[int, ...]) -> str:

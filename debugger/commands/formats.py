@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from macaw.debugger.commands.table import CommandError, number
+from macaw.debugger.commands.line import CommandError, parse_number
 from macaw.debugger.values import VIEWS, AccessError, viewed
 
 MOST = 1 << 16  # units that one command looks at
@@ -71,7 +71,7 @@ def read(text: str, before: Format | None = None, own: Collection[str] = ()) -> 
     match = _FORMAT.fullmatch(text)
     if match is None:
         raise _unknown(text, own)
-    count = number(match[1], base=10) if match[1] else None
+    count = parse_number(match[1], base=10) if match[1] else None
     if count is not None and not 1 <= count <= MOST:
         raise CommandError(f"{count} units are out of range, 1 to {MOST}")
     word = match[2] or ""
@@ -104,7 +104,7 @@ def _unknown(text: str, own: Collection[str]) -> CommandError:
 Symbol = Callable[[int], str]
 
 
-def shown(value: Any, form: Format, symbol: Symbol) -> Any:
+def format_value(value: Any, form: Format, symbol: Symbol) -> Any:
     """A value as a format prints it: a number stays one if nothing else was asked for."""
     if isinstance(value, np.ndarray):
         return _array(value, form, symbol)
@@ -153,7 +153,7 @@ def _lettered(value: float, form: Format, symbol: Symbol) -> Any:
 
 def _array(value: np.ndarray[Any, Any], form: Format, symbol: Symbol) -> Any:
     if form.letter or form.type:
-        items = [shown(item, form, symbol) for item in value.ravel()[:SHOWN]]
+        items = [format_value(item, form, symbol) for item in value.ravel()[:SHOWN]]
         more = value.size - len(items)
         return items if not more else [*items, f"... {more} more"]
     if value.size > SHOWN:

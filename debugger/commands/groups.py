@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import instructions
-from macaw.debugger.commands.table import CommandError
-from macaw.debugger.lines import Lines
+from macaw.debugger.commands.line import CommandError
 from macaw.debugger.places import Place, compact, places
+from macaw.debugger.source_code import SourceCode
 from macaw.debugger.stops import Where
 from macaw.emu.core import Stall
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
     from macaw.debugger.session import Session
     from macaw.emu.core import Core
 
@@ -40,9 +40,9 @@ class Group:
         return f"{self.at}(waits)" if self.state.startswith(WAITS) else self.at
 
 
-def shown(interpreter: Interpreter, text: str | None) -> Answer:
+def groups_table(context: Context, text: str | None) -> Answer:
     """The groups of places, else of the focus, else (of one core without units) of all cores."""
-    session = interpreter.session
+    session = context.session
     found = groups(session, units(session, places(session.device, text) if text else None))
     rows = [
         (
@@ -124,7 +124,7 @@ def _whole(session: Session, place: Place) -> Stall:
 def _mnemonic(session: Session, core: Core, address: int) -> str:
     """What an instruction or a packet's command is called; its address if that is not known."""
     if core.table.executable:
-        found = Lines(session, core).decoded(address)
+        found = SourceCode(session.debuggee, core).instruction(address)
         return found.row.mnemonic if found is not None else f"{address:#010x}"
     try:
         rows = instructions(session, address, 1)

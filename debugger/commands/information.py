@@ -8,29 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.debugger.accessors import Members
 from macaw.debugger.commands import answers, groups
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import around, source_lines
-from macaw.debugger.commands.stopping import listing
-from macaw.debugger.commands.table import CommandError, Line, command, number
+from macaw.debugger.commands.line import CommandError, Line, parse_number
+from macaw.debugger.commands.operands import address
+from macaw.debugger.commands.points import points_table
+from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import brief
-from macaw.debugger.commands.values import address
-from macaw.debugger.counting import counted, units_of
+from macaw.debugger.counter_values import counted, units_of
 from macaw.debugger.places import Place, counts, places
+from macaw.debugger.state_paths import Members
 from macaw.debugger.values import AccessError
 
 if TYPE_CHECKING:
     from macaw.asm.program import Tensor
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
     from macaw.debugger.session import Session
 
 LINES = 10  # of source, and instructions
 MOST = 1000  # rows of a table
 
 
-def _cores(interpreter: Interpreter, text: str | None) -> Answer:
-    session = interpreter.session
+def _cores(context: Context, text: str | None) -> Answer:
+    session = context.session
     chosen = _chosen(session, text) if text else list(session.device.order)
     rows = []
     for core in chosen:
@@ -55,14 +56,14 @@ def _chosen(session: Session, text: str) -> list[Any]:
     return [session.device.cores[name] for name in names]
 
 
-def _focused(interpreter: Interpreter, text: str | None) -> tuple[Place, ...]:
-    session = interpreter.session
+def _focused(context: Context, text: str | None) -> tuple[Place, ...]:
+    session = context.session
     return places(session.device, text) if text else session.focus
 
 
-def _registers(interpreter: Interpreter, text: str | None) -> Answer:
+def _registers(context: Context, text: str | None) -> Answer:
     """Registers of places, or one register of the focus by its name."""
-    session = interpreter.session
+    session = context.session
     names = {
         name
         for place in session.focus
@@ -76,8 +77,8 @@ def _registers(interpreter: Interpreter, text: str | None) -> Answer:
             return answers.table(answers.VALUE, [(text, value.tolist())])
         return answers.table(("register", "value", ""), [(text, value, _hexadecimal(value))])
     rows: list[tuple[Any, ...]] = []
-    for place in _focused(interpreter, text):
-        session.runner.check()
+    for place in _focused(context, text):
+        session.interrupts.check()
         members = Members(session.device, place)
         for file in members.table.files:
             for one in file.names:
@@ -103,10 +104,10 @@ def _hexadecimal(value: Any) -> str | None:
     return f"{value & (0xFFFF_FFFF if -(1 << 31) <= value < 1 << 32 else (1 << 64) - 1):#x}"
 
 
-def _queues(interpreter: Interpreter, text: str | None) -> Answer:
+def _queues(context: Context, text: str | None) -> Answer:
     rows: list[tuple[Any, ...]] = []
-    session = interpreter.session
-    for place in _focused(interpreter, text):
+    session = context.session
+    for place in _focused(context, text):
         if len(rows) >= MOST:
             break
         members = Members(session.device, place)
@@ -119,13 +120,13 @@ def _queues(interpreter: Interpreter, text: str | None) -> Answer:
     return answers.table(("core", "queue", "level", "capacity", "high"), rows[:MOST])
 
 
-def _boxes(interpreter: Interpreter, text: str | None) -> Answer:
+def _boxes(context: Context, text: str | None) -> Answer:
     """The boxes of a seed's figures of each unit, and what they hold."""
-    session = interpreter.session
-    chosen = [unit for place in _focused(interpreter, text) for unit in _deepest(session, place)]
+    session = context.session
+    chosen = [unit for place in _focused(context, text) for unit in _deepest(session, place)]
     rows: list[tuple[Any, ...]] = []
     for place in chosen:
-        session.runner.check()
+        session.interrupts.check()
         core = session.device.cores[place.core]
         core.sync()
         for box in core.boxes:
@@ -152,25 +153,25 @@ def _number(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _perf(interpreter: Interpreter, text: str | None) -> Answer:
+def _perf(context: Context, text: str | None) -> Answer:
     """Counters that are not 0, and what has come to them since `info perf` was asked last."""
-    session = interpreter.session
+    session = context.session
     chosen = _chosen(session, text) if text else list(session.device.order)
     counters = counted(session.device)
     rows = []
     for core in chosen:
         units = units_of(core)
-        before = interpreter.counted.get(core.name, {})
+        before = context.counters.get(core.name, {})
         for name, value in counters[core.name].items():
             if value:
                 change = value - before.get(name, 0)
                 rows.append((core.name, name, value, change, units.get(name) or None))
-    interpreter.counted = counters
+    context.counters = counters
     return answers.table(("core", "counter", "value", "change", "unit"), rows)
 
 
-def _symbols(interpreter: Interpreter, text: str | None) -> Answer:
-    program = interpreter.session.program
+def _symbols(context: Context, text: str | None) -> Answer:
+    program = context.session.program
     types = {(x.name, x.address): _type(x) for x in (*program.arrays, *program.tensors)}
     rows = [
         (
@@ -191,9 +192,9 @@ def _type(tensor: Tensor) -> str:
     return f"{tensor.dtype}{list(tensor.shape)}"
 
 
-def _mem(interpreter: Interpreter, text: str | None) -> Answer:
+def _mem(context: Context, text: str | None) -> Answer:
     """Sections and tensors of the program by address, or what an address lies in."""
-    session = interpreter.session
+    session = context.session
     if text is not None:
         place = session.evaluate(f"({text}) + 0")
         if not isinstance(place, int):
@@ -218,8 +219,8 @@ def _mem(interpreter: Interpreter, text: str | None) -> Answer:
     return answers.table(("from", "to", "bytes", "name", "core"), sorted(rows, key=lambda x: x[0]))
 
 
-def _checkpoints(interpreter: Interpreter, text: str | None) -> Answer:
-    history = interpreter.session.history
+def _checkpoints(context: Context, text: str | None) -> Answer:
+    history = context.session.history
     rows = [
         (point.name or None, point.position[0], "edited" if point.edited else None)
         for point in history.points
@@ -229,11 +230,11 @@ def _checkpoints(interpreter: Interpreter, text: str | None) -> Answer:
     return answers.table(("number", "cycle", ""), rows, title)
 
 
-def _breakpoints(interpreter: Interpreter, text: str | None) -> Answer:
-    return listing(interpreter)
+def _breakpoints(context: Context, text: str | None) -> Answer:
+    return points_table(context)
 
 
-_INFO: Mapping[str, tuple[Callable[[Interpreter, str | None], Answer], str]] = {
+_INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
     "cores": (_cores, "where cores are, what they wait for"),
     "registers": (_registers, "registers of the focus or of places; or one by its name"),
     "queues": (_queues, "queues of the focus or of places"),
@@ -243,7 +244,10 @@ _INFO: Mapping[str, tuple[Callable[[Interpreter, str | None], Answer], str]] = {
     ),
     "perf": (_perf, "counters, and groups of the trace; their change since the last time"),
     "breakpoints": (_breakpoints, "breakpoints, watches and events"),
-    "groups": (groups.shown, "units of the focus or of places by what they are at: 14@mac 2@idle"),
+    "groups": (
+        groups.groups_table,
+        "units of the focus or of places by what they are at: 14@mac 2@idle",
+    ),
     "symbols": (_symbols, "symbols and tensors, with a text those that have it in their name"),
     "mem": (_mem, "sections and tensors by address, or what an address lies in"),
     "checkpoints": (_checkpoints, "checkpoints that have a number; all"),
@@ -257,15 +261,15 @@ _INFO: Mapping[str, tuple[Callable[[Interpreter, str | None], Answer], str]] = {
     aliases=("i",),
     details="\n".join(f"{name}: {meaning}" for name, (_, meaning) in _INFO.items()),
 )
-def _info(interpreter: Interpreter, line: Line) -> Answer:
+def _info(context: Context, line: Line) -> Answer:
     (what,) = line.words
-    return _INFO[what][0](interpreter, line.get("TEXT") or None)
+    return _INFO[what][0](context, line.get("TEXT") or None)
 
 
 @command("disassemble [E]", "look", "instructions around an address; alone: around the focus")
-def _disassemble(interpreter: Interpreter, line: Line) -> Answer:
-    session = interpreter.session
-    place = address(interpreter, line) if line.get("E") else session.core.next_address
+def _disassemble(context: Context, line: Line) -> Answer:
+    session = context.session
+    place = address(context, line) if line.get("E") else session.core.next_address
     if place is None:
         raise CommandError(f"{session.core.name} has no address", "give one, or a focus that runs")
     before = 0 if line.get("E") else LINES // 3
@@ -279,38 +283,38 @@ def _disassemble(interpreter: Interpreter, line: Line) -> Answer:
 @command("list [LOC]", "look", "source around a line or a symbol; alone: around the focus, then on",
          aliases=("l",), repeats=True,
     alone=True)  # fmt: skip
-def _list(interpreter: Interpreter, line: Line) -> Answer:
-    file, number = _line_of(interpreter, line.get("LOC"))
+def _list(context: Context, line: Line) -> Answer:
+    file, number = _line_of(context, line.get("LOC"))
     lines = source_lines(file)
     first = max(1, number)
     if first > len(lines):
         raise CommandError(f"{file} has {len(lines)} lines")
-    here = interpreter.session.where()
+    here = context.session.where()
     rows = [
         ("=>" if (here.file, here.line) == (file, at) else "", at, lines[at - 1])
         for at in range(first, min(len(lines), first + LINES - 1) + 1)
     ]
-    interpreter.listed = file, first + len(rows)
+    context.list_position = file, first + len(rows)
     return answers.table(("", "line", file), rows)
 
 
-def _line_of(interpreter: Interpreter, text: str | None) -> tuple[str, int]:
+def _line_of(context: Context, text: str | None) -> tuple[str, int]:
     """The file and the first line that `list` shows."""
-    session = interpreter.session
+    session = context.session
     here, stopped = session.where(), session.stopped.where
     if here.file is None and stopped is not None and stopped.core == here.core:
         here = stopped  # it has ended there
     if text is None:
-        if interpreter.listed is not None:
-            return interpreter.listed
+        if context.list_position is not None:
+            return context.list_position
         if here.file is None or here.line is None:
             raise CommandError(f"{here.core} is at no line of a source", "list FILE:LINE, a symbol")
         return here.file, here.line - LINES // 2
     file, colon, line_text = text.rpartition(":")
     if text.isdecimal() and here.file is not None:
-        return here.file, number(text, base=10) - LINES // 2
+        return here.file, parse_number(text, base=10) - LINES // 2
     if colon and line_text.isdecimal():
-        return _file(interpreter, file), number(line_text, base=10) - LINES // 2
+        return _file(context, file), parse_number(line_text, base=10) - LINES // 2
     try:
         symbol = session.program.symbol(text)
     except KeyError:
@@ -323,9 +327,9 @@ def _line_of(interpreter: Interpreter, text: str | None) -> tuple[str, int]:
     return line.file, line.line - LINES // 2
 
 
-def _file(interpreter: Interpreter, text: str) -> str:
+def _file(context: Context, text: str) -> str:
     """A file of the program by its whole name or the end of it."""
-    known = sorted(set(_files(interpreter.session)))
+    known = sorted(set(_files(context.session)))
     found = [name for name in known if name == text or name.endswith(f"/{text}")]
     if len(found) != 1:
         raise CommandError(f"no source of the program is called '{text}'", ", ".join(known[:8]))

@@ -6,17 +6,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from macaw.debugger.call_stack import call_stack
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.table import CommandError, Line, command, number
-from macaw.debugger.frames import frames
+from macaw.debugger.commands.line import CommandError, Line, parse_number
+from macaw.debugger.commands.table import command
 from macaw.debugger.locations import LocationError
 from macaw.debugger.places import compact
 from macaw.debugger.session import Session
 from macaw.debugger.stops import SessionError, Stopped
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
 
 _WHO = "--only: the first focused core alone counts; --all: all that run do"
 
@@ -26,20 +27,20 @@ def _steps(
 ) -> None:
     """Add a command that takes so many steps."""
 
-    def steps(interpreter: Interpreter, line: Line) -> Answer:
-        return answers.stop(act(interpreter.session, line.count()))
+    def steps(context: Context, line: Line) -> Answer:
+        return answers.stop(act(context.session, line.count()))
 
     command(usage, group, meaning, aliases=(alias,), repeats=True)(steps)
 
 
 @command("run", "run", "run the program from its begin", aliases=("r",))
-def _run(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.run())
+def _run(context: Context, line: Line) -> Answer:
+    return answers.stop(context.session.run())
 
 
 @command("continue [N]", "run", "go on; with N, past N stops", aliases=("c",), repeats=True)
-def _continue(interpreter: Interpreter, line: Line) -> Answer:
-    session = interpreter.session
+def _continue(context: Context, line: Line) -> Answer:
+    session = context.session
     for _ in range(line.count()):
         stopped = session.proceed()
         if stopped.reason not in ("breakpoint", "watch", "event"):
@@ -48,8 +49,8 @@ def _continue(interpreter: Interpreter, line: Line) -> Answer:
 
 
 @command("start", "run", "load the program again and stand at its begin")
-def _start(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.restart_program())
+def _start(context: Context, line: Line) -> Answer:
+    return answers.stop(context.session.restart_program())
 
 
 @command(
@@ -60,9 +61,9 @@ def _start(interpreter: Interpreter, line: Line) -> Answer:
     repeats=True,
     details=_WHO,
 )
-def _stepi(interpreter: Interpreter, line: Line) -> Answer:
+def _stepi(context: Context, line: Line) -> Answer:
     only, every = line.has("--only"), line.has("--all")
-    return answers.stop(interpreter.session.stepi(line.count(), only=only, every=every))
+    return answers.stop(context.session.stepi(line.count(), only=only, every=every))
 
 
 _steps("stepc [N]", "run", "step cycles of the device", "sc", Session.stepc)
@@ -71,13 +72,13 @@ _steps("next [N]", "run", "the same, over calls", "n", partial(Session.step, ove
 
 
 @command("finish", "run", "run until the function returns", aliases=("fin",))
-def _finish(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.finish())
+def _finish(context: Context, line: Line) -> Answer:
+    return answers.stop(context.session.finish())
 
 
-def _advance(interpreter: Interpreter, line: Line) -> Answer:
+def _advance(context: Context, line: Line) -> Answer:
     try:
-        return answers.stop(interpreter.session.advance(line.get("LOC") or ""))
+        return answers.stop(context.session.advance(line.get("LOC") or ""))
     except LocationError as error:
         raise CommandError(str(error)) from None
 
@@ -99,9 +100,9 @@ _steps(
     "who has called: the link register, and return addresses on the stack",
     aliases=("bt", "where"),
 )
-def _backtrace(interpreter: Interpreter, line: Line) -> Answer:
-    session = interpreter.session
-    found = frames(session, session.core)
+def _backtrace(context: Context, line: Line) -> Answer:
+    session = context.session
+    found = call_stack(session, session.core)
     if not found:
         raise CommandError(f"{session.core.name} is at no instruction")
     rows = [
@@ -129,8 +130,8 @@ _steps(
     aliases=("rc",),
     repeats=True,
 )
-def _continue_back(interpreter: Interpreter, line: Line) -> Answer:
-    return answers.stop(interpreter.session.proceed_back())
+def _continue_back(context: Context, line: Line) -> Answer:
+    return answers.stop(context.session.proceed_back())
 
 
 _steps("reverse-stepc [N]", "back", "go cycles back", "rsc", Session.stepc_back)
@@ -149,21 +150,21 @@ _steps(
     "go to a cycle, before or behind",
     details="turn N: in that cycle, to before the core of that number acts",
 )
-def _goto(interpreter: Interpreter, line: Line) -> Answer:
-    turn = number(line.get("N") or "0")
-    return answers.stop(interpreter.session.goto(number(line.get("CYCLE") or ""), turn))
+def _goto(context: Context, line: Line) -> Answer:
+    turn = parse_number(line.get("N") or "0")
+    return answers.stop(context.session.goto(parse_number(line.get("CYCLE") or ""), turn))
 
 
 @command("checkpoint [N]", "back", "keep this moment, by a number", aliases=("ch",))
-def _checkpoint(interpreter: Interpreter, line: Line) -> Answer:
-    session = interpreter.session
+def _checkpoint(context: Context, line: Line) -> Answer:
+    session = context.session
     name = session.checkpoint(line.count(0))
     return answers.done(f"checkpoint {name} at cycle {session.device.cycle:,}")
 
 
 @command("restart N", "back", "go to a checkpoint")
-def _restart(interpreter: Interpreter, line: Line) -> Answer:
-    session = interpreter.session
+def _restart(context: Context, line: Line) -> Answer:
+    session = context.session
     try:
         return answers.stop(session.restart(line.count()))
     except SessionError as error:
@@ -176,7 +177,7 @@ def _restart(interpreter: Interpreter, line: Line) -> Answer:
     "where",
     "choose a core, a unit of it, or several by *, 0..3 and commas; alone: say which",
 )
-def _focus(interpreter: Interpreter, line: Line) -> Answer:
-    session, asked = interpreter.session, line.get("PLACES")
+def _focus(context: Context, line: Line) -> Answer:
+    session, asked = context.session, line.get("PLACES")
     found = session.focus if asked is None else session.set_focus(asked)
     return answers.done(f"focus {compact(session.device, found)}")

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.line import CommandError, Line
+from macaw.debugger.commands.points import point_text
 from macaw.debugger.commands.screen import STEP
-from macaw.debugger.commands.stopping import said
-from macaw.debugger.commands.table import CommandError, Line, command
-from macaw.debugger.expressions import ExpressionError, compiled
+from macaw.debugger.commands.table import command
+from macaw.debugger.expressions import ExpressionError, compile_expression
 from macaw.debugger.history import Position
 from macaw.debugger.layout import MOST, Arrangement
 from macaw.debugger.places import Place, PlaceError, compact, places
-from macaw.debugger.points import Point, PointError
+from macaw.debugger.point import Point, PointError
+from macaw.debugger.point_checks import check_point
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
 
 SESSION = "session.macaw"  # the file of a session without a name
 HEAD = "# A session of macaw debug"
@@ -34,30 +36,30 @@ _SIZES = 20  # steps by which a panel may have grown, at most
     f"without a name to {SESSION}. `source` brings it back, or `macaw debug -x`, with the\n"
     "same program and inputs. Hits are counted anew. Files of `load` are named, not held.",
 )
-def _save(interpreter: Interpreter, line: Line) -> Answer:
+def _save(context: Context, line: Line) -> Answer:
     (what,) = line.words
     name = line.get("FILE")
     if what == "session":
-        return _save_session(interpreter, name or SESSION)
+        return _save_session(context, name or SESSION)
     if not name:
         raise CommandError("the name of a file is needed", "save breakpoints FILE")
-    points = list(interpreter.session.points)
+    points = list(context.session.points)
     lines = [text for point in points for text in point_lines(point)]
-    _write(interpreter, name, lines)
+    _write(context, name, lines)
     return answers.done(f"{_count(len(points), 'point')} in {name}")
 
 
-def _save_session(interpreter: Interpreter, name: str) -> Answer:
-    files = interpreter.files
+def _save_session(context: Context, name: str) -> Answer:
+    files = context.files
     if files.exists(name) and not files.read_text(name).startswith(HEAD):
         raise CommandError(f"{name} is there, and no session", "save session FILE")
-    lines = list(session_lines(interpreter))
+    lines = list(session_lines(context))
     lost = [line for line in lines if line.startswith("# not kept: ")]
-    _write(interpreter, name, lines)
-    session = interpreter.session
+    _write(context, name, lines)
+    session = context.session
     counts = [
         _count(len(session.points.all), "point"),
-        _count(len(interpreter.displays.rows), "display"),
+        _count(len(context.displays.rows), "display"),
         _count(sum(bool(point.name) for point in session.history.points), "checkpoint"),
         _count(sum(len(point.edits) for point in session.history.points), "edit"),
     ]
@@ -67,8 +69,8 @@ def _save_session(interpreter: Interpreter, name: str) -> Answer:
     )
 
 
-def _write(interpreter: Interpreter, name: str, lines: list[str]) -> None:
-    interpreter.files.write_text(name, "".join(f"{text}\n" for text in lines))
+def _write(context: Context, name: str, lines: list[str]) -> None:
+    context.files.write_text(name, "".join(f"{text}\n" for text in lines))
 
 
 def _count(number: int, what: str) -> str:
@@ -82,7 +84,7 @@ def point_lines(point: Point) -> Iterator[str]:
         ignore = point.ignore
     if point.kind == "dprintf":
         condition = point.condition
-    yield f"{point.kind} {said(point, condition=not condition, ignore=not ignore)}"
+    yield f"{point.kind} {point_text(point, condition=not condition, ignore=not ignore)}"
     if condition:
         yield f"condition last {condition}"
     if ignore:
@@ -93,26 +95,26 @@ def point_lines(point: Point) -> Iterator[str]:
         yield "disable last"
 
 
-def session_lines(interpreter: Interpreter) -> Iterator[str]:
+def session_lines(context: Context) -> Iterator[str]:
     """The commands that bring a session back: first the run, then points and what is shown."""
-    session = interpreter.session
+    session = context.session
     files = ", ".join(PurePath(file).name for file in session.program.source_files)
     yield f"{HEAD}{f': {files}' if files else ''}, at cycle {session.device.cycle:,}"
     yield "start"
-    yield from _layout_lines(interpreter.arrangement)
-    yield from _run_lines(interpreter)
+    yield from _layout_lines(context.arrangement)
+    yield from _run_lines(context)
     yield "delete"
-    yield from _points_lines(interpreter)
+    yield from _points_lines(context)
     yield "undisplay"
-    yield from _displays_lines(interpreter)
+    yield from _displays_lines(context)
     yield f"focus {compact(session.device, session.focus)}"
-    if interpreter.arrangement.heat:
-        yield f"heat {interpreter.arrangement.heat}"
+    if context.arrangement.heat:
+        yield f"heat {context.arrangement.heat}"
 
 
-def _run_lines(interpreter: Interpreter) -> Iterator[str]:
+def _run_lines(context: Context) -> Iterator[str]:
     """What was set, where it was set; then checkpoints by their numbers; then the present."""
-    session = interpreter.session
+    session = context.session
     points = session.history.points
     for point in points:
         if point.edits:
@@ -134,9 +136,9 @@ def _goto(position: Position) -> str:
     return f"goto {cycle} turn {turn}" if turn else f"goto {cycle}"
 
 
-def _points_lines(interpreter: Interpreter) -> Iterator[str]:
+def _points_lines(context: Context) -> Iterator[str]:
     """Points under their numbers: what was deleted between is made and deleted again."""
-    session = interpreter.session
+    session = context.session
     last = 0
     focus: tuple[Place, ...] = ()
     for number, point in session.points.all.items():
@@ -148,17 +150,17 @@ def _points_lines(interpreter: Interpreter) -> Iterator[str]:
             focus = point.focus
             yield f"focus {compact(session.device, focus)}"
         try:
-            session.points.check(point)
+            check_point(session.debuggee, point)
         except PointError as error:
-            yield f"# not kept: {point.kind} {said(point)}: {error}"
+            yield f"# not kept: {point.kind} {point_text(point)}: {error}"
             yield from ("catch fault", "delete last")
             continue
         yield from point_lines(point)
 
 
-def _displays_lines(interpreter: Interpreter) -> Iterator[str]:
+def _displays_lines(context: Context) -> Iterator[str]:
     """Displays under their numbers, each asked for under its own focus."""
-    session, displays = interpreter.session, interpreter.displays
+    session, displays = context.session, context.displays
     filled: list[int] = []
     for number, (text, form) in displays.rows.items():
         gap = range(max([0, *filled, *(n for n in displays.rows if n < number)]) + 1, number)
@@ -166,7 +168,7 @@ def _displays_lines(interpreter: Interpreter) -> Iterator[str]:
         filled += gap
         line, focus = f"display{f'/{form}' if str(form) else ''} {text}", displays.focus[number]
         try:
-            compiled(session, text, places(session.device, focus)).value()
+            compile_expression(session.debuggee, text, places(session.device, focus)).value()
         except (ExpressionError, PlaceError) as error:
             yield f"# not kept: {line}: {error}"
             yield "display 0"

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.table import CommandError, Line, command
+from macaw.debugger.commands.line import CommandError, Line
+from macaw.debugger.commands.table import command
 from macaw.debugger.heat import Heat
 from macaw.debugger.layout import NAMES, PANELS
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
 
 STEP = 1.25  # by which a panel grows
 MOST_STEPS = 100  # at once: more than from the lowest to the highest
@@ -26,8 +27,8 @@ _PANELS = "\n".join(f"{name}: {meaning}" for name, meaning in PANELS.items())
     details=f"{', '.join(NAMES)}; auto chooses by the size of the terminal, "
     "and takes back what panel has changed",
 )
-def _layout(interpreter: Interpreter, line: Line) -> Answer:
-    arrangement, name = interpreter.arrangement, line.get("NAME")
+def _layout(context: Context, line: Line) -> Answer:
+    arrangement, name = context.arrangement, line.get("NAME")
     if name is not None:
         if name not in NAMES:
             raise CommandError(f"no layout is called '{name}'", f"there are {', '.join(NAMES)}")
@@ -41,8 +42,8 @@ def _layout(interpreter: Interpreter, line: Line) -> Answer:
     "show a panel, hide it, or change its height; alone: list them",
     details=f"{_PANELS}\nN: so many steps",
 )
-def _panel(interpreter: Interpreter, line: Line) -> Answer:
-    arrangement, name = interpreter.arrangement, line.get("NAME")
+def _panel(context: Context, line: Line) -> Answer:
+    arrangement, name = context.arrangement, line.get("NAME")
     if name is None:
         rows = [((at + 1) % 10, panel, what) for at, (panel, what) in enumerate(PANELS.items())]
         return answers.table(("Alt", "panel", "what it shows"), rows)
@@ -59,8 +60,8 @@ def _panel(interpreter: Interpreter, line: Line) -> Answer:
 
 
 @command("zoom [NAME]", "screen", "let a panel fill the screen; alone: or no more")
-def _zoom(interpreter: Interpreter, line: Line) -> Answer:
-    arrangement, name = interpreter.arrangement, line.get("NAME")
+def _zoom(context: Context, line: Line) -> Answer:
+    arrangement, name = context.arrangement, line.get("NAME")
     if name is not None:
         _check(name)
     arrangement.zoom(name or ("" if arrangement.zoomed else arrangement.active or "code"))
@@ -74,8 +75,8 @@ def _zoom(interpreter: Interpreter, line: Line) -> Answer:
     details="A click on a panel lets keys go to it, on a unit of the grid it moves the focus, the\n"
     "wheel scrolls. Most terminals select text with Shift held then.",
 )
-def _mouse(interpreter: Interpreter, line: Line) -> Answer:
-    arrangement = interpreter.arrangement
+def _mouse(context: Context, line: Line) -> Answer:
+    arrangement = context.arrangement
     if line.words:
         arrangement.mouse = line.has("on")
         arrangement.changed()
@@ -87,13 +88,13 @@ def _mouse(interpreter: Interpreter, line: Line) -> Answer:
     "screen",
     "colour the grid by an expression of each unit: heat q1.level; alone: as at first",
 )
-def _heat(interpreter: Interpreter, line: Line) -> Answer:
+def _heat(context: Context, line: Line) -> Answer:
     text = line.get("E") or ""
-    grid = Heat(interpreter.session).grid(text)
+    grid = Heat(context.session).grid(text)
     if grid.message:
         raise CommandError(grid.message, at=line.place("E") if text else None)
-    interpreter.arrangement.heat = text
-    interpreter.arrangement.changed()
+    context.arrangement.heat = text
+    context.arrangement.changed()
     return answers.table(("units", *map(str, range(max(len(x) for _, x in grid.rows)))),
                          [(name, *values) for name, values in grid.rows], grid.heat)  # fmt: skip
 

@@ -95,7 +95,7 @@ def _read(tokens: Iterator[str], until: str) -> list[Piece]:
 
 
 @dataclass(frozen=True)
-class Given:
+class Argument:
     """An operand or word that a line gives, and where in the arguments it stands."""
 
     what: str
@@ -104,7 +104,7 @@ class Given:
     piece: Piece
 
 
-def match(usage: str, text: str) -> tuple[Given, ...]:
+def match(usage: str, text: str) -> tuple[Argument, ...]:
     """What the arguments `text` give for the pieces of a usage. Raises `UsageError`."""
     return tuple(_Matcher(text, pieces(usage)).all())
 
@@ -114,9 +114,9 @@ class _Matcher:
         self.text = text
         self.wanted = wanted
         self.at = 0
-        self.found: list[Given] = []
+        self.found: list[Argument] = []
 
-    def all(self) -> list[Given]:
+    def all(self) -> list[Argument]:
         self._sequence(self.wanted, ())
         self._skip()
         if self.at < len(self.text):
@@ -180,7 +180,7 @@ class _Matcher:
             known = ", ".join(piece.words)
             at = (self.at, self.at + max(1, len(word)))
             raise UsageError(f"'{word}' is not one of {known}" if word else f"give {known}", at)
-        self.found.append(Given("word", chosen[0], (self.at, self.at + len(word)), piece))
+        self.found.append(Argument("word", chosen[0], (self.at, self.at + len(word)), piece))
         self.at += len(word)
 
     def _operand(self, piece: Piece, ends: tuple[str, ...]) -> None:
@@ -196,7 +196,7 @@ class _Matcher:
             if not end:
                 raise UsageError("a quotation mark is not closed", (begin, begin + 1))
             self.found.append(
-                Given(piece.operand, self.text[begin + 1 : end - 1], (begin, end), piece)
+                Argument(piece.operand, self.text[begin + 1 : end - 1], (begin, end), piece)
             )
             self.at = end
             return
@@ -205,7 +205,7 @@ class _Matcher:
         text = self.text[begin:end].rstrip()
         if not text and piece.operand not in REST:
             raise UsageError(f"{OPERANDS[piece.operand]} is needed", (begin, begin + 1))
-        self.found.append(Given(piece.operand, text, (begin, begin + len(text)), piece))
+        self.found.append(Argument(piece.operand, text, (begin, begin + len(text)), piece))
         self.at = end
 
     def _end_of_expression(self, ends: tuple[str, ...]) -> int:
@@ -282,14 +282,14 @@ def expected(usage: str, text: str) -> tuple[str, ...]:
     return _following(wanted, given, head)
 
 
-def _as_far(usage: str, text: str) -> list[Given]:
+def _as_far(usage: str, text: str) -> list[Argument]:
     matcher = _Matcher(text, pieces(usage))
     with contextlib.suppress(UsageError):
         matcher.all()
     return matcher.found
 
 
-def _following(wanted: tuple[Piece, ...], found: list[Given], head: str) -> tuple[str, ...]:
+def _following(wanted: tuple[Piece, ...], found: list[Argument], head: str) -> tuple[str, ...]:
     flat = list(_flat(wanted))
     place = 0
     names: list[str] = []

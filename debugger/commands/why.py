@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from macaw.debugger.causes import showing, stalls, values
 from macaw.debugger.causes.record import CauseError
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.table import CommandError, Line, command
-from macaw.debugger.commands.values import expression
+from macaw.debugger.commands.line import CommandError, Line
+from macaw.debugger.commands.operands import expression
+from macaw.debugger.commands.table import command
 from macaw.debugger.places import places
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
 
 MOST_LINES = 400
 
@@ -25,8 +26,8 @@ MOST_LINES = 400
     details="The last lines name the true cause: somebody who has ended and gives no more,"
     " who has\nfaulted, a circle, or somebody who is busy, until when if that is known.",
 )
-def _why_stalled(interpreter: Interpreter, line: Line) -> Answer:
-    session = interpreter.session
+def _why_stalled(context: Context, line: Line) -> Answer:
+    session = context.session
     text = line.get("PLACES")
     names = dict.fromkeys(x.core for x in places(session.device, text)) if text else ()
     found = stalls.why_stalled(session, [session.device.cores[name] for name in names])
@@ -42,9 +43,9 @@ def _why_stalled(interpreter: Interpreter, line: Line) -> Answer:
     "\nwhat says how it works. The run up to here is done once more for it, with the reference"
     "\nengine; the next question there is quick.",
 )
-def _why(interpreter: Interpreter, line: Line) -> Answer:
-    session = interpreter.session
-    expression(interpreter, line)
+def _why(context: Context, line: Line) -> Answer:
+    session = context.session
+    expression(context, line)
     depth = line.count(showing.DEPTH)
     if depth > showing.DEEPEST:
         raise CommandError(

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from macaw.debugger.frame import Frame, Written
-from macaw.debugger.gathering import Gatherer
+from macaw.debugger.frame_builder import Gatherer
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.interpreter import Interpreter
@@ -117,7 +117,7 @@ class Worker:
         if number <= self._dropped:
             self._done += 1
             return
-        self.interpreter.session.runner.asked()  # of an earlier line
+        self.interpreter.session.interrupts.take()  # of an earlier line
         self.busy = line.strip() or "repeat"
         self.on_change()
         try:

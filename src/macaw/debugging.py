@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from macaw import api, files
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.commands.table import CommandError
+from macaw.debugger.commands.line import CommandError
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
@@ -159,7 +159,7 @@ def prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) -> N
             continue
         except EOFError:
             return
-        interpreter.session.runner.asked()  # of an earlier line
+        interpreter.session.interrupts.take()  # of an earlier line
         with interruptible(interpreter.session):
             answer = interpreter.execute(line)
         show(line, answer)

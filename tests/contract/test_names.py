@@ -35,7 +35,7 @@ ALLOWED = {
     ("isa/markdown.py", "or"): "English",
     ("isa/trace.py", "trace_begin"): "the seed calls a parameter as it calls a marker",
     ("isa/trace.py", "loop"): "a member of a record",
-    ("debugger/watched.py", "push"): "what comes into a queue of any core",
+    ("debugger/watch_target.py", "push"): "what comes into a queue of any core",
     ("isa/common.py", "cp"): "a sentence on how a run ends",
     ("isa/config.py", "cp"): "a sentence: whose the local memory is in the memory map",
     ("src/macaw/layer_lowering.py", "dma"): "reports on lowered programs, as `lower`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.gathering import Gatherer
+from macaw.debugger.frame_builder import Gatherer
 from macaw.debugger.views.composing import Composer
 from macaw.debugger.views.room import UNICODE
 from macaw.debugging import DebuggerFiles

@@ -166,7 +166,7 @@ def test_behind_an_edit_a_position_is_one_state_too(name, engine):
                 break  # before it, it is not
             known = seen.setdefault(debug.device.position, debug.device.hash())
             assert known == debug.device.hash()
-        witness.watching.disarm()
+        witness.monitor.disarm()
         for (cycle, turn), state in sorted(seen.items()):
             if witness.device.position < (cycle, turn):
                 witness.device.run(until=cycle, turn=turn)

@@ -186,7 +186,7 @@ def test_accumulators_at_the_end_of_their_range():
         debug.points.delete(1)
         for number in range(4):
             debug.set(f"pe[0,*].*.acc{number}", 2**31 - 2)
-        debug.points._given = 0
+        debug.points._last_number = 0
         return debug
 
     found = caught(make, "saturate", "pe[0]", 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.gathering import Gatherer
+from macaw.debugger.frame_builder import Gatherer
 from macaw.debugging import DebuggerFiles
 from macaw.isa.trace import GROUP
 from tests.debugger.programs import of_source

@@ -13,7 +13,7 @@ from macaw import api
 from macaw.asm import expressions as of_sources
 from macaw.asm.elf import write as write_elf
 from macaw.debugger import grammar
-from macaw.debugger.expressions import ExpressionError, compiled
+from macaw.debugger.expressions import ExpressionError, compile_expression
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
@@ -50,7 +50,7 @@ TREES = st.recursive(
 @given(TREES)
 def test_numbers_are_the_assemblers(text):
     wanted = of_sources.evaluate(grammar.parse(text), Numbers())
-    found = compiled(EMPTY, text)
+    found = compile_expression(EMPTY, text)
     assert found.value() == wanted
     if found.live:
         assert eval(found.live, found.names) == wanted
@@ -96,7 +96,7 @@ def test_memory_tensors_and_symbols(digits):
     (word,) = struct.unpack("<I", peek(start + 4, 4))
     assert value("mem[_start+4]") == word
     assert value("mem[_start+4].i16[1]") == struct.unpack("<hh", peek(start + 4, 4))[1]
-    x = digits.inputs["x"]
+    x = digits.debuggee.inputs["x"]
     assert (value("x[3]") == x[3]).all(), "as in NumPy and in `data=(x[3])`: a row"
     assert (value("x[3:5]") == x[3:5]).all()
     assert value("x[2,5]") == x[2, 5]
@@ -259,7 +259,7 @@ def test_what_cannot_be_set(text, value, message):
 def test_capacities_of_several_queues(digits):
     """Levels of a row are sums, and so are its capacities."""
     value = digits.evaluate
-    clusters, pes = digits.config["pe.clusters"], digits.config["pe.pes"]
+    clusters, pes = digits.debuggee.config["pe.clusters"], digits.debuggee.config["pe.pes"]
     assert value("pe[1].q1.capacity") == 8 * clusters * pes
     assert value("pe[1,2].q1.capacity") == 8 * pes
     assert value("pe[1].input.capacity") == clusters * value("pe[1,2].input.capacity")

@@ -30,7 +30,7 @@ def interpreter(debug, **more):
 
 def asked_at(run, monkeypatch, times):
     """Somebody presses Ctrl-C while a command looks for it the so-many-th time."""
-    seen, check = [], run.session.runner.check
+    seen, check = [], run.session.interrupts.check
 
     def look():
         seen.append(1)
@@ -38,7 +38,7 @@ def asked_at(run, monkeypatch, times):
             run.session.interrupt()
         check()
 
-    monkeypatch.setattr(run.session.runner, "check", look)
+    monkeypatch.setattr(run.session.interrupts, "check", look)
     return seen
 
 

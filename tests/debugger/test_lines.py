@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from macaw.debugger.frames import frames
+from macaw.debugger.call_stack import call_stack
 from macaw.debugger.stops import SessionError
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source
@@ -169,7 +169,7 @@ again_: addi sp, sp, -16
 
 def called(debug):
     """The labels of the frames, inner ones first."""
-    return [one.symbol.split("+")[0] for one in frames(debug, debug.core)]
+    return [one.symbol.split("+")[0] for one in call_stack(debug, debug.core)]
 
 
 def test_who_has_called():

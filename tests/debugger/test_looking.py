@@ -10,7 +10,7 @@ import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import shown, table_lines, value_lines
-from macaw.debugger.gathering import Gatherer
+from macaw.debugger.frame_builder import Gatherer
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from macaw.debugger.commands.text import hit_text
-from macaw.debugger.points import PointError
+from macaw.debugger.point import PointError
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 

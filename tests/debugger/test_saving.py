@@ -58,7 +58,7 @@ def state(run):
         "hash": debug.device.hash(),
         "focus": debug.focus,
         "points": (points, commands, temporary, under),
-        "displays": (run.displays.rows, run.execute("display").json()),
+        "displays": (run.context.displays.rows, run.execute("display").json()),
         "checkpoints": named,
         "edits": edits,
         "layout": shown,
@@ -215,7 +215,7 @@ def test_a_point_that_means_nothing_now_is_told(tmp_path):
     run = fresh("loop")
     done(run, "watch y[0, 1]", "break loop", "display a0", "display y")
     run.session.points.get(1).text = "nowhere"
-    run.displays.rows[1] = ("nothing", run.displays.rows[1][1])
+    run.context.displays.rows[1] = ("nothing", run.context.displays.rows[1][1])
     answer = done(run, f"save session '{tmp_path / 'saved'}'")[0]
     assert answer.lines[1:] == (
         "not kept: watch nowhere: nothing is called 'nowhere'",
@@ -224,7 +224,7 @@ def test_a_point_that_means_nothing_now_is_told(tmp_path):
     again = fresh("loop")
     done(again, f"source '{tmp_path / 'saved'}'")
     assert [point.number for point in again.session.points] == [2]
-    assert list(again.displays.rows) == [2]
+    assert list(again.context.displays.rows) == [2]
 
 
 def test_shares_of_panels(tmp_path):

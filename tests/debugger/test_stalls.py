@@ -10,7 +10,7 @@ import pytest
 from macaw.debugger.causes.stalls import rows, why_stalled
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import shown
-from macaw.debugger.gathering import Gatherer
+from macaw.debugger.frame_builder import Gatherer
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 

@@ -111,7 +111,7 @@ def test_a_dprintf_prints_into_the_output():
     debug.execute('dprintf loop, "s0 is %d", s0')
     debug.execute("break loop if s0 == 39")
     debug.execute("run")
-    assert debug.taken_output()["dprintf"] == "s0 is 40\ns0 is 39\n"
+    assert debug.take_output()["dprintf"] == "s0 is 40\ns0 is 39\n"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_what_a_dprintf_prints(text, printed):
     debug.execute("tbreak loop+4")
     debug.execute("run")
     assert debug.session.stopped.reason == "breakpoint"
-    assert debug.taken_output() == {"dprintf": f"{printed}\n"}
+    assert debug.take_output() == {"dprintf": f"{printed}\n"}
     debug.execute("start")
     debug.execute("stepi 5")
-    assert debug.taken_output() == {"dprintf": f"{printed}\n"}  # also what was printed again
+    assert debug.take_output() == {"dprintf": f"{printed}\n"}  # also what was printed again

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from macaw.debugger.points import PointError
+from macaw.debugger.point import PointError
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from macaw.commands.debug import _batch
-from macaw.debugger.commands.interpreter import split
-from macaw.debugger.commands.table import COMMANDS, CommandError, find
+from macaw.debugger.commands.line import CommandError
+from macaw.debugger.commands.table import COMMANDS, find, split
 from macaw.debugger.commands.usage import pieces
 from macaw.errors import DONE, FAILED
 from macaw.execution import Streams

@@ -35,18 +35,19 @@ def test_the_oracle_sees_what_there_is_to_see():
     assert all(calls.over(at) is not None for at, flow in enumerate(flows) if flow == "call")
 
 
-@pytest.mark.parametrize("spoil", ["look", "told", "watch"])
+@pytest.mark.parametrize("spoil", ["check", "report", "watch"])
 def test_a_session_that_stops_elsewhere_is_found(spoil, monkeypatch):
     """A session that does not ask at the end of a step, asks twice, or forgets watches."""
-    from macaw.debugger.watches import Watches
-    from macaw.debugger.watching import Watching
+    from macaw.debugger.arrivals import Arrivals
+    from macaw.debugger.monitor import Monitor
+    from macaw.debugger.watch_set import WatchSet
 
-    if spoil == "look":
-        monkeypatch.setattr(Watching, "look", lambda self, core: None)
-    elif spoil == "told":
-        monkeypatch.setattr(Watching, "_is_new", lambda self, core, point, address: True)
+    if spoil == "check":
+        monkeypatch.setattr(Monitor, "check_next", lambda self, core: None)
+    elif spoil == "report":
+        monkeypatch.setattr(Arrivals, "is_new", lambda self, core, number, address: True)
     else:
-        monkeypatch.setattr(Watches, "seen", lambda self, core, noted: iter(()))
+        monkeypatch.setattr(WatchSet, "after_act", lambda self, core, announcements: iter(()))
     with pytest.raises(AssertionError):
         walks()
 

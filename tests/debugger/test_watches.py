@@ -9,7 +9,7 @@ import pytest
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import hit_text
 from macaw.debugger.places import Place
-from macaw.debugger.points import PointError
+from macaw.debugger.point import PointError
 from macaw.debugging import DebuggerFiles
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session

@@ -119,7 +119,7 @@ class Walk:
 
     def set_point(self):
         rng, course, debug = self.rng, self.course, self.debug
-        number = debug.points._given + 1
+        number = debug.points._last_number + 1
         condition, said = None, ""
         if rng.random() < 0.4:
             mask = rng.choice((1, 3, 7))

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from macaw.asm.program import Program
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.commands.table import COMMANDS, Command, CommandError
+from macaw.debugger.commands.line import CommandError
+from macaw.debugger.commands.table import COMMANDS, Command
 from macaw.debugger.commands.text import shown
 from macaw.debugger.commands.usage import Piece, pieces
 from macaw.debugger.session import Session
@@ -325,7 +326,7 @@ def check(example: Example[str]) -> str:
     refused = 0
     with interrupted(session):
         for text in lines:
-            session.runner.asked()
+            session.interrupts.take()
             answer = interpreter.execute(text)
             json.dumps(answer.json(), allow_nan=False)
             shown(answer, text.strip())

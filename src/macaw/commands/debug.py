@@ -135,7 +135,7 @@ def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
         for line in filter(str.strip, lines):
             answer = interpreter.execute(line)
             if as_json:
-                output = interpreter.taken_output()
+                output = interpreter.take_output()
                 click.echo(json.dumps({"line": line, **answer.json(), **output}))
             else:
                 _print(line, answer)

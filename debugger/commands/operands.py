@@ -4,37 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from macaw.debugger.commands.table import CommandError, Line
+from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.expressions import Expression, ExpressionError
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
     from macaw.debugger.session import Session
 
 
-def expression(interpreter: Interpreter, line: Line, operand: str = "E") -> Expression:
+def expression(context: Context, line: Line, operand: str = "E") -> Expression:
     """The compiled expression of an operand. Raises `CommandError` with its place."""
     try:
-        return interpreter.session.expression(line.get(operand) or "")
+        return context.session.expression(line.get(operand) or "")
     except ExpressionError as error:
         raise _placed(error, line, operand) from None
 
 
-def evaluated(
-    interpreter: Interpreter, line: Line, operand: str = "E", plainly: bool = True
-) -> Any:
+def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = True) -> Any:
     """The value of an operand, `plainly` or as it is printed.
 
     Raises `CommandError` with its place.
     """
-    found = expression(interpreter, line, operand)
+    found = expression(context, line, operand)
     try:
-        return found.value() if plainly else printed(interpreter.session, found)
+        return found.value() if plainly else display_value(context.session, found)
     except ExpressionError as error:
         raise _placed(error, line, operand) from None
 
 
-def printed(session: Session, found: Expression) -> Any:
+def display_value(session: Session, found: Expression) -> Any:
     """The value of an expression as it is printed: of a queue alone what it holds, head first.
 
     Raises `ExpressionError`.
@@ -51,11 +49,11 @@ def printed(session: Session, found: Expression) -> Any:
     return found.value()
 
 
-def address(interpreter: Interpreter, line: Line, operand: str = "E") -> int:
+def address(context: Context, line: Line, operand: str = "E") -> int:
     """The value of an operand as an address: a tensor's or symbol's is where it lies."""
     text = line.get(operand) or ""
     try:
-        value = interpreter.session.evaluate(f"({text}) + 0")
+        value = context.session.evaluate(f"({text}) + 0")
     except ExpressionError as error:
         moved = ExpressionError(error.message, error.start - 1, error.end - 1, error.hint)
         raise _placed(moved, line, operand) from None
@@ -77,9 +75,9 @@ def symbol_at(session: Session, place: int) -> str:
     return found[0].name + (f"+{found[1]}" if found[1] else "")
 
 
-def address_text(interpreter: Interpreter, place: int) -> str:
+def address_text(context: Context, place: int) -> str:
     """An address, and the symbol near it if there is one."""
-    name = symbol_at(interpreter.session, place)
+    name = symbol_at(context.session, place)
     return f"{place:#010x}" + (f" <{name}>" if name else "")
 
 

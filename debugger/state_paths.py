@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.debugger.chains import Chain, filled, spot
+from macaw.debugger.element_path import Chain, filled, spot
 from macaw.debugger.places import Place, counts
 from macaw.debugger.values import (
     Access,
@@ -134,7 +134,7 @@ class Members:
         inside = self._inside(row)
 
         def level() -> int:
-            return held(_at(self._synced(row), inside))
+            return count_items(_at(self._synced(row), inside))
 
         queues = frozenset({(self.place, queue.name)})
         return Access(text, level, cores=frozenset((self.core.name,)), whole=True, queues=queues)
@@ -226,7 +226,7 @@ class Members:
             return 1
         return math.prod(self.levels[len(self.place.units) : self._depth(row)])
 
-    def part(self, name: str) -> tuple[int, ...]:
+    def indices(self, name: str) -> tuple[int, ...]:
         """The indices that choose the place's part of a field of the core's state."""
         return self._inside(next(row for row in self.core.state.fields if row.name == name))
 
@@ -316,7 +316,7 @@ def depth_of(row: StateField, levels: tuple[int, ...]) -> int:
     return same.index(False) if False in same else len(same)
 
 
-def held(value: Any) -> int:
+def count_items(value: Any) -> int:
     """How much something holds: a count, a list's length, marks that are set."""
     if isinstance(value, list | tuple | bytes):
         return len(value)

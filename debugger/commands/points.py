@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.table import CommandError, Line, command, number
-from macaw.debugger.points import Point, PointError
-from macaw.debugger.stops import Stopped
+from macaw.debugger.commands.line import CommandError, Line, parse_number
+from macaw.debugger.commands.table import command
+from macaw.debugger.point import Point, PointError
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
 
-MOST_OBEYED = 10_000  # stops whose commands are done one after another
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
 _ACCESS = "E: memory, elements of a tensor, registers, queues; by: of these cores alone"
 _IF = (
@@ -23,17 +22,17 @@ _IF = (
 )
 
 
-def _added(interpreter: Interpreter, line: Line, text: str, **more: Any) -> Answer:
+def _added(context: Context, line: Line, text: str, **more: Any) -> Answer:
     """Make a point of the kind that the command is called."""
-    kind = line.command.name
+    kind = line.command
     try:
-        point = interpreter.session.points.add(kind, text, **more)
+        point = context.session.points.add(kind, text, **more)
     except PointError as error:
         raise CommandError(str(error), at=line.whole) from None
-    return answers.done(f"{kind} {point.number}: {said(point)}")
+    return answers.done(f"{kind} {point.number}: {point_text(point)}")
 
 
-def said(point: Point, condition: bool = True, ignore: bool = True) -> str:
+def point_text(point: Point, condition: bool = True, ignore: bool = True) -> str:
     """What a point is about, as it is written; if asked for with its condition and `ignore`."""
     parts = [point.text]
     if point.kind == "dprintf":
@@ -47,17 +46,17 @@ def said(point: Point, condition: bool = True, ignore: bool = True) -> str:
     return " ".join(parts)
 
 
-def _break(interpreter: Interpreter, line: Line) -> Answer:
-    ignore = number(line.get("N") or "0")
+def _break(context: Context, line: Line) -> Answer:
+    ignore = parse_number(line.get("N") or "0")
     condition = line.get("E") or ""
     place = line.get("LOC")
     if place is None:
-        address = interpreter.session.where().address
+        address = context.session.where().address
         if address is None:
             raise CommandError("the focused core is at no instruction", "break LOC says where")
         place = f"*{address:#x}"
     more = {"condition": condition, "ignore": ignore, "place": line.get("PLACES") or ""}
-    return _added(interpreter, line, place, **more)
+    return _added(context, line, place, **more)
 
 
 command(
@@ -76,11 +75,11 @@ command(
 )(_break)
 
 
-def _watch(interpreter: Interpreter, line: Line) -> Answer:
+def _watch(context: Context, line: Line) -> Answer:
     text, *conditions = line.all("E")
     condition = conditions[0] if conditions else ""
     by = line.get("PLACES") or ""
-    return _added(interpreter, line, text, condition=condition, by=by)
+    return _added(context, line, text, condition=condition, by=by)
 
 
 command("watch E [by PLACES] [if E]", "stop", "stop where a value has changed")(_watch)
@@ -99,9 +98,9 @@ command(
 
 
 @command("catch EVENT [at PLACES] [if E]", "stop", "stop where something happens")
-def _catch(interpreter: Interpreter, line: Line) -> Answer:
+def _catch(context: Context, line: Line) -> Answer:
     place, condition = line.get("PLACES") or "", line.get("E") or ""
-    return _added(interpreter, line, line.get("EVENT") or "", place=place, condition=condition)
+    return _added(context, line, line.get("EVENT") or "", place=place, condition=condition)
 
 
 @command(
@@ -110,13 +109,13 @@ def _catch(interpreter: Interpreter, line: Line) -> Answer:
     "print before an instruction, and go on",
     details='dprintf LOC, "s0 is %d", s0',
 )
-def _dprintf(interpreter: Interpreter, line: Line) -> Answer:
+def _dprintf(context: Context, line: Line) -> Answer:
     match = _PRINTED.fullmatch(line.get("TEXT") or "")
     if match is None:
         raise CommandError("that is no dprintf", 'dprintf LOC, "s0 is %d", s0')
     form = match["form"].replace("\\n", "").replace('\\"', '"')
     values = tuple(_split(match["rest"] or ""))
-    return _added(interpreter, line, match["place"], form=form, values=values)
+    return _added(context, line, match["place"], form=form, values=values)
 
 
 def _split(text: str) -> list[str]:
@@ -134,31 +133,31 @@ def _split(text: str) -> list[str]:
 # Those that are there
 
 
-def _chosen(interpreter: Interpreter, line: Line) -> list[Point]:
+def _chosen(context: Context, line: Line) -> list[Point]:
     """The points that a line names; without numbers all, `last` the newest."""
-    points = interpreter.session.points
+    points = context.session.points
     if line.has("last"):
-        return [_newest(interpreter)]
-    asked = [number(text, 1) for text in line.all("N")]
+        return [_newest(context)]
+    asked = [parse_number(text, 1) for text in line.all("N")]
     try:
         return [points.get(one) for one in asked] if asked else list(points.all.values())
     except PointError as error:
         raise CommandError(str(error)) from None
 
 
-def _newest(interpreter: Interpreter) -> Point:
-    points = interpreter.session.points.all
+def _newest(context: Context) -> Point:
+    points = context.session.points.all
     if not points:
         raise CommandError("there are no points", "break LOC makes one")
     return points[max(points)]
 
 
-def _enable(interpreter: Interpreter, line: Line) -> Answer:
-    enabled = line.command.name == "enable"
-    found = _chosen(interpreter, line)
+def _enable(context: Context, line: Line) -> Answer:
+    enabled = line.command == "enable"
+    found = _chosen(context, line)
     for point in found:
-        interpreter.session.points.change(point.number, enabled=enabled)
-    return answers.done(f"{line.command.name}d {_numbers(found)}")
+        context.session.points.change(point.number, enabled=enabled)
+    return answers.done(f"{line.command}d {_numbers(found)}")
 
 
 command("enable [last] [N...]", "stop", "let points count again; alone: all")(_enable)
@@ -166,10 +165,10 @@ command("disable [last] [N...]", "stop", "let points count no more; alone: all")
 
 
 @command("delete [last] [N...]", "stop", "delete points; alone: all", aliases=("d",))
-def _delete(interpreter: Interpreter, line: Line) -> Answer:
-    found = _chosen(interpreter, line)
+def _delete(context: Context, line: Line) -> Answer:
+    found = _chosen(context, line)
     for point in found:
-        interpreter.session.points.delete(point.number)
+        context.session.points.delete(point.number)
     return answers.done(f"deleted {_numbers(found)}")
 
 
@@ -177,26 +176,26 @@ def _numbers(points: list[Point]) -> str:
     return ", ".join(str(point.number) for point in points) or "nothing"
 
 
-def _changed(interpreter: Interpreter, line: Line, **changes: object) -> Answer:
-    chosen = _newest(interpreter).number if line.has("last") else line.count()
+def _changed(context: Context, line: Line, **changes: object) -> Answer:
+    chosen = _newest(context).number if line.has("last") else line.count()
     try:
-        point = interpreter.session.points.change(chosen, **changes)
+        point = context.session.points.change(chosen, **changes)
     except PointError as error:
         raise CommandError(str(error)) from None
-    return answers.done(f"{point.kind} {point.number}: {said(point)}")
+    return answers.done(f"{point.kind} {point.number}: {point_text(point)}")
 
 
 @command("condition last|N [E]", "stop", "give a point a condition, or take it away")
-def _condition(interpreter: Interpreter, line: Line) -> Answer:
-    return _changed(interpreter, line, condition=line.get("E") or "")
+def _condition(context: Context, line: Line) -> Answer:
+    return _changed(context, line, condition=line.get("E") or "")
 
 
 @command("ignore last|N V", "stop", "pass a point so many times")
-def _ignore(interpreter: Interpreter, line: Line) -> Answer:
-    times = interpreter.session.evaluate(line.get("V") or "0")
+def _ignore(context: Context, line: Line) -> Answer:
+    times = context.session.evaluate(line.get("V") or "0")
     if not isinstance(times, int) or times < 0:
         raise CommandError(f"{times} is no number of times")
-    return _changed(interpreter, line, ignore=times)
+    return _changed(context, line, ignore=times)
 
 
 @command(
@@ -205,55 +204,27 @@ def _ignore(interpreter: Interpreter, line: Line) -> Answer:
     "what is done at a stop of a point: commands with ; between",
     details="without a number of the newest point; without commands: nothing any more",
 )
-def _commands(interpreter: Interpreter, line: Line) -> Answer:
+def _commands(context: Context, line: Line) -> Answer:
     asked = line.get("N")
-    chosen = _newest(interpreter).number if asked is None else number(asked, 1)
+    chosen = _newest(context).number if asked is None else parse_number(asked, 1)
     found = tuple(filter(None, (part.strip() for part in (line.get("TEXT") or "").split(";"))))
     try:
-        interpreter.session.points.change(chosen, commands=found)
+        context.session.points.change(chosen, commands=found)
     except PointError as error:
         raise CommandError(str(error)) from None
     return answers.done(f"{len(found)} commands of point {chosen}")
 
 
-def obeyed(interpreter: Interpreter, stopped: Stopped | None) -> tuple[Answer, ...]:
-    """What the commands of the points of a stop answer; a new stop has its own then."""
-    found: list[Answer] = []
-    for _ in range(MOST_OBEYED):
-        lines = _orders(interpreter, stopped)
-        stopped = None
-        for text in lines:
-            answer = interpreter.execute(text, keep=False)
-            found.append(answer)
-            if answer.kind == "stop":
-                stopped = answer.stopped
-                break
-            if answer.kind == "error":
-                return tuple(found)
-        if stopped is None:
-            break
-    return tuple(found[-1000:])
-
-
-def _orders(interpreter: Interpreter, stopped: Stopped | None) -> list[str]:
-    if stopped is None:
-        return []
-    points = interpreter.session.points.all
-    return [
-        text for hit in stopped.hits if hit.number in points for text in points[hit.number].commands
-    ]
-
-
-def listing(interpreter: Interpreter) -> Answer:
+def points_table(context: Context) -> Answer:
     """All points as a table; of names that are another focus's, which one that is."""
-    focus = interpreter.session.focus
+    focus = context.session.focus
 
     def what(point: Point) -> str:
         is_other = point.focus and point.focus != focus
-        return said(point) + (f" (of {', '.join(map(str, point.focus))})" if is_other else "")
+        return point_text(point) + (f" (of {', '.join(map(str, point.focus))})" if is_other else "")
 
     rows = [
         (point.number, point.kind, "yes" if point.enabled else "no", point.hits, what(point))
-        for point in interpreter.session.points.all.values()
+        for point in context.session.points.all.values()
     ]
     return answers.table(("number", "kind", "enabled", "hits", "what"), rows)

@@ -1,4 +1,4 @@
-"""What an announcement of a core says: where it was, which registers it is about."""
+"""What an announcement of a core says: the place, the registers that its instruction uses."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
     from macaw.emu.device import Device
 
-Values = Mapping[str, Any]
+Values = Mapping[str, Any]  # of an announcement, by name
 
 
 def place_of(core: Core, values: Values) -> Place:
-    """The place that an announcement is about: values have the names of the levels."""
+    """The place of an announcement: its values have the names of the core's levels."""
     units = []
     for level in core.table.levels:
         if level not in values:
@@ -29,7 +29,7 @@ def place_of(core: Core, values: Values) -> Place:
 
 
 def inside(place: Place, where: list[Place]) -> bool:
-    """Whether a place is one of these, holds one, or lies in one; none of them: anywhere."""
+    """Whether a place is one of these, holds one, or lies in one. An empty list means anywhere."""
     return not where or any(
         place.core == other.core
         and all(a == b for a, b in zip(place.units, other.units, strict=False))
@@ -38,7 +38,7 @@ def inside(place: Place, where: list[Place]) -> bool:
 
 
 def reaches(core: Core, values: Values, where: Place) -> bool:
-    """Whether what an announcement is about is done where a place is."""
+    """Whether the units of a place take part in what is announced."""
     if not inside(place_of(core, values), [where]):
         return False
     masks = [values.get(f"{level}s") for level in core.table.levels]
@@ -48,7 +48,10 @@ def reaches(core: Core, values: Values, where: Place) -> bool:
 
 
 def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozenset[Register]]:
-    """The registers that an announced instruction reads ("read") and writes ("write")."""
+    """The registers that an announced instruction reads ("read") and writes ("write").
+
+    They come from the announcement's masks, or from the instruction's row.
+    """
     if "reads" in values:
         (file,) = core.table.files
         numbers = range(len(file.names))
@@ -59,8 +62,8 @@ def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozen
     address = values["address"]
     try:
         word = int.from_bytes(device.memory.peek(address, 4), "little")
-        found = decode(core.table, word, 32, address)
-    except (Fault, DecodeError):  # the core will say it
+        instruction = decode(core.table, word, 32, address)
+    except (Fault, DecodeError):  # the core will report it
         return {"read": frozenset(), "write": frozenset()}
-    reads, writes = touched(core.table, found)
+    reads, writes = touched(core.table, instruction)
     return {"read": reads, "write": writes}

@@ -11,16 +11,17 @@ import numpy as np
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import instructions
-from macaw.debugger.commands.formats import LETTERS, MOST, UNITS, Format, read, shown
-from macaw.debugger.commands.keeping import naming
-from macaw.debugger.commands.table import CommandError, Line, command, number
-from macaw.debugger.commands.values import address, address_text, evaluated
+from macaw.debugger.commands.displays import display_answers, symbol_names
+from macaw.debugger.commands.formats import LETTERS, MOST, UNITS, Format, format_value, read
+from macaw.debugger.commands.line import CommandError, Line, parse_number
+from macaw.debugger.commands.operands import address, address_text, evaluate
+from macaw.debugger.commands.table import command
 from macaw.debugger.places import compact
 from macaw.debugger.values import VIEWS
 from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
     from macaw.emu.formats import MemoryFormat
 
 ROW = 16  # bytes to a line of `x`
@@ -37,9 +38,9 @@ MOST_BYTES = 1 << 20  # in a format of a core
     details=f"F: {', '.join(f'{letter} {name}' for letter, name in LETTERS.items())};\n"
     f"or a type: {', '.join(VIEWS)}",
 )
-def _print(interpreter: Interpreter, line: Line) -> Answer:
+def _print(context: Context, line: Line) -> Answer:
     form, text = read(line.suffix), line.get("E") or ""
-    value = shown(evaluated(interpreter, line, plainly=False), form, naming(interpreter))
+    value = format_value(evaluate(context, line, plainly=False), form, symbol_names(context))
     if isinstance(value, Mapping):
         rows = [(f"{text}.{name}", item) for name, item in value.items()]
         return answers.table(answers.VALUE, rows)
@@ -59,41 +60,41 @@ def _print(interpreter: Interpreter, line: Line) -> Answer:
     "or as a core of the device reads memory: bfp (the codes of a native vector and the exponent\n"
     "that they share; bfp_matrix: as matrices are quantised), tiles (4 x 4 fp16; tiles_fp32)",
 )
-def _x(interpreter: Interpreter, line: Line) -> Answer:
-    last = interpreter.looked
-    own = _own(interpreter)
+def _x(context: Context, line: Line) -> Answer:
+    last = context.cursor
+    own = _own(context)
     form = read(line.suffix, last.form, own)
     if line.get("E") is None and form.count is None:
         form = replace(form, count=last.form.count)  # as many as before
     if line.get("E") is None and last.next is None:
         raise CommandError("x needs an address the first time", "x/8xw y")
-    place = address(interpreter, line) if line.get("E") is not None else last.next
+    place = address(context, line) if line.get("E") is not None else last.next
     assert place is not None
     count = form.count or 1
     if form.own:
-        found, size = _formatted(interpreter, place, count, own[form.own])
+        found, size = _formatted(context, place, count, own[form.own])
     elif form.letter == "i":
-        rows = instructions(interpreter.session, place, count)
+        rows = instructions(context.session, place, count)
         size = rows[-1].next - place if rows else 0
         found = answers.table(
             ("", "address", "instruction"), [(row.mark, row.where, row.text) for row in rows]
         )
     elif form.letter == "s":
-        found, size = _strings(interpreter, place, count)
+        found, size = _strings(context, place, count)
     else:
-        found, size = _units(interpreter, place, count, form)
+        found, size = _units(context, place, count, form)
     last.form, last.next = form, place + size
     return found
 
 
-def _text(interpreter: Interpreter, place: int) -> bytes:
+def _text(context: Context, place: int) -> bytes:
     """The bytes of a text, without the zero that ends it."""
     data, piece = b"", TEXT
     while len(data) < MOST:
         try:
-            more = interpreter.session.device.memory.peek(place + len(data), piece)
+            more = context.session.device.memory.peek(place + len(data), piece)
         except Fault:  # the memory may end behind the text
-            more, piece = _peek(interpreter, place + len(data), 1), 1
+            more, piece = _peek(context, place + len(data), 1), 1
         end = more.find(0)
         if end >= 0:
             return data + more[:end]
@@ -101,31 +102,33 @@ def _text(interpreter: Interpreter, place: int) -> bytes:
     return data[:MOST]
 
 
-def _own(interpreter: Interpreter) -> Mapping[str, MemoryFormat]:
+def _own(context: Context) -> Mapping[str, MemoryFormat]:
     """The formats of the device's cores."""
-    order = interpreter.session.device.order
+    order = context.session.device.order
     return {name: form for core in order for name, form in core.formats.items()}
 
 
-def _peek(interpreter: Interpreter, place: int, length: int) -> bytes:
+def _peek(context: Context, place: int, length: int) -> bytes:
     try:
-        interpreter.session.device.sync()
-        return interpreter.session.device.memory.peek(place, length)
+        context.session.device.sync()
+        return context.session.device.memory.peek(place, length)
     except Fault as fault:
         raise CommandError(fault.message) from None
 
 
-def _units(interpreter: Interpreter, place: int, count: int, form: Format) -> tuple[Answer, int]:
+def _units(context: Context, place: int, count: int, form: Format) -> tuple[Answer, int]:
     dtype = form.dtype
     size = count * dtype.itemsize
-    values = np.frombuffer(_peek(interpreter, place, size), dtype)
+    values = np.frombuffer(_peek(context, place, size), dtype)
     each = max(1, ROW // dtype.itemsize)
     one = Format(letter=form.letter or ("" if form.type else "x"), unit=dtype.itemsize)
     rows = []
     for at in range(0, count, each):
-        interpreter.session.runner.check()
-        items = [shown(value, one, naming(interpreter)) for value in values[at : at + each]]
-        rows.append((address_text(interpreter, place + at * dtype.itemsize), *items))
+        context.session.interrupts.check()
+        items = [
+            format_value(value, one, symbol_names(context)) for value in values[at : at + each]
+        ]
+        rows.append((address_text(context, place + at * dtype.itemsize), *items))
     width = max(map(len, rows))
     cells = [(*row, *[None] * (width - len(row))) for row in rows]
     return answers.table(
@@ -133,54 +136,50 @@ def _units(interpreter: Interpreter, place: int, count: int, form: Format) -> tu
     ), size
 
 
-def _strings(interpreter: Interpreter, place: int, count: int) -> tuple[Answer, int]:
+def _strings(context: Context, place: int, count: int) -> tuple[Answer, int]:
     rows, at = [], place
     for _ in range(count):
-        interpreter.session.runner.check()
-        data = _text(interpreter, at)
-        rows.append((address_text(interpreter, at), repr(data.decode("utf-8", "backslashreplace"))))
+        context.session.interrupts.check()
+        data = _text(context, at)
+        rows.append((address_text(context, at), repr(data.decode("utf-8", "backslashreplace"))))
         at += len(data) + 1
     return answers.table(("address", "text"), rows), at - place
 
 
-def _formatted(
-    interpreter: Interpreter, place: int, count: int, form: MemoryFormat
-) -> tuple[Answer, int]:
+def _formatted(context: Context, place: int, count: int, form: MemoryFormat) -> tuple[Answer, int]:
     """Units of a core's format."""
     size = count * form.size
     if size > MOST_BYTES:
         raise CommandError(f"{count} units of {form.size} bytes are too many")
-    data = _peek(interpreter, place, size)
+    data = _peek(context, place, size)
     rows = []
     for at in range(0, size, form.size):
-        interpreter.session.runner.check()
+        context.session.interrupts.check()
         try:
             found = form.rows(data[at : at + form.size])
         except ValueError as error:
-            raise CommandError(f"at {address_text(interpreter, place + at)}: {error}") from None
-        rows += [
-            (address_text(interpreter, place + at + inside), *cells) for inside, cells in found
-        ]
+            raise CommandError(f"at {address_text(context, place + at)}: {error}") from None
+        rows += [(address_text(context, place + at + inside), *cells) for inside, cells in found]
     return answers.table(("address", *form.columns), rows, form.meaning), size
 
 
 @command("display [E]", "look", "show a value after each stop; alone: show all now", suffix="F")
-def _display(interpreter: Interpreter, line: Line) -> Answer:
+def _display(context: Context, line: Line) -> Answer:
     text = line.get("E")
     if text is None:
-        return Answer("done", answers=interpreter.displays.shown(interpreter))
+        return Answer("done", answers=display_answers(context))
     form = read(line.suffix)
-    value = shown(evaluated(interpreter, line, plainly=False), form, naming(interpreter))
-    number = interpreter.displays.add(
-        text, form, compact(interpreter.session.device, interpreter.session.focus)
+    value = format_value(evaluate(context, line, plainly=False), form, symbol_names(context))
+    number = context.displays.add(
+        text, form, compact(context.session.device, context.session.focus)
     )
     return answers.table(answers.DISPLAY, [(number, text, value)])
 
 
 @command("undisplay [N...]", "look", "show these no more; alone: none")
-def _undisplay(interpreter: Interpreter, line: Line) -> Answer:
-    displays = interpreter.displays
-    numbers = [number(x, 1) for x in line.all("N")] or list(displays.rows)
+def _undisplay(context: Context, line: Line) -> Answer:
+    displays = context.displays
+    numbers = [parse_number(x, 1) for x in line.all("N")] or list(displays.rows)
     for one in numbers:
         if one not in displays.rows:
             raise CommandError(f"there is no display {one}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from macaw.debugger.lines import STACK, WORD, Lines
+from macaw.debugger.source_code import STACK, WORD, SourceCode
 from macaw.debugger.stops import Where
 from macaw.emu.faults import Fault
 from macaw.isa.kinds import Register
@@ -22,22 +22,22 @@ MOST_WORDS = 4096  # of the stack that are looked at
 MOST_FRAMES = 64
 
 
-def frames(session: Session, core: Core) -> list[Where]:
+def call_stack(session: Session, core: Core) -> list[Where]:
     """Where a core is, then where each call returns to, inner ones first; empty if it has none."""
     here = core.next_address
     if here is None:
         return []
-    lines = Lines(session, core)
+    code = SourceCode(session.debuggee, core)
     found = [here]
     link, stack = register(core, LINK), register(core, STACK)
     inside = _function(session, here)
     stale = link is not None and _function(session, link) == inside
-    if link is not None and not (stale or _saves(lines, here)) and _called(lines, link, here):
+    if link is not None and not (stale or _saves(code, here)) and _called(code, link, here):
         found.append(link)
     for word in _words(session, stack) if stack is not None else ():
         if len(found) >= MOST_FRAMES:
             break
-        if _called(lines, word, found[-1]):
+        if _called(code, word, found[-1]):
             found.append(word)
     return [session.where(core, address) for address in found]
 
@@ -51,11 +51,11 @@ def register(core: Core, alias: str) -> int | None:
     return None
 
 
-def _saves(lines: Lines, here: int) -> bool:
+def _saves(code: SourceCode, here: int) -> bool:
     """Whether the function has stored its link before an instruction: then it is on the stack."""
-    symbol = lines.session.program.symbol_at(here)
+    symbol = code.debuggee.program.symbol_at(here)
     for at in range(here - (symbol[1] if symbol else 0), here, WORD):
-        found = lines.decoded(at)
+        found = code.instruction(at)
         if found is None or "memory" not in found.row.writes.split():
             continue
         for operand in found.row.operands:
@@ -77,17 +77,17 @@ def _words(session: Session, address: int) -> list[int]:
     return [int.from_bytes(data[at : at + WORD], "little") for at in range(0, length, WORD)]
 
 
-def _called(lines: Lines, address: int, inner: int) -> bool:
+def _called(code: SourceCode, address: int, inner: int) -> bool:
     """Whether an address is behind a call that may have led to `inner`."""
-    section = lines.session.program.section_at(address - WORD)
-    if section is None or address % WORD or not lines.calls(address - WORD):
+    section = code.debuggee.program.section_at(address - WORD)
+    if section is None or address % WORD or not code.calls(address - WORD):
         return False
-    found = lines.decoded(address - WORD)
+    found = code.instruction(address - WORD)
     target = None if found is None else found.values.get("target")
     if target is None:
         return True
     goal = address - WORD + target
-    return goal <= inner and lines.session.program.section_at(goal) is not None
+    return goal <= inner and code.debuggee.program.section_at(goal) is not None
 
 
 def _function(session: Session, address: int) -> str | None:

@@ -1,6 +1,6 @@
-"""A watch at work: its value, where it lies, who may change it, what tells of accesses to it.
+"""What one watch watches: its value, where that lies, and what tells of accesses to it.
 
-Registers of cores that can be asked behind their instructions (`Core.probed`) are watched by
+Registers of cores that can be asked after their instructions (`Core.probed`) are watched by
 probes: the code stays translated. All else is listened to, or looked at after each act.
 """
 
@@ -12,35 +12,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.debugger.expressions import Expression, ExpressionError, compiled
-from macaw.debugger.hearing import reaches, registers
+from macaw.debugger.event_fields import reaches, registers
+from macaw.debugger.expressions import Expression, ExpressionError, compile_expression
 from macaw.debugger.places import Place, places
-from macaw.debugger.points import Point
 from macaw.emu.breaks import Probe
 
 if TYPE_CHECKING:
-    from macaw.debugger.session import Session
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.point import Point
     from macaw.emu.core import Core
-    from macaw.emu.pages import Pages
 
 ACCESSES = {"rwatch": ("read",), "awatch": ("read", "write")}
-MOVES = {"rwatch": ("pop",), "awatch": ("pop", "push")}  # of queues
-Told = Callable[["Watched", str, int], object]  # access, address of the instruction
+QUEUE_ACCESSES = {"rwatch": ("pop",), "awatch": ("pop", "push")}
+OnProbe = Callable[["WatchTarget", str, int], object]  # access, address of the instruction
 
 
-class Watched:
+class WatchTarget:
     """One watch on the device of now."""
 
-    def __init__(self, session: Session, point: Point) -> None:
+    def __init__(self, debuggee: Debuggee, point: Point) -> None:
+        device = debuggee.device
         self.point = point
-        self.device = session.device
-        self.expression: Expression = compiled(session, point.text, point.focus or None)
+        self.device = device
+        self.expression: Expression = compile_expression(debuggee, point.text, point.focus or None)
         self.cores = self.expression.cores
-        self.by = {place.core for place in places(session.device, point.by)} if point.by else None
-        self.cell: list[Any] = [None]  # what it was; probes hold the list
-        self.extents: list[tuple[int, int]] = []
-        self.registers: dict[str, set[tuple[Place, str, int]]] = {}
-        self.queues: dict[str, set[tuple[Place, str]]] = {}
+        self.by = {place.core for place in places(device, point.by)} if point.by else None
+        self.cell: list[Any] = [None]  # the last value; code of probes holds this list
+        self.extents: list[tuple[int, int]] = []  # in memory: address, bytes
+        self.registers: dict[str, set[tuple[Place, str, int]]] = {}  # by core
+        self.queues: dict[str, set[tuple[Place, str]]] = {}  # by core
         others: set[str] = set()  # cores of what is neither
         for access, _ in self.expression.accesses:
             for place, file, number in access.registers:
@@ -49,26 +49,25 @@ class Watched:
                 self.queues.setdefault(place.core, set()).add((place, queue))
             if not access.registers:
                 others |= access.cores
-        known = self.device.cores
-        self.probed = {name for name in self.registers if known[name].probed} - others
-        self.listened = self.cores - self.probed
+        self.probe_cores = {x for x in self.registers if device.cores[x].probed} - others
+        self.act_cores = self.cores - self.probe_cores  # to be looked at after each act
 
     def begin(self) -> None:
-        """A run begins: what it is now is the old value."""
+        """A run starts: the value of now is the old one."""
         self.extents = self.expression.extents()
         self.cell[0] = self.value()
 
     def value(self) -> Any:
-        """What it is now; None if it has no value."""
+        """What it is now, a copy; None if the expression has no value."""
         try:
-            found = self.expression.value()
+            value = self.expression.value()
         except ExpressionError:
             return None
-        if isinstance(found, np.generic):
-            return found.item()
-        return found.copy() if isinstance(found, np.ndarray) else found
+        if isinstance(value, np.generic):
+            return value.item()
+        return value.copy() if isinstance(value, np.ndarray) else value
 
-    def changed(self) -> tuple[Any, Any] | None:
+    def change(self) -> tuple[Any, Any] | None:
         """The old value and the new one, if they differ; from now on the new one is the old."""
         old, new = self.cell[0], self.value()
         if same(old, new):
@@ -77,52 +76,54 @@ class Watched:
         return old, new
 
     def touches(self, address: int, size: int) -> bool:
-        """Whether an access reaches into what it watches."""
+        """Whether an access of `size` bytes overlaps what it watches."""
         return any(at < address + size and address < at + length for at, length in self.extents)
 
     def counts(self, core: str) -> bool:
-        """Whether an access of this core is one that was asked for."""
+        """Whether accesses of this core count."""
         return self.by is None or core in self.by
 
-    def has(self, place: Place, queue: str) -> bool:
+    def has_queue(self, place: Place, queue: str) -> bool:
         """Whether it watches a queue."""
         return (place, queue) in self.queues.get(place.core, ())
 
     # Registers
 
-    def accessed(self, core: Core, values: Mapping[str, Any]) -> list[str]:
-        """How an announced instruction accesses registers that are watched: "read", "write"."""
-        found = registers(self.device, core, values)
+    def accesses(self, core: Core, values: Mapping[str, Any]) -> list[str]:
+        """How an announced instruction accesses the registers: "read", "write"."""
+        touched = registers(self.device, core, values)
         return [
             access
             for access in ACCESSES[self.point.kind]
             if any(
-                (file, number) in found[access] and reaches(core, values, place)
+                (file, number) in touched[access] and reaches(core, values, place)
                 for place, file, number in self.registers.get(core.name, ())
             )
         ]
 
-    def probes(self, core: Core, condition: Expression | None, told: Told) -> Iterator[Probe]:
-        """What a core is asked behind instructions on the registers that are watched."""
+    def probes(
+        self, core: Core, condition: Expression | None, on_probe: OnProbe
+    ) -> Iterator[Probe]:
+        """The probes after instructions of a core that access the registers."""
         about = frozenset((file, at) for _, file, at in self.registers.get(core.name, ()))
-        if core.name not in self.probed:
+        if core.name not in self.probe_cores:
             return
         live = "" if condition is None else _live(condition, core)
         names = {} if condition is None else dict(condition.names)
         for access in ACCESSES.get(self.point.kind, ()):
-            met = partial(told, self, access)
+            call = partial(on_probe, self, access)
             reads = access == "read"
-            yield Probe(about, reads, not reads, met, None, live, names)
+            yield Probe(about, reads, not reads, call, None, live, names)
         if self.point.kind == "watch":
-            text = self._change(core, live, condition is not None)
+            text = self._change_text(core, live, condition is not None)
             names |= self.expression.names
             names |= {f"cell{self.point.number}": self.cell, f"keep{self.point.number}": self._keep}
             test = self._differs if text else None
-            met = partial(told, self, "write")
-            yield Probe(about, False, True, met, test, text, names)
+            call = partial(on_probe, self, "write")
+            yield Probe(about, False, True, call, test, text, names)
 
-    def _change(self, core: Core, live: str, has_condition: bool) -> str:
-        """A change that counts, as text; empty if a core's code cannot say it."""
+    def _change_text(self, core: Core, live: str, has_condition: bool) -> str:
+        """A change that counts, as Python text; empty if a core's code cannot say it."""
         value, number = _live(self.expression, core), self.point.number
         if not value:
             return ""
@@ -134,34 +135,23 @@ class Watched:
         return not same(self.cell[0], self.value())
 
     def _keep(self, value: int) -> bool:
-        """A change that the condition lets pass."""
+        """Remember a change that the condition does not let count."""
         self.cell[0] = value
         return False
 
 
 def _live(expression: Expression, core: Core) -> str:
-    """An expression as text for the code of a core, guards first; empty if there is none."""
+    """An expression as text for the code of a core; empty if it needs a guard or has no text."""
     if not expression.live or expression.live_core not in ("", core.name):
         return ""
     return expression.live if not expression.guards else ""
 
 
 def same(old: Any, new: Any) -> bool:
-    """Whether two values are one; a NaN is equal to a NaN."""
+    """Whether two values are equal; a NaN is equal to a NaN."""
     if isinstance(old, np.ndarray) or isinstance(new, np.ndarray):
         first, second = np.asarray(old), np.asarray(new)
         if first.dtype.kind == second.dtype.kind == "f":
             return bool(np.array_equal(first, second, equal_nan=True))
         return bool(np.array_equal(first, second))
     return bool(old == new) or (old != old and new != new)
-
-
-def hold(pages: Pages, offset: int, length: int) -> None:
-    """Ask pages to tell of changes to some bytes."""
-    from macaw.emu.pages import PAGE
-
-    end = offset + length
-    while offset < end:
-        stop = min(end, (offset // PAGE + 1) * PAGE)
-        pages.hold(offset, stop - offset)
-        offset = stop

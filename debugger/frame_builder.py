@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.debugger.accessors import Members, held
 from macaw.debugger.causes.stalls import rows, why_stalled
 from macaw.debugger.commands.code import around, source_lines, standing
-from macaw.debugger.commands.stopping import said
-from macaw.debugger.commands.table import CommandError
+from macaw.debugger.commands.displays import display_answers
+from macaw.debugger.commands.line import CommandError
+from macaw.debugger.commands.operands import symbol_at
+from macaw.debugger.commands.points import point_text
 from macaw.debugger.commands.text import shown, stop_lines, value_text
-from macaw.debugger.commands.values import symbol_at
-from macaw.debugger.counting import counted, units_of
+from macaw.debugger.counter_values import counted, units_of
 from macaw.debugger.frame import (
     OLD,
     Code,
@@ -38,6 +38,8 @@ from macaw.debugger.frame import (
 )
 from macaw.debugger.heat import Heat
 from macaw.debugger.places import Place, compact
+from macaw.debugger.point_checks import point_targets
+from macaw.debugger.state_paths import Members, count_items
 from macaw.debugger.values import AccessError
 from macaw.emu.copies import original
 from macaw.emu.faults import Fault
@@ -165,7 +167,7 @@ class Gatherer:
             return Code(message=str(error))
         points: dict[int, str] = {}
         for point in session.points:
-            for target in session.points.targets(point):
+            for target in point_targets(session.debuggee, point):
                 at = original(session.program, target.core, target.address)
                 points[at] = "on" if point.enabled else "off"
         marks = {at: compact(session.device, places) for at, places in standing(session).items()}
@@ -217,7 +219,7 @@ class Gatherer:
             members = Members(session.device, place)
             for queue in members.table.queues:
                 if queue.held:
-                    level = held(members.find((queue.name, "level")).read())
+                    level = count_items(members.find((queue.name, "level")).read())
                     capacity = int(members.find((queue.name, "capacity")).read())
                     found.append((place, queue.name, level, capacity, queue.high))
         return found
@@ -233,7 +235,7 @@ class Gatherer:
             past = tuple(levels[key] for _, levels, _ in self._past if key in levels)
             mark = None
             if high:
-                mark = held(Members(session.device, place).find((high,)).read())
+                mark = count_items(Members(session.device, place).find((high,)).read())
             label = f"{place}.{name}" if several else name
             found.append(
                 Queue(label, level, capacity, mark, past, self.age(("queue", *key), level))
@@ -261,7 +263,7 @@ class Gatherer:
 
     def _looked(self) -> int:
         program = self.interpreter.session.program
-        looked = self.interpreter.looked.next
+        looked = self.interpreter.context.cursor.next
         if looked is not None:
             return max(0, looked - ROW)
         tensors = [*program.outputs, *program.tensors]
@@ -305,7 +307,7 @@ class Gatherer:
     def watches(self) -> tuple[Watched, ...]:
         """Displays with their values, then points."""
         found = []
-        for answer in self.interpreter.displays.shown(self.interpreter):
+        for answer in display_answers(self.interpreter.context):
             for number, text, value in answer.rows:
                 shown_value = visible(value_text(value))
                 age = self.age(("display", number), shown_value)
@@ -313,7 +315,7 @@ class Gatherer:
         for point in self.interpreter.session.points:
             state = f"{point.hits} hits" if point.enabled else "off"
             age = self.age(("point", point.number), point.hits)
-            found.append(Watched(f"{point.kind} {point.number}", said(point), state, age))
+            found.append(Watched(f"{point.kind} {point.number}", point_text(point), state, age))
         return tuple(found)
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macaw.asm.syntax import Call, Mistake, Name, Node, Number, Slice
-from macaw.debugger.accessors import Members
 from macaw.debugger.grammar import Every, Path
 from macaw.debugger.places import Place, PlaceError, expand, kinds
+from macaw.debugger.state_paths import Members
 from macaw.debugger.values import VIEWS, WORD, Access, AccessError, array, memory
 
 if TYPE_CHECKING:
-    from macaw.debugger.session import Session
+    from macaw.debugger.debuggee import Debuggee
     from macaw.emu.device import Device
 
 MEMORY = "mem"
@@ -25,15 +25,15 @@ FOCUSED = "$"  # before a name: of the focus, whatever else is called so
 Found = tuple[Access, Sequence[Node]]  # and the subscripts that are values
 
 
-class Naming:
-    """Resolves paths for one session, as seen from a focus."""
+class NameResolver:
+    """Resolves the names of one expression, as seen from a focus."""
 
-    def __init__(self, session: Session, focus: Sequence[Place]) -> None:
+    def __init__(self, debuggee: Debuggee, focus: Sequence[Place]) -> None:
         self.focus = focus
-        self.focused = False  # a name was one of the focus
-        self.device = session.device
-        self.program = session.program
-        self.check = session.runner.check
+        self.uses_focus = False  # a name was one of the focus
+        self.device = debuggee.device
+        self.program = debuggee.program
+        self.check = debuggee.interrupts.check
 
     def constant(self, path: Path, top: bool) -> int | None:
         """The value of a path that is a symbol's or an address's."""
@@ -51,7 +51,7 @@ class Naming:
         value = symbol.value
         return value - (1 << 32) if symbol.section is None and value >> 31 else value
 
-    def called(self, node: Call) -> int:
+    def function(self, node: Call) -> int:
         """The value of a function of symbols. Raises `Mistake`."""
         if node.function == "sizeof" and len(node.arguments) == 1:
             argument = node.arguments[0]
@@ -78,7 +78,7 @@ class Naming:
     def _access(self, path: Path) -> Found:
         name, steps = path.head.text, path.steps
         if name.startswith(FOCUSED):
-            return self._focused(name[len(FOCUSED) :], steps)
+            return self._focus_member(name[len(FOCUSED) :], steps)
         if name == MEMORY:
             return self._memory(steps)
         if name in kinds(self.device):
@@ -102,7 +102,7 @@ class Naming:
             dtype, rest = self._view(steps)
             return self._array(name, known[name].value, dtype, (size // dtype.itemsize,), rest)
         try:
-            return self._focused(name, steps)
+            return self._focus_member(name, steps)
         except AccessError:
             if name in self._of_focus():
                 raise
@@ -127,13 +127,13 @@ class Naming:
 
     # Places
 
-    def _focused(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Found:
+    def _focus_member(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Found:
         levels = self.device.cores[self.focus[0].core].table.levels
         if name in levels and steps and not isinstance(steps[0], str):
             found = self._members(self._inside(steps[0], levels.index(name)), steps[1:])
         else:
             found = self._members(self.focus, (name, *steps))
-        self.focused = True
+        self.uses_focus = True
         return found
 
     def _inside(self, nodes: Sequence[Node], level: int) -> list[Place]:

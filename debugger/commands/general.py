@@ -11,19 +11,11 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.table import (
-    COMMANDS,
-    GROUPS,
-    Command,
-    CommandError,
-    Line,
-    command,
-    find,
-    meant,
-)
+from macaw.debugger.commands.line import CommandError, Line
+from macaw.debugger.commands.table import COMMANDS, GROUPS, Command, candidates, command, find
 
 if TYPE_CHECKING:
-    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.commands.context import Context
 
 SHELL_SECONDS = 600
 LOOKS = 0.1  # seconds between looks whether a shell command is to end
@@ -36,10 +28,10 @@ OUTPUT = 1 << 16  # characters that are kept of what a shell command prints
     "what there is, or all about a command, or those that begin so",
     aliases=("h",),
 )
-def _help(interpreter: Interpreter, line: Line) -> Answer:
+def _help(context: Context, line: Line) -> Answer:
     name = line.get("NAME")
     if name is not None:
-        found = meant(name)
+        found = candidates(name)
         if len(found) > 1:
             some = [(row.usage, row.meaning) for row in found]
             return answers.table(("command", "what it does"), some)
@@ -70,18 +62,18 @@ def about(row: Command) -> list[str]:
 
 
 @command("history [N]", "rest", "the last lines, 20 if no number is given")
-def _history(interpreter: Interpreter, line: Line) -> Answer:
-    count, lines = line.count(20), interpreter.history
+def _history(context: Context, line: Line) -> Answer:
+    count, lines = line.count(20), context.history
     first = max(0, len(lines) - count)
     return answers.table(("", "line"), [(first + at + 1, x) for at, x in enumerate(lines[first:])])
 
 
 @command("source FILE", "rest", "do the lines of a file, until one fails")
-def _source(interpreter: Interpreter, line: Line) -> Answer:
+def _source(context: Context, line: Line) -> Answer:
     path = line.get("FILE") or ""
-    lines = interpreter.files.read_text(path).splitlines()
+    lines = context.files.read_text(path).splitlines()
     found: list[Answer] = []
-    for number, answer in interpreter.run_lines(lines, path):
+    for number, answer in context.run_lines(lines, path):
         if answer.kind == "error":
             return _failed(line, (*found, *answer.answers), f"{path}:{number}", answer)
         found.append(answer)
@@ -100,21 +92,21 @@ def _failed(line: Line, before: tuple[Answer, ...], place: str, answer: Answer) 
 
 
 @command("echo TEXT", "rest", "print a text")
-def _echo(interpreter: Interpreter, line: Line) -> Answer:
+def _echo(context: Context, line: Line) -> Answer:
     return answers.text([line.get("TEXT") or ""])
 
 
 @command("shell TEXT", "rest", "run a command of the system (with --allow-shell)")
-def _shell(interpreter: Interpreter, line: Line) -> Answer:
-    _allowed(interpreter, "shell")
-    status, text = _run(interpreter, line.get("TEXT") or "")
+def _shell(context: Context, line: Line) -> Answer:
+    _allowed(context, "shell")
+    status, text = _run(context, line.get("TEXT") or "")
     lines = text[:OUTPUT].splitlines()
     if status:
         lines.append(f"exit status {status}")
     return answers.text(lines)
 
 
-def _run(interpreter: Interpreter, text: str) -> tuple[int, str]:
+def _run(context: Context, text: str) -> tuple[int, str]:
     """The exit status of a shell command, and what it printed; it ends if it is interrupted."""
     end = monotonic() + SHELL_SECONDS
     # The user has allowed it, for this session. Its processes are a group, to end them all.
@@ -126,7 +118,7 @@ def _run(interpreter: Interpreter, text: str) -> tuple[int, str]:
                 written = process.communicate(timeout=LOOKS)
             except subprocess.TimeoutExpired:
                 try:
-                    interpreter.session.runner.check()
+                    context.session.interrupts.check()
                     if monotonic() > end:
                         raise CommandError(f"it took longer than {SHELL_SECONDS} seconds") from None
                 except ValueError:
@@ -139,31 +131,31 @@ def _run(interpreter: Interpreter, text: str) -> tuple[int, str]:
 @command(
     "python TEXT", "rest", "run a line of Python, `session` is this session (with --allow-shell)"
 )
-def _python(interpreter: Interpreter, line: Line) -> Answer:
-    _allowed(interpreter, "python")
+def _python(context: Context, line: Line) -> Answer:
+    _allowed(context, "python")
     from contextlib import redirect_stdout
     from io import StringIO
 
     out = StringIO()
     try:
-        with redirect_stdout(out), interpreter.session.runner.foreign():
+        with redirect_stdout(out), context.session.interrupts.user_code():
             exec(
                 compile(f"{line.get('TEXT') or ''}\n", "<python>", "single"),
-                interpreter.names_of_python,
+                context.python_names,
             )
     except KeyboardInterrupt:
-        interpreter.session.runner.asked()
+        context.session.interrupts.take()
         raise CommandError("interrupted") from None
     except Exception as error:
         raise CommandError(f"{type(error).__name__}: {error}") from None
     return answers.text(out.getvalue()[:OUTPUT].splitlines())
 
 
-def _allowed(interpreter: Interpreter, what: str) -> None:
-    if not interpreter.allow_shell:
+def _allowed(context: Context, what: str) -> None:
+    if not context.allow_shell:
         raise CommandError(f"{what} is not allowed here", "macaw debug --allow-shell allows it")
 
 
 @command("quit", "rest", "end the debugger", aliases=("q", "exit"))
-def _quit(interpreter: Interpreter, line: Line) -> Answer:
+def _quit(context: Context, line: Line) -> Answer:
     return Answer("done", leaves=True)

@@ -1,0 +1,74 @@
+"""Which instructions cores have come to, and which breakpoints there were reported already.
+
+A breakpoint is asked once for each coming of a core to its instruction. `Core.moment` tells one
+coming from the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
+
+NONE = 1 << 62  # no point has so high a number
+
+
+@dataclass
+class Arrival:
+    """A core has come to an instruction; the breakpoints that are not asked there any more."""
+
+    moment: object  # `Core.moment`
+    reported: set[int] = field(default_factory=set)  # numbers of points that were counted
+    newest: int = NONE  # points with a higher number were set while a stop showed the instruction
+
+
+class Arrivals:
+    """The last arrival of each core at each address."""
+
+    def __init__(self) -> None:
+        self._at: dict[tuple[str, int], Arrival] = {}  # by core and address
+
+    def clear(self) -> None:
+        """Forget all: the run is another one, or it is at another position."""
+        self._at.clear()
+
+    def show(self, core: Core, newest: int) -> None:
+        """A stop shows a core: points with a number above `newest` let it pass there."""
+        for address in core.following:
+            arrival = self._arrival(core, address)
+            arrival.newest = min(arrival.newest, newest)
+
+    def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
+        """A stop has reported these points at an instruction: they let the core pass there."""
+        self._arrival(core, address).reported.update(numbers)
+
+    def is_new(self, core: Core, number: int, address: int) -> bool:
+        """Whether no stop has reported a point at the instruction that a core stands before."""
+        arrival = self._at.get((core.name, address))
+        if arrival is None or arrival.moment != core.moment(address):
+            return True
+        return number not in arrival.reported and number <= arrival.newest
+
+    def is_shown(self, core: Core, address: int) -> bool:
+        """Whether a stop shows a core before the instruction at an address."""
+        arrival = self._at.get((core.name, address))
+        return (
+            arrival is not None and arrival.moment == core.moment(address) and arrival.newest < NONE
+        )
+
+    def transfer(self, old: Device, new: Device) -> None:
+        """The session goes on with a new device, which is in the same state as the old one."""
+        for (name, address), arrival in self._at.items():
+            if old.cores[name].moment(address) == arrival.moment:
+                arrival.moment = new.cores[name].moment(address)
+
+    def _arrival(self, core: Core, address: int) -> Arrival:
+        moment = core.moment(address)
+        arrival = self._at.get((core.name, address))
+        if arrival is None or arrival.moment != moment:
+            arrival = self._at[core.name, address] = Arrival(moment)
+        return arrival

@@ -1,0 +1,148 @@
+"""Breakpoints at work: breaks of cores that halt, announced instructions of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from macaw.debugger.event_fields import place_of, reaches
+from macaw.debugger.locations import Target, is_there
+from macaw.debugger.places import Place, places
+from macaw.debugger.point import Point
+from macaw.debugger.point_checks import point_targets
+from macaw.debugger.stops import Hit
+from macaw.emu.breaks import Break
+
+if TYPE_CHECKING:
+    from macaw.debugger.arrivals import Arrivals
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.hit_counter import HitCounter
+    from macaw.emu.core import Core
+
+Test = Callable[[], bool]
+Goals = Mapping[str, Mapping[int, Test]]  # by core and address: a run ends there if it holds
+PointTarget = tuple[Point, Target]  # a breakpoint at an address of a core
+
+
+class Breakpoints:
+    """The active breakpoints of a session on its device of now."""
+
+    def __init__(self, debuggee: Debuggee, arrivals: Arrivals, counter: HitCounter) -> None:
+        self.debuggee = debuggee
+        self.arrivals = arrivals
+        self.counter = counter
+        self._halting: dict[str, dict[int, list[PointTarget]]] = {}  # of cores that halt
+        self._announced: dict[str, dict[int, list[PointTarget]]] = {}  # of all others
+        self._breaks: dict[str, dict[int, Break]] = {}
+        self._armed: set[str] = set()  # cores that have breaks now
+
+    @property
+    def cores(self) -> set[str]:
+        """The cores whose acts have to be looked at one by one."""
+        return set(self._announced)
+
+    def forget_device(self) -> None:
+        """The device is another object: none of its cores has breaks."""
+        self._armed = set()
+
+    def prepare(self, points: Iterable[Point]) -> None:
+        """Find the targets of these points on the device of now."""
+        by_core: dict[str, dict[int, list[PointTarget]]] = {}
+        for point in points:
+            for target in point_targets(self.debuggee, point):
+                at = by_core.setdefault(target.core.name, {})
+                at.setdefault(target.address, []).append((point, target))
+        cores = self.debuggee.device.cores
+        self._halting = {n: x for n, x in by_core.items() if cores[n].halts}
+        self._announced = {n: x for n, x in by_core.items() if not cores[n].halts}
+        self._breaks = {
+            name: {at: self._break(cores[name], some) for at, some in by_address.items()}
+            for name, by_address in self._halting.items()
+        }
+
+    def _break(self, core: Core, points: list[PointTarget]) -> Break:
+        place = Place(core.name)
+        test = partial(self._stops, place, points)
+        texts: list[str] = []
+        names: dict[str, object] = {}
+        for point, target in points:
+            condition = self.counter.condition(point, place)
+            if condition is None or not condition.live or target.of is not None:
+                return Break(test)
+            if condition.live_core not in ("", core.name):
+                return Break(test)
+            # A core that has yet to write what the text would read makes this one call `test`.
+            parts = [*condition.guards, f"({condition.live})"]
+            names |= {k: v for k, v in condition.names.items() if any(k in x for x in parts)}
+            texts += parts
+        return Break(test, " or ".join(texts), names)
+
+    def arm(self, goals: Goals) -> None:
+        """Set the breaks of all cores, and those of the goals of this run."""
+        for core in self.debuggee.device.order:
+            breaks = self._breaks.get(core.name, {})
+            if core.name in goals:
+                breaks = {**breaks, **self._with_goals(core, breaks, goals[core.name])}
+            if breaks or core.name in self._armed:
+                core.set_breaks(breaks)
+        self._armed = {*self._breaks, *goals}
+
+    def _with_goals(
+        self, core: Core, breaks: Mapping[int, Break], goals: Mapping[int, Test]
+    ) -> dict[int, Break]:
+        """Breaks that stop for a goal as well, but not where a stop shows the core already."""
+
+        def test(at: int, goal: Test, other: Test | None) -> bool:
+            is_hit = other is not None and other()
+            if self.arrivals.is_shown(core, at):
+                return is_hit
+            return is_hit or goal()
+
+        return {
+            at: Break(partial(test, at, goal, breaks[at].test if at in breaks else None))
+            for at, goal in goals.items()
+        }
+
+    def disarm(self) -> None:
+        """Take all breaks away."""
+        for name in self._armed:
+            self.debuggee.device.cores[name].set_breaks({})
+        self._armed = set()
+
+    def check_next(self, core: Core) -> None:
+        """A step has ended before an instruction: count the breakpoints there.
+
+        A dprintf is left out: it prints right before the instruction is executed.
+        """
+        for address in core.following:
+            points = self._halting.get(core.name, {}).get(address, ())
+            self._stops(Place(core.name), [x for x in points if x[0].kind != "dprintf"])
+
+    def _stops(self, place: Place, points: list[PointTarget]) -> bool:
+        """Whether one of the breakpoints stops the core, which stands right before it."""
+        core = self.debuggee.device.cores[place.core]
+        counter = self.counter
+        hits: list[Hit] = []
+        for point, target in points:
+            if not (
+                counter.scanning or self.arrivals.is_new(core, point.number, target.address)
+            ) or not is_there(self.debuggee, target):
+                continue
+            count = point.hits
+            hits += counter.count(point, place, place.core, place)
+            if point.hits != count:
+                self.arrivals.report(core, target.address, (point.number,))
+        counter.hits += hits
+        return bool(hits)
+
+    def announced(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
+        """The hits at an announcement of a core that does not halt."""
+        if core.name not in self._announced or kind not in core.table.begins:
+            return
+        place = place_of(core, values)
+        for point, target in self._announced[core.name].get(values["address"], ()):
+            where = places(self.debuggee.device, point.place) if point.place else (place,)
+            is_inside = any(reaches(core, values, one) for one in where)
+            if is_inside and is_there(self.debuggee, target):
+                yield from self.counter.count(point, place, str(place), place, values)

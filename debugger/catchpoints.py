@@ -1,0 +1,107 @@
+"""Caught events at work: announcements of cores, changes of their state, the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from macaw.debugger.event_fields import inside, place_of
+from macaw.debugger.events import event_of
+from macaw.debugger.places import Place, places
+from macaw.debugger.point import Point
+from macaw.debugger.state_events import STATE_EVENTS, StateEvent, state_event_of
+from macaw.debugger.stops import Hit
+
+if TYPE_CHECKING:
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.hit_counter import HitCounter
+    from macaw.emu.core import Core
+    from macaw.emu.faults import Stop
+
+
+class Catchpoints:
+    """The active `catch` points of a session on its device of now."""
+
+    def __init__(self, debuggee: Debuggee, counter: HitCounter) -> None:
+        self.debuggee = debuggee
+        self.counter = counter
+        self._state_events: list[tuple[Point, StateEvent]] = []
+        self._announcements: list[tuple[Point, str, list[Place]]] = []  # kind of announcement
+
+    def is_late(self, point: Point) -> bool:
+        """Whether fast engines report an event only after the cycle in which it happens."""
+        device = self.debuggee.device
+        event = event_of(device, point.text)
+        if event.late or event.announced or event.name not in STATE_EVENTS:
+            return event.late
+        where = {place.core for place in places(device, point.place)} if point.place else ()
+        return any(not device.cores[name].asks for name in where or device.cores)
+
+    def prepare(self, points: Iterable[Point]) -> None:
+        """Find what to look at for these points on the device of now."""
+        device = self.debuggee.device
+        self._state_events, self._announcements = [], []
+        for point in points:
+            if point.kind != "catch":
+                continue
+            event = event_of(device, point.text)
+            where = self._places(point)
+            if event.announced:
+                self._announcements.append((point, event.announced, where))
+                continue
+            names = {place.core for place in where}
+            for core in device.order:
+                if not names or core.name in names:
+                    own = [place for place in where if place.core == core.name]
+                    state_event = state_event_of(event.name, device, core, own)
+                    if state_event is not None:
+                        self._state_events.append((point, state_event))
+
+    def _places(self, point: Point) -> list[Place]:
+        return list(places(self.debuggee.device, point.place)) if point.place else []
+
+    @property
+    def cores(self) -> set[str]:
+        """The cores whose acts have to be looked at one by one."""
+        device = self.debuggee.device
+        names = {event.core.name for _, event in self._state_events}
+        if any(event.by_others for _, event in self._state_events):
+            names |= set(device.cores)
+        for point, _, where in self._announcements:
+            row = event_of(device, point.text)
+            owners = {core.name for core in device.order if row in core.table.events}
+            names |= {place.core for place in where} or owners
+        return names
+
+    def begin(self) -> None:
+        """A run starts: what is so now is no event."""
+        for _, event in self._state_events:
+            event.begin()
+
+    def announced(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
+        """The hits at an announcement of a core."""
+        for point, announcement, where in self._announcements:
+            place = place_of(core, values)
+            if announcement != kind or not inside(place, where):
+                continue
+            if event_of(self.debuggee.device, point.text) in core.table.events:
+                yield from self.counter.count(point, place, core.name, place, values)
+
+    def after_act(self, core: Core) -> Iterator[Hit]:
+        """The hits of what an act of a core has changed."""
+        for point, event in self._state_events:
+            if event.core is core or event.by_others:
+                for values in event.look():
+                    viewpoint = place_of(core, values)
+                    yield from self.counter.count(point, viewpoint, core.name, values=values)
+
+    def at_end(self, stop: Stop, points: Iterable[Point]) -> Iterator[Hit]:
+        """The hits of the reason for which a run has ended (`catch fault`)."""
+        core = self.debuggee.device.cores.get(stop.core)
+        if core is None:
+            return
+        place = Place(core.name)
+        for point in points:
+            is_caught = point.kind == "catch" and point.text == stop.reason
+            if is_caught and inside(place, self._places(point)):
+                yield from self.counter.count(point, place, core.name)

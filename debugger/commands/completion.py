@@ -1,0 +1,87 @@
+"""What the last word of a command line may become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from macaw.debugger.commands.line import CommandError
+from macaw.debugger.commands.table import COMMANDS, Command, find, split
+from macaw.debugger.commands.usage import expected
+from macaw.debugger.events import events_of
+from macaw.debugger.layout import NAMES, PANELS
+from macaw.debugger.places import PlaceError, places
+from macaw.debugger.state_paths import Members
+
+if TYPE_CHECKING:
+    from macaw.debugger.session import Session
+
+MOST_FILES = 1000  # of a folder that are offered
+
+
+def completions(session: Session, text: str) -> list[str]:
+    """The words that the last word of a line may become, sorted."""
+    word, _, offset = split(text)
+    if offset >= len(text) and (not text or not text[-1].isspace()):
+        names = (name for row in COMMANDS.values() for name in row.names)
+        return sorted(name for name in names if name.startswith(word) and name[0].isalpha())
+    try:
+        row = find(word)
+    except CommandError:
+        return []
+    arguments = text[offset:]
+    prefix = "" if not arguments or arguments[-1].isspace() else arguments.split()[-1]
+    words: list[str] = []
+    for operand in expected(row.usage, arguments):
+        words += _words(session, operand, prefix, row)
+    return sorted({word for word in words if word.startswith(prefix)})
+
+
+def _words(session: Session, operand: str, prefix: str, row: Command) -> Sequence[str]:
+    """The words that an operand, or a word of the usage, may be; not all have the prefix."""
+    if operand == "FILE":
+        return _files(prefix)
+    if operand == "EVENT":
+        return list(events_of(session.device))
+    if operand == "PLACES":
+        return list(session.device.cores)
+    if operand == "LOC":
+        return [symbol.name for symbol in session.program.symbols]
+    if operand in ("E", "V"):
+        return [*_names(session), *_members(session, prefix)]
+    if operand == "NAME" and row.name == "help":
+        return list(COMMANDS)
+    if operand == "NAME":
+        return {"layout": NAMES, "panel": list(PANELS), "zoom": list(PANELS)}.get(row.name, [])
+    return [operand] if not operand.isupper() else []
+
+
+def _members(session: Session, prefix: str) -> list[str]:
+    """Members of the focus, or of the place that a word starts with."""
+    place, dot, _ = prefix.rpartition(".")
+    try:
+        where = places(session.device, place) if dot else session.focus
+    except PlaceError:
+        return []
+    return [f"{place}{dot}{name}" for name in Members(session.device, where[0]).names()]
+
+
+def _names(session: Session) -> list[str]:
+    """Names that an expression may start with."""
+    program = session.program
+    names = [symbol.name for symbol in program.symbols]
+    names += [tensor.name for tensor in program.tensors]
+    return [*names, *session.device.cores]
+
+
+def _files(prefix: str) -> list[str]:
+    """Files and folders whose paths have a prefix."""
+    path = Path(prefix or ".")
+    folder = path if prefix.endswith("/") or not prefix else path.parent
+    try:
+        entries = sorted(folder.iterdir())[:MOST_FILES]
+    except OSError:
+        return []
+    head = prefix[: len(prefix) - len(path.name)] if prefix and not prefix.endswith("/") else prefix
+    return [f"{head}{one.name}{'/' if one.is_dir() else ''}" for one in entries]

@@ -1,0 +1,64 @@
+"""What commands work on, and what they remember from one line to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from macaw.debugger.commands.formats import Format
+from macaw.debugger.layout import Arrangement
+
+if TYPE_CHECKING:
+    from macaw.debugger.commands.answers import Answer
+    from macaw.debugger.commands.files import Files
+    from macaw.debugger.counter_values import Counts
+    from macaw.debugger.session import Session
+
+RunLines = Callable[[Iterable[str], str], Iterator[tuple[int, "Answer"]]]
+
+
+@dataclass
+class MemoryCursor:
+    """Where `x` goes on without an address."""
+
+    form: Format = field(default_factory=Format)
+    next: int | None = None  # the address after what it has shown
+
+
+@dataclass
+class Displays:
+    """The expressions of `display`, by number from 1."""
+
+    rows: dict[int, tuple[str, Format]] = field(default_factory=dict)
+    focus: dict[int, str] = field(default_factory=dict)  # in which each was set
+    last: int = 0
+
+    def add(self, text: str, form: Format, focus: str) -> int:
+        """Add an expression; returns its number."""
+        self.last += 1
+        self.rows[self.last], self.focus[self.last] = (text, form), focus
+        return self.last
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Remove these. With none left, numbers start at 1 again."""
+        for number in numbers:
+            del self.rows[number], self.focus[number]
+        self.last = self.last if self.rows else 0
+
+
+@dataclass
+class Context:
+    """One session and the memory of its commands."""
+
+    session: Session
+    files: Files
+    allow_shell: bool  # `shell` and `python` may be used
+    run_lines: RunLines  # executes lines of a script: `macaw.debugger.commands.interpreter`
+    history: list[str] = field(default_factory=list)  # lines that were typed
+    cursor: MemoryCursor = field(default_factory=MemoryCursor)
+    displays: Displays = field(default_factory=Displays)
+    arrangement: Arrangement = field(default_factory=Arrangement)  # of the screen, if there is one
+    counters: Counts = field(default_factory=dict)  # at the last `info perf`
+    list_position: tuple[str, int] | None = None  # of `list`: file, the next line
+    python_names: dict[str, Any] = field(default_factory=dict)  # of `python`

@@ -1,0 +1,85 @@
+"""The program that is debugged, on its device: what names, places and locations refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from macaw.debugger.history import Position
+from macaw.debugger.interrupts import Interrupts
+from macaw.debugger.places import Place
+from macaw.emu.device import Device
+
+if TYPE_CHECKING:
+    from macaw.asm.program import Program
+    from macaw.emu.core import Core
+
+
+@dataclass
+class Output:
+    """What a program writes, with the position of each piece."""
+
+    on_write: Callable[[str, bytes], object] | None = None  # gets each piece as it comes
+    pieces: list[tuple[Position, str, bytes]] = field(default_factory=list)  # position, stream
+    replaying: bool = False  # `on_write` has had what comes now
+
+    def write(self, position: Position, stream: str, data: bytes) -> None:
+        """Add a piece of a stream ("stdout", "stderr", "dprintf")."""
+        self.pieces.append((position, stream, data))
+        if self.on_write is not None and not self.replaying:
+            self.on_write(stream, data)
+
+    def drop_after(self, position: Position) -> None:
+        """Keep only what was written up to a position."""
+        self.pieces[:] = [piece for piece in self.pieces if piece[0] <= position]
+
+
+class Debuggee:
+    """One program with its inputs on one device.
+
+    `device` is the machine as it is now; a change of engine replaces the object. `focus` holds
+    the places that steps and short names refer to.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        config: Mapping[str, Any],
+        inputs: Mapping[str, object],
+        engine: str,
+        on_output: Callable[[str, bytes], object] | None,
+    ) -> None:
+        """`engine`: the one to use where no point needs the reference. Raises `DeviceError`."""
+        self.program = program
+        self.config = config
+        self.inputs = dict(inputs)
+        self.engine = engine
+        self.interrupts = Interrupts()
+        self.output = Output(on_output)
+        self.device = self.build_device(engine)
+        self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
+
+    @property
+    def core(self) -> Core:
+        """The first of the focused cores."""
+        return self.device.cores[self.focus[0].core]
+
+    def build_device(self, engine: str) -> Device:
+        """Another device with the program loaded; what it writes comes into `output`."""
+        device = Device(self.config, engine=engine)
+        device.load(self.program)
+        device.stdout = lambda data: self.write("stdout", data)
+        device.stderr = lambda data: self.write("stderr", data)
+        return device
+
+    def load(self) -> None:
+        """Load the program again, with the same inputs; the output is empty then."""
+        self.device.load(self.program)
+        for name, array in self.inputs.items():
+            self.device.write_tensor(name, array)
+        self.output.pieces.clear()
+
+    def write(self, stream: str, data: bytes) -> None:
+        """Add to the output at the present position."""
+        self.output.write(self.device.position, stream, data)

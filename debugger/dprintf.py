@@ -1,0 +1,56 @@
+"""The texts of `dprintf`: a format of C's printf, and expressions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from macaw.debugger.expressions import compile_expression
+from macaw.debugger.point import Point, PointError
+
+if TYPE_CHECKING:
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.places import Place
+
+WIDEST = 1000  # characters, and digits after the point, that a conversion may ask for
+_CONVERSION = re.compile(r"%[-#0 +]*(\d*|\*)(?:\.(\d+|\*))?([a-zA-Z%])")
+_BITS = ("x", "X", "o")
+
+
+def check_format(form: str) -> None:
+    """Raise `PointError` for a conversion wider than `WIDEST`, or with a width from a value."""
+    for match in _CONVERSION.finditer(form):
+        for width in filter(None, match.groups()[:2]):
+            if width == "*" or len(width) > 9 or int(width) > WIDEST:
+                raise PointError(f"{match[0]}: a width is a number, {WIDEST} at most")
+
+
+def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
+    """What a dprintf prints now, names as seen from a place (None: from the focus)."""
+    focus = (place,) if place is not None else None
+    try:
+        values = [compile_expression(debuggee, text, focus).value() for text in point.values]
+        return format_values(point.form, values)
+    except ValueError as error:
+        return f"{point.form}: {error}"
+
+
+def format_values(form: str, values: Sequence[Any]) -> str:
+    """A format with its values put in. Raises `ValueError` if they do not fit it."""
+    letters = [match[3] for match in _CONVERSION.finditer(form) if match[3] != "%"]
+    letters += [""] * (len(values) - len(letters))
+    items = (
+        _bits_of(value) if letter in _BITS and isinstance(value, int) else value
+        for letter, value in zip(letters, values, strict=False)
+    )
+    try:
+        return form % tuple(items)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _bits_of(value: int) -> int:
+    """The bits of a register as an unsigned number; in expressions it is a signed one."""
+    bits = 32 if value >= -(1 << 31) else 64
+    return value & (1 << bits) - 1 if value < 0 else value

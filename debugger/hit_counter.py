@@ -1,0 +1,85 @@
+"""Which points stop a run: conditions, `ignore` counts and the texts of `dprintf`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from macaw.debugger.dprintf import dprintf_text
+from macaw.debugger.expressions import Expression, ExpressionError, compile_expression
+from macaw.debugger.places import Place
+from macaw.debugger.point import Point
+from macaw.debugger.stops import Hit
+
+if TYPE_CHECKING:
+    from macaw.debugger.debuggee import Debuggee
+
+
+class HitCounter:
+    """Counts the hits of points in one run; `hits` are those that stop it."""
+
+    def __init__(self, debuggee: Debuggee) -> None:
+        self.debuggee = debuggee
+        self.hits: list[Hit] = []
+        self.scanning = False  # a run back looks for hits: nothing is counted or printed
+        self._conditions: dict[tuple[int, Place], Expression | None] = {}
+
+    def prepare(self) -> None:
+        """Points or the device have changed: compile conditions anew."""
+        self._conditions.clear()
+
+    def condition(self, point: Point, place: Place) -> Expression | None:
+        """A point's condition as seen from a place, of a watch from its focus; None: it has none.
+
+        It is compiled once.
+        """
+        key = point.number, place
+        if key not in self._conditions:
+            self._conditions[key] = self._compile(point, place)
+        return self._conditions[key]
+
+    def _compile(self, point: Point, place: Place) -> Expression | None:
+        if not point.condition:
+            return None
+        try:
+            return compile_expression(self.debuggee, point.condition, point.focus or (place,))
+        except ExpressionError as error:  # `catch` asks only that it means something on one core
+            return Expression(point.condition, partial(_raise, error))
+
+    def count(
+        self,
+        point: Point,
+        viewpoint: Place,
+        by: str,
+        place: Place | None = None,
+        values: dict[str, Any] | None = None,
+        change: tuple[Any, Any] = (None, None),
+    ) -> list[Hit]:
+        """A run has come to a point: its hit if it stops the run, else nothing.
+
+        The condition is seen from `viewpoint`, a dprintf's text from `place`. `by` names who did
+        it, `values` are those of the announcement, `change` the old and the new value of a watch.
+        """
+        condition = self.condition(point, viewpoint)
+        more = dict(values or {})
+        try:
+            if condition is not None and not condition.holds():
+                return []
+        except ExpressionError as error:
+            more["error"] = f"in the condition of point {point.number}: {error}"
+        if point.kind == "dprintf":
+            if not self.scanning:
+                point.hits += 1
+                text = dprintf_text(self.debuggee, point, place)
+                self.debuggee.write("dprintf", text.encode("utf-8", "replace") + b"\n")
+            return []
+        if not self.scanning:
+            point.hits += 1
+            if point.ignore > 0:
+                point.ignore -= 1
+                return []
+        return [point.hit(by, old=change[0], new=change[1], values=more)]
+
+
+def _raise(error: ExpressionError) -> None:
+    raise error

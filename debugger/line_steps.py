@@ -1,0 +1,140 @@
+"""Steps by lines of the source, over calls and out of functions, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from macaw.debugger.history import START, Position
+from macaw.debugger.reverse import InstructionEnd, instruction_ends
+from macaw.debugger.source_code import WORD, SourceCode, same_line
+from macaw.emu.faults import Stop
+
+if TYPE_CHECKING:
+    from macaw.asm.program import Line
+    from macaw.debugger.runner import Runner
+    from macaw.debugger.stop_positions import StopPositions
+    from macaw.emu.core import Core
+
+_FEW = 2  # instructions that are looked at first on the way back
+
+
+class LineStepper:
+    """Steps of one core from where it is."""
+
+    def __init__(self, runner: Runner, stops: StopPositions, core: Core) -> None:
+        self.runner = runner
+        self.stops = stops
+        self.core = core
+        self.code = SourceCode(runner.debuggee, core)
+
+    # Forward
+
+    def step(self, over: bool) -> tuple[Stop, bool]:
+        """Go to the start of another line; with `over`, of no line of a function that is called.
+
+        The second value: whether the core is there (a point may stop it there, too).
+        """
+        code, runner, core = self.code, self.runner, self.core
+        first, retired = code.line(core.next_address), core.retired
+        while True:
+            at = core.next_address
+            if over and at is not None and code.calls(at):
+                is_back = code.stack_test()
+                goals = {core.name: {at + WORD: is_back}}
+                stop = runner.live(runner.forward, goals=goals)
+                if core.next_address != at + WORD or not is_back():
+                    return stop, False
+                if self.is_goal(stop):
+                    stop = Stop("step", stop.cycle, core=core.name, address=at + WORD)
+            else:
+                stop = runner.live(partial(runner.step, core.name, 1))
+            is_other = core.retired > retired and self._is_other(first)
+            if is_other or stop.reason != "step":
+                return stop, is_other
+
+    def _is_other(self, first: Line | None) -> bool:
+        """Whether the core is before another line, before `first` again, or where no lines are."""
+        at = self.core.next_address
+        line = self.code.line(at)
+        if at is None or first is None:
+            return True
+        return line is not None and (not same_line(line, first) or self.code.starts_line(at))
+
+    def finish(self) -> Stop:
+        """Run until the function returns to its caller."""
+        code, runner, name = self.code, self.runner, self.core.name
+        section = runner.debuggee.program.section_at(self.core.next_address or 0)
+        if section is None:
+            return runner.live(runner.forward)
+        addresses = range(section.address, section.end - WORD + 1, WORD)
+        ends = {at: _always for at in addresses if code.returns(at) or code.calls(at)}
+        while True:
+            at = self.core.next_address
+            if at is None:
+                return runner.live(runner.forward)
+            if code.returns(at):
+                return runner.live(partial(runner.step, name, 1))
+            goals = {at + WORD: code.stack_test()} if code.calls(at) else ends
+            stop = runner.live(runner.forward, goals={name: goals})
+            if not self.is_goal(stop):
+                return stop
+
+    def is_goal(self, stop: Stop) -> bool:
+        """Whether a run has ended at its goal, and at no point."""
+        return stop.before and not self.runner.monitor.hits
+
+    # Back
+
+    def back(self, over: bool) -> tuple[Position, int]:
+        """Where the line before starts, and how many instructions were done there.
+
+        The start of the run if there is none. Raises `Interruption`.
+        """
+        runner, name = self.runner, self.core.name
+        now, retired = runner.debuggee.device.position, self.core.retired
+        count = _FEW
+        while True:
+            ends = instruction_ends(runner, name, count, now, retired)
+            goal = self._line_start(ends, over)
+            if goal is not None:
+                end = ends[goal + 1].position if goal + 1 < len(ends) else now
+                return self.stops.last(ends[goal].position, end), ends[goal].retired
+            if ends[0].position == START:
+                return START, ends[0].retired
+            count *= 8
+
+    def _line_start(self, ends: list[InstructionEnd], over: bool) -> int | None:
+        """The index of the end after which the last line starts."""
+        last: Line | None = None
+        inner: int | None = None
+        for at in self._outside(ends) if over else range(len(ends) - 1, -1, -1):
+            line = self.code.line(ends[at].address)
+            if last is not None and (line is None or not same_line(line, last)):
+                return inner
+            if line is not None:
+                last, inner = line, at
+                if self.code.starts_line(ends[at].address):
+                    return at
+        return None
+
+    def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
+        """The indices of ends outside of functions that are called, from the last one on."""
+        depth = 0
+        for at in range(len(ends) - 1, -1, -1):
+            address = ends[at].address
+            if address is None:
+                continue
+            if depth == 0 and not self.code.returns(address):
+                yield at
+            elif self.code.returns(address):
+                depth += 1
+            elif self.code.calls(address):
+                depth -= 1
+                if depth == 0:
+                    yield at
+
+
+def _always() -> bool:
+    return True

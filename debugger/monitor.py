@@ -1,0 +1,201 @@
+"""The points of a session at work on a device while it runs.
+
+`arm` before a run and `rest` after it; `hits` are then the points that stopped it. What happens
+inside an act is only noted. Conditions and values are looked at when the act is over, or right
+before an instruction with a breakpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from macaw.debugger.arrivals import Arrivals
+from macaw.debugger.breakpoints import Breakpoints, Goals
+from macaw.debugger.catchpoints import Catchpoints
+from macaw.debugger.expressions import compile_expression
+from macaw.debugger.hit_counter import HitCounter
+from macaw.debugger.places import Place
+from macaw.debugger.point import BREAKS, WATCHES
+from macaw.debugger.stops import ARRIVED, Hit
+from macaw.debugger.watch_set import Announcement, WatchSet
+from macaw.emu.faults import Stop
+
+if TYPE_CHECKING:
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.points import Points
+    from macaw.emu.core import Core, Event
+    from macaw.emu.device import Device
+
+StepTest = Callable[[Announcement], Hit | None]  # whether an announcement ends a step
+NO_GOALS: Goals = MappingProxyType({})
+
+
+class Monitor:
+    """Watches one session's device for its points."""
+
+    def __init__(self, debuggee: Debuggee, points: Points) -> None:
+        self.debuggee = debuggee
+        self.points = points
+        self._arrivals = Arrivals()
+        self._counter = HitCounter(debuggee)
+        self._breakpoints = Breakpoints(debuggee, self._arrivals, self._counter)
+        self._catchpoints = Catchpoints(debuggee, self._counter)
+        self._watches = WatchSet(debuggee)
+        self._device: Device | None = None  # for which they are prepared
+        self._version: object = None
+        self._step_test: StepTest | None = None  # of this run
+        self._announcements: list[Announcement] = []  # of this act
+        self._cores: set[str] = set()  # that are listened to
+        self._listener = self._hear  # one object, so that it can be removed again
+
+    @property
+    def hits(self) -> list[Hit]:
+        """The hits that stopped the last run."""
+        return self._counter.hits
+
+    def take_hits(self) -> tuple[Hit, ...]:
+        """The hits so far; `hits` is empty then."""
+        hits, self._counter.hits = tuple(self._counter.hits), []
+        return hits
+
+    @property
+    def ends_step(self) -> bool:
+        """Whether the last act has completed the steps of this run."""
+        return any(hit.kind in ("step", ARRIVED) for hit in self.hits)
+
+    def needs_reference(self) -> bool:
+        """Whether a point needs what fast engines do not report in its own cycle."""
+        for point in self.points.active:
+            if point.kind == "catch" and self._catchpoints.is_late(point):
+                return True
+            if point.kind in WATCHES:
+                cores = compile_expression(self.debuggee, point.text, point.focus or None).cores
+                if any(not self.debuggee.device.cores[name].asks for name in cores):
+                    return True
+        return False
+
+    # On and off
+
+    def arm(
+        self,
+        listen: Iterable[str] = (),
+        step_test: StepTest | None = None,
+        goals: Goals = NO_GOALS,
+    ) -> None:
+        """Put all points to work.
+
+        `step_test` gets the announcements of the cores `listen`, beside others; its hit ends the
+        run. `goals` are addresses, by core, that end the run where their test holds, without a hit.
+        """
+        device = self.debuggee.device
+        version = self.points.version, self.debuggee.focus
+        if self._device is not device or self._version != version:
+            self._prepare(device)
+            self._version = version
+        self._breakpoints.arm(goals)
+        self._counter.hits, self._announcements, self._step_test = [], [], step_test
+        self._watches.arm()
+        self._catchpoints.begin()
+        self._cores = self._breakpoints.cores | self._catchpoints.cores | self._watches.act_cores
+        self._cores |= set(listen)
+        if self._cores:
+            device.listen(self._listener, self._cores)
+        if self._cores or self._watches.all:
+            device.acted = self._after_act
+
+    def _prepare(self, device: Device) -> None:
+        if self._device is not device:
+            self._breakpoints.forget_device()
+            self._watches.forget_device()
+        self._device = device
+        self._counter.prepare()
+        points = self.points.active
+        self._catchpoints.prepare(points)
+        self._breakpoints.prepare(points)
+        self._watches.prepare(points, self._counter.condition)
+
+    def rest(self) -> None:
+        """Listen no more; breaks stay for the next run."""
+        device = self.debuggee.device
+        if self._cores:
+            device.unlisten(self._listener)
+        device.acted = None
+        self._cores = set()
+        self._step_test = None
+        self._watches.rest()
+
+    def disarm(self) -> None:
+        """Take breaks away: the run is elsewhere, or repeats what has happened before."""
+        self._breakpoints.disarm()
+        self.forget_arrivals()
+
+    @contextmanager
+    def scanning(self) -> Iterator[None]:
+        """Inside, hits are only looked for: nothing is counted or printed."""
+        self._counter.scanning = True
+        try:
+            yield
+        finally:
+            self.rest()
+            self._counter.scanning = False
+
+    def end_run(self, stop: Stop) -> None:
+        """The run has just ended: `hits` gets the points that catch that."""
+        self._counter.hits += self._catchpoints.at_end(stop, self.points.active)
+
+    def take_over(self, old: Device, new: Device) -> None:
+        """The session goes on with a new device, which is in the same state as the old one."""
+        self._arrivals.transfer(old, new)
+
+    # Where a stop shows a core
+
+    def forget_arrivals(self) -> None:
+        """The run is another one, or is elsewhere in it: no stop has reported anything."""
+        self._arrivals.clear()
+        self._counter.hits = []
+
+    def show(self, core: Core) -> None:
+        """The session shows a core before an instruction: points set from now on pass there."""
+        self._arrivals.show(core, max(self.points.all, default=0))
+
+    def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
+        """A stop has reported breakpoints at an instruction: they pass there."""
+        self._arrivals.report(core, address, numbers)
+
+    def check_next(self, core: Core) -> None:
+        """A step has ended before an instruction: `hits` gets the breakpoints there, too."""
+        if self._device is self.debuggee.device:
+            self._breakpoints.check_next(core)
+
+    # While it runs
+
+    def _hear(self, event: Event) -> None:
+        self._announcements.append((event.kind, event.core.name, dict(event.values)))
+
+    def _after_act(self, core: Core | None) -> None:
+        """An act is over; None: of the arbiter."""
+        announcements, self._announcements = self._announcements, []
+        cores = self.debuggee.device.cores
+        hits: list[Hit] = []
+        for kind, name, values in announcements:
+            hits += self._breakpoints.announced(cores[name], kind, values)
+            hits += self._catchpoints.announced(cores[name], kind, values)
+        for point, by, values, old, new in self._watches.after_act(core, announcements):
+            viewpoint = Place(by) if by else self.debuggee.focus[0]
+            hits += self._counter.count(point, viewpoint, by, None, values, (old, new))
+        if core is not None:
+            hits += self._catchpoints.after_act(core)
+        if self._step_test is not None:
+            hits += [hit for hit in map(self._step_test, announcements) if hit is not None]
+        if hits:
+            self._stop(core, hits)
+
+    def _stop(self, core: Core | None, hits: list[Hit]) -> None:
+        device = self.debuggee.device
+        self._counter.hits += hits
+        name = core.name if core is not None else hits[0].by
+        address = hits[0].values.get("address") if hits[0].kind in (*BREAKS, ARRIVED) else None
+        device.interrupt(Stop("event", device.cycle, core=name, address=address))

@@ -1,0 +1,126 @@
+"""Whether a point means something on a device, and where a breakpoint stops.
+
+A breakpoint at an address is a break of the cores that execute there (`macaw.emu.core`, "Breaks"):
+fast engines run up to it at full speed, and ask conditions over registers inside translated code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from macaw.debugger.dprintf import check_format
+from macaw.debugger.events import event_of
+from macaw.debugger.expressions import ExpressionError, compile_expression
+from macaw.debugger.locations import LocationError, Target, locate, targets
+from macaw.debugger.places import Place, PlaceError, places
+from macaw.debugger.point import BREAKS, KINDS, WATCHES, Point, PointError
+from macaw.debugger.state_events import state_event_of
+
+if TYPE_CHECKING:
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.emu.core import Core
+
+
+def check_point(debuggee: Debuggee, point: Point) -> None:
+    """Raise `PointError` unless all texts of a point mean something.
+
+    Fills in the addresses of a breakpoint, and the focus of a watch.
+    """
+    device = debuggee.device
+    try:
+        if point.kind not in KINDS:
+            raise PointError(f"there is no point of the kind {point.kind}")
+        if point.kind == "dprintf":
+            check_format(point.form)
+        if point.kind in BREAKS:
+            if not point.addresses:  # located once: what a line means depends on the focus
+                location = locate(debuggee, point.text)
+                point.text, point.addresses = location.text, location.addresses
+        elif point.kind in WATCHES:
+            _check_watch(debuggee, point)
+        else:
+            _check_event(debuggee, point)
+        for text in (point.by, point.place):
+            if text:
+                places(device, text)
+        if point.kind in BREAKS and point.place:
+            _check_place(debuggee, point)
+        if point.kind == "catch" and point.condition:
+            _check_condition(debuggee, point)
+        for core in point_cores(debuggee, point):
+            for text in filter(None, (point.condition, *point.values)):
+                compile_expression(debuggee, text, (Place(core.name),))
+    except (LocationError, ExpressionError, PlaceError) as error:
+        raise PointError(str(error)) from None
+
+
+def point_targets(debuggee: Debuggee, point: Point) -> list[Target]:
+    """Where a breakpoint stops: addresses of cores, only those of `place` if it has one."""
+    everywhere = [x for address in point.addresses for x in targets(debuggee, address)]
+    if not point.place:
+        return everywhere
+    names = {place.core for place in places(debuggee.device, point.place)}
+    return [target for target in everywhere if target.core.name in names]
+
+
+def point_cores(debuggee: Debuggee, point: Point) -> list[Core]:
+    """The cores that a breakpoint stops, each once."""
+    return list({x.core.name: x.core for x in point_targets(debuggee, point)}.values())
+
+
+def _check_condition(debuggee: Debuggee, point: Point) -> None:
+    """Reject a condition of an event that means something on no core where it may happen."""
+    device = debuggee.device
+    where = places(device, point.place) if point.place else ()
+    viewpoints = where or tuple(Place(core.name) for core in device.order)
+    for place in viewpoints:
+        with contextlib.suppress(ExpressionError):
+            compile_expression(debuggee, point.condition, (place,))
+            return
+    compile_expression(debuggee, point.condition, viewpoints[:1])
+
+
+def _check_event(debuggee: Debuggee, point: Point) -> None:
+    """Reject an event at a place where it can never happen."""
+    device = debuggee.device
+    event = event_of(device, point.text)
+    where = places(device, point.place) if point.place else ()
+    for core in (device.cores[name] for name in dict.fromkeys(x.core for x in where)):
+        if event.announced and event not in core.table.events:
+            kinds = {x.table.name: x.table.title for x in device.order if event in x.table.events}
+            does = " and ".join(f"{name} ({title})" for name, title in kinds.items())
+            raise PointError(f"{event.name} happens on {does}, never on {core.name}")
+        change = state_event_of(event.name, device, core, [])
+        if change is not None and change.missing:
+            raise PointError(f"{core.name} has no {change.missing}: {event.name} is never there")
+
+
+def _check_place(debuggee: Debuggee, point: Point) -> None:
+    """Reject a breakpoint at places that never execute its addresses."""
+    cores = point_cores(debuggee, point)
+    if not cores:
+        raise PointError(f"{point.place} executes nothing at {point.text}")
+    for place in places(debuggee.device, point.place):
+        if place.units and any(core.name == place.core and core.halts for core in cores):
+            raise PointError(f"{place.core} stops as a whole, not at {place} alone")
+
+
+def _check_watch(debuggee: Debuggee, point: Point) -> None:
+    """Reject a watch of what never changes, and one of accesses to what has none."""
+    focus = point.focus or debuggee.focus
+    value = compile_expression(debuggee, point.text, focus)
+    value.value()
+    if not value.accesses:
+        raise PointError(f"{point.text} never changes")
+    condition = point.condition and compile_expression(debuggee, point.condition, focus)
+    uses_focus = value.uses_focus or (condition and condition.uses_focus)
+    point.focus = focus if uses_focus else ()
+    if point.kind == "watch":
+        return
+    for access, _ in value.accesses:
+        if not (access.memory or access.registers or access.queues):
+            raise PointError(
+                f"{point.kind} is of memory, registers and queues, and {access.text} is none;"
+                " `watch` is of anything that changes"
+            )

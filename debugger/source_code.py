@@ -1,0 +1,92 @@
+"""A core's code: the source lines, calls and returns of its instructions.
+
+What calls and what returns is told by the tables (`Instruction.flow`): a jump that writes a
+link is a call, a jump to a register that writes none is a return. A call is over where it
+comes back with the stack as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from macaw.emu.copies import original
+from macaw.emu.faults import Fault
+from macaw.isa.codec import Decoded, DecodeError, decode
+from macaw.isa.kinds import Register
+
+if TYPE_CHECKING:
+    from macaw.asm.program import Line
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.emu.core import Core
+
+STACK, WORD = "sp", 4
+
+
+class SourceCode:
+    """The code of one core of a debuggee."""
+
+    def __init__(self, debuggee: Debuggee, core: Core) -> None:
+        self.debuggee = debuggee
+        self.core = core
+
+    def line(self, address: int | None) -> Line | None:
+        """The line of the instruction at an address; None where there is none."""
+        if address is None:
+            return None
+        program = self.debuggee.program
+        return program.line_at(original(program, self.core, address))
+
+    def starts_line(self, address: int | None) -> bool:
+        """Whether the instruction is the first one of its line."""
+        here, before = self.line(address), self.line((address or 0) - WORD)
+        return here is not None and (before is None or not same_line(here, before))
+
+    def instruction(self, address: int) -> Decoded | None:
+        """The decoded instruction at an address; None where there is none."""
+        try:
+            data = self.debuggee.device.memory.peek(address, WORD)
+            return decode(self.core.table, int.from_bytes(data, "little"), 8 * WORD, address)
+        except (Fault, DecodeError):
+            return None
+
+    def calls(self, address: int) -> bool:
+        """Whether the instruction there is a call."""
+        instruction = self.instruction(address)
+        return (
+            instruction is not None
+            and instruction.row.flow in ("call", "jump")
+            and _links(instruction)
+        )
+
+    def returns(self, address: int) -> bool:
+        """Whether the instruction there jumps to an address in a register and is no call."""
+        instruction = self.instruction(address)
+        if instruction is None or instruction.row.flow != "jump" or _links(instruction):
+            return False
+        writes = instruction.row.writes.split()
+        return any(
+            isinstance(operand.kind, Register) and operand.name not in writes
+            for operand in instruction.row.operands
+        )
+
+    def stack_test(self) -> Callable[[], bool]:
+        """A test whether the stack pointer is back where it is now, or above it."""
+        core = self.core
+        for file in core.table.files:
+            for number, names in enumerate(file.names):
+                if STACK in names and core.inlines == file.name:
+                    values = getattr(core, core.inlines)
+                    now = values[number]
+                    return lambda: bool(values[number] >= now)
+        return lambda: True
+
+
+def _links(instruction: Decoded) -> bool:
+    """Whether an instruction writes a link into a register."""
+    return any(instruction.values.get(name) for name in instruction.row.writes.split())
+
+
+def same_line(one: Line, other: Line) -> bool:
+    """Whether two lines have the same file and number."""
+    return one.line == other.line and one.file == other.file

@@ -1,0 +1,201 @@
+"""Events that no announcement reports; they are read from a core's state after each act."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.debugger.event_fields import inside
+from macaw.debugger.places import Place, counts
+from macaw.debugger.queue_delta import fills_from_outside
+
+if TYPE_CHECKING:
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
+
+Bools = NDArray[np.bool_]
+
+
+class StateEvent(ABC):
+    """One event of one core."""
+
+    by_others = False  # acts of other cores may cause it
+
+    def __init__(self, device: Device, core: Core, where: list[Place]) -> None:
+        self.device = device
+        self.core = core
+        self.where = where  # places in the core; none: all of it
+
+    @abstractmethod
+    def begin(self) -> None:
+        """A run starts: what is so now is no event."""
+
+    @abstractmethod
+    def look(self) -> Iterator[dict[str, Any]]:
+        """The events since the last look, each as the values of an announcement."""
+
+    @property
+    def missing(self) -> str:
+        """What the core would need for the event ever to happen; empty: it may happen."""
+        return ""
+
+
+class StallEvent(StateEvent):
+    """The core, or a part of it that has waits of its own, starts to wait."""
+
+    def begin(self) -> None:
+        self.before = self._waits()
+
+    def _waits(self) -> dict[str, tuple[str, int]]:
+        """By part: what for, since when."""
+        core = self.core
+        if core.asks:  # it has no parts, and is looked at after each of its instructions
+            return {} if core.waiting is None else {"": (core.waiting.on, core.waiting.since)}
+        core.sync()
+        return {x.part: (x.on, x.since) for x in core.stalls() if x.on}
+
+    def look(self) -> Iterator[dict[str, Any]]:
+        now, before = self._waits(), self.before
+        self.before = now
+        for part, (on, since) in now.items():
+            if part not in before or before[part][1] != since:
+                where = f"{self.core.name} {part}".rstrip()
+                yield {"place": where, "on": on, "since": since}
+
+
+class FlagEvent(StateEvent):
+    """A condition becomes true at a place; `_flags` has one array of them by name of register."""
+
+    of = ""  # what such arrays are, in a message
+
+    @property
+    def missing(self) -> str:
+        return "" if next(self._flags(), None) is not None else self.of
+
+    def begin(self) -> None:
+        self.before = dict(self._flags())
+
+    @abstractmethod
+    def _flags(self) -> Iterator[tuple[str, Bools]]:
+        """By name, where the condition is true now; the first axes are the core's levels."""
+
+    def look(self) -> Iterator[dict[str, Any]]:
+        for name, now in self._flags():
+            new = now & ~self.before[name]
+            self.before[name] = now
+            if new.any():
+                yield from self._events(new, name)
+
+    def _events(self, new: Bools, name: str) -> Iterator[dict[str, Any]]:
+        """An event for each place at which a flag is new."""
+        levels = len(counts(self.core))
+        for index in np.argwhere(new).tolist():
+            place = Place(self.core.name, tuple(index[:levels]))
+            if inside(place, self.where):
+                yield {"place": str(place), "of": name, "element": index[levels:]}
+
+
+class QueueEvent(FlagEvent):
+    """A queue reaches a level."""
+
+    of = "queues"
+
+    def begin(self) -> None:
+        self.by_others = fills_from_outside(self.core)
+        super().begin()
+
+    def _flags(self) -> Iterator[tuple[str, Bools]]:
+        self.core.sync()
+        rows = {row.name: row for row in self.core.state.fields}
+        for queue in self.core.table.queues:
+            value = getattr(self.core.state, queue.held)
+            levels = np.array(len(value) if isinstance(value, list) else value)
+            depth = len(counts(self.core)) if rows[queue.held].levels is None else 1
+            if levels.ndim > depth:
+                levels = levels.sum(axis=tuple(range(depth, levels.ndim)))
+            limit = int(self.device.config[queue.capacity])
+            yield queue.name, np.asarray(self._flag(levels, limit))
+
+    @abstractmethod
+    def _flag(self, levels: NDArray[Any], limit: int) -> Any:
+        """Which queues of so many items have the level; each holds `limit` at most."""
+
+
+class QueueFull(QueueEvent):
+    """A queue becomes full."""
+
+    def _flag(self, levels: NDArray[Any], limit: int) -> Any:
+        return levels >= limit
+
+
+class QueueEmpty(QueueEvent):
+    """A queue becomes empty."""
+
+    def _flag(self, levels: NDArray[Any], limit: int) -> Any:
+        return levels == 0
+
+
+class ValueEvent(FlagEvent):
+    """A register gets a value of some kind."""
+
+    def _flags(self) -> Iterator[tuple[str, Bools]]:
+        self.core.sync()
+        for file in self.core.table.files:
+            value = getattr(self.core.state, file.name)
+            if isinstance(value, np.ndarray):
+                flags = self.test(value)
+                if flags is not None:
+                    yield file.name, flags
+        yield from self.more()
+
+    @abstractmethod
+    def test(self, value: NDArray[Any]) -> Bools | None:
+        """Which elements of an array have such a value; None: its type has none."""
+
+    def more(self) -> Iterator[tuple[str, Bools]]:
+        """The same of values that are in no register file."""
+        return iter(())
+
+
+class NotNumber(ValueEvent):
+    """A real number becomes NaN."""
+
+    of = "registers of real numbers"
+
+    def test(self, value: NDArray[Any]) -> Bools | None:
+        return np.isnan(value) if value.dtype.kind == "f" else None
+
+    def more(self) -> Iterator[tuple[str, Bools]]:
+        yield from self.core.not_numbers().items()
+
+
+class Saturation(ValueEvent):
+    """A whole number reaches an end of its type's range."""
+
+    of = "registers of whole numbers with a type that ends"
+
+    def test(self, value: NDArray[Any]) -> Bools | None:
+        if value.dtype.kind != "i":
+            return None
+        ends = np.iinfo(value.dtype)
+        flags: Bools = (value == ends.max) | (value == ends.min)
+        return flags
+
+
+STATE_EVENTS: dict[str, type[StateEvent]] = {
+    "stall": StallEvent,
+    "queue-full": QueueFull,
+    "queue-empty": QueueEmpty,
+    "nan": NotNumber,
+    "saturate": Saturation,
+}
+
+
+def state_event_of(name: str, device: Device, core: Core, where: list[Place]) -> StateEvent | None:
+    """An event of `macaw.isa.common.EVENTS` on a core; None: it is not read from the state."""
+    kind = STATE_EVENTS.get(name)
+    return None if kind is None else kind(device, core, where)

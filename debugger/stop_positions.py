@@ -1,0 +1,33 @@
+"""Where forward steps have stopped: steps back return to the same positions."""
+
+from __future__ import annotations
+
+from macaw.debugger.history import START, Position
+
+MOST = 2000  # positions that are remembered
+
+
+class StopPositions:
+    """The positions at which the present run has stopped."""
+
+    def __init__(self) -> None:
+        self._positions: list[Position] = []
+
+    def add(self, position: Position) -> None:
+        """A run has stopped there."""
+        if position not in self._positions:
+            self._positions.append(position)
+            del self._positions[:-MOST]
+
+    def clear(self) -> None:
+        """Forget all: another run starts."""
+        self._positions.clear()
+
+    def drop_from(self, position: Position) -> None:
+        """Forget those at a position and after it: the run changes there."""
+        self._positions = [item for item in self._positions if item < position]
+
+    def last(self, low: Position, end: Position) -> Position:
+        """The last stop from `low` on and before `end`; `low` if there was none."""
+        inside = [item for item in self._positions if low <= item < end]
+        return max(inside, default=max(low, START))

@@ -1,0 +1,241 @@
+"""All watches of a session at work: what they ask of memories and cores, and what they see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from macaw.debugger.places import Place
+from macaw.debugger.point import WATCHES, Point
+from macaw.debugger.queue_delta import QueueDelta, QueueTracker
+from macaw.debugger.watch_target import ACCESSES, QUEUE_ACCESSES, WatchTarget
+from macaw.emu.pages import PAGE
+from macaw.isa.memory_map import EXTERNAL, UNITS
+
+if TYPE_CHECKING:
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.expressions import Expression
+    from macaw.emu.breaks import Probe
+    from macaw.emu.core import Core
+    from macaw.emu.pages import Pages
+
+Announcement = tuple[str, str, dict[str, Any]]  # kind, core, values
+ProbeHit = tuple[WatchTarget, str, int]  # access, address of the instruction
+
+
+class WatchHit(NamedTuple):
+    """A change, or an access: of a watch, by a core (empty: the arbiter)."""
+
+    point: Point
+    by: str
+    values: dict[str, Any]
+    old: Any
+    new: Any
+
+
+class WatchSet:
+    """The watches of one session on its device of now."""
+
+    def __init__(self, debuggee: Debuggee) -> None:
+        self.debuggee = debuggee
+        self.all: list[WatchTarget] = []
+        self._trackers: list[QueueTracker] = []
+        self._probes: dict[str, list[Probe]] = {}  # by core
+        self._cores_with_probes: set[str] = set()  # now
+        self._watched_pages: set[int] = set()  # ids of memories that report changes
+        self._armed = False
+        self._dirty = False  # a page has changed in this act
+        self._probe_hits: list[ProbeHit] = []  # of this act
+
+    def prepare(
+        self, points: Iterable[Point], condition: Callable[[Point, Place], Expression | None]
+    ) -> None:
+        """Build the targets of these points; `condition` gives a point's as seen from a place."""
+        device = self.debuggee.device
+        self.all = [WatchTarget(self.debuggee, point) for point in points if point.kind in WATCHES]
+        self._trackers, self._probes = [], {}
+        queues: dict[str, set[tuple[Place, str]]] = {}
+        for target in self.all:
+            for name in target.probe_cores:
+                own = condition(target.point, Place(name))
+                probes = target.probes(device.cores[name], own, self._on_probe)
+                self._probes.setdefault(name, []).extend(probes)
+            if target.point.kind in QUEUE_ACCESSES:
+                for name, some in target.queues.items():
+                    queues.setdefault(name, set()).update(some)
+        for name, some in queues.items():
+            tracker = QueueTracker(device, device.cores[name], sorted(some, key=str))
+            self._trackers.append(tracker)
+
+    def forget_device(self) -> None:
+        """The device is another object: nothing of it is watched yet."""
+        self._watched_pages, self._cores_with_probes = set(), set()
+
+    # On and off
+
+    def arm(self) -> None:
+        """A run starts."""
+        self._probe_hits, self._dirty, self._armed = [], False, True
+        for name in self._cores_with_probes | set(self._probes):
+            self.debuggee.device.cores[name].set_probes(self._probes.get(name, ()))
+        self._cores_with_probes = set(self._probes)
+        for target in self.all:
+            target.begin()
+        for tracker in self._trackers:
+            tracker.begin()
+        self._watch_pages()
+
+    def rest(self) -> None:
+        """The run is over. Probes stay for the next one, and nobody listens to them."""
+        self._armed = False
+
+    @property
+    def act_cores(self) -> set[str]:
+        """The cores whose acts have to be looked at one by one."""
+        order = self.debuggee.device.order
+        names: set[str] = set()
+        for tracker in self._trackers:
+            names |= {core.name for core in order} if tracker.by_others else {tracker.core.name}
+        for target in self.all:
+            names |= target.act_cores
+            if target.extents:
+                on_chip = any(UNITS <= at < EXTERNAL for at, _ in target.extents)
+                reads = target.point.kind in ACCESSES
+                names |= {core.name for core in order if not core.asks or reads or on_chip}
+        return names
+
+    def _watch_pages(self) -> None:
+        """Ask the memories to report changes to what is watched there."""
+        for target in self.all:
+            for address, length in target.extents:
+                pages, offset = self.debuggee.device.memory.locate(address, max(1, length))
+                if id(pages) not in self._watched_pages:
+                    self._watched_pages.add(id(pages))
+                    pages.on_change(self._on_page)
+                _hold(pages, offset, length)
+
+    # While it runs
+
+    def _on_page(self, page: int) -> None:
+        """A memory reports a change."""
+        if self.all and self._armed:
+            self._dirty = True
+            device = self.debuggee.device
+            core = device.acting
+            if core is not None and core.asks:
+                device.cycle = core.time  # it may have gone on since its turn began
+                core.ask()
+
+    def _on_probe(self, target: WatchTarget, access: str, address: int) -> None:
+        """A probe reports an instruction that has accessed watched registers."""
+        if self._armed:
+            self._probe_hits.append((target, access, address))
+
+    def after_act(
+        self, core: Core | None, announcements: Sequence[Announcement]
+    ) -> Iterator[WatchHit]:
+        """What an act of a core (None: the arbiter) has done to what is watched."""
+        probe_hits, self._probe_hits = self._probe_hits, []
+        for kind, name, values in announcements:
+            yield from self._announced_accesses(self.debuggee.device.cores[name], kind, values)
+        for target in self.all:
+            own = [x for x in probe_hits if x[0] is target]
+            yield from self._probed_accesses(target, core, own)
+        changed = {id(target) for target, _, _ in probe_hits}
+        yield from self._changes(core, announcements, changed)
+        yield from self._queue_accesses(core)
+
+    def _announced_accesses(
+        self, core: Core, kind: str, values: dict[str, Any]
+    ) -> Iterator[WatchHit]:
+        for target in self.all:
+            if target.point.kind not in ACCESSES or not target.counts(core.name):
+                continue
+            accesses: list[str] = []
+            if kind in ACCESSES[target.point.kind]:
+                accesses = [kind] * target.touches(values["address"], values["size"])
+            elif kind == "instruction" and core.name in target.registers.keys() - (
+                target.probe_cores
+            ):
+                accesses = target.accesses(core, values)
+            if accesses:
+                more = {"access": " and ".join(accesses), **values}
+                change = target.change() if "write" in accesses else None
+                yield WatchHit(target.point, core.name, more, *(change or (None, target.value())))
+
+    def _probed_accesses(
+        self, target: WatchTarget, core: Core | None, probe_hits: Sequence[ProbeHit]
+    ) -> Iterator[WatchHit]:
+        if target.point.kind not in ACCESSES or not probe_hits:
+            return
+        old, new = target.change() or (None, target.value())
+        old = old if target.point.kind == "awatch" else None
+        by = _name(core) or next(iter(target.probe_cores))
+        if target.counts(by):
+            done = {access for _, access, _ in probe_hits}
+            accesses = [access for access in ("read", "write") if access in done]
+            more = {"access": " and ".join(accesses), "address": probe_hits[-1][2]}
+            yield WatchHit(target.point, by, more, old, new)
+
+    def _changes(
+        self, core: Core | None, announcements: Sequence[Announcement], probed: set[int]
+    ) -> Iterator[WatchHit]:
+        """Values that differ from those before the act; `probed` are ids of targets."""
+        dirty, self._dirty = self._dirty, False
+        name = _name(core)
+        writers = [who for kind, who, _ in announcements if kind in ("write", "read")]
+        for target in self.all:
+            kind = target.point.kind
+            in_memory = dirty and bool(target.extents)
+            may_change = core is None or name in target.act_cores
+            if not (in_memory or id(target) in probed or (target.act_cores and may_change)):
+                continue
+            change = target.change()
+            if change is None or kind == "rwatch":
+                continue
+            if kind == "awatch" and (writers or not in_memory):
+                continue  # `_announced_accesses` has it
+            by = name or (writers[-1] if writers else "")
+            if not by and id(target) in probed:
+                by = next(iter(target.probe_cores))
+            if target.counts(by):
+                yield WatchHit(target.point, by, {}, *change)
+        if dirty:
+            self._watch_pages()
+
+    def _queue_accesses(self, core: Core | None) -> Iterator[WatchHit]:
+        if core is None:
+            return
+        for tracker in self._trackers:
+            if not (tracker.by_others or tracker.core is core):
+                continue
+            for delta in tracker.look():
+                for target in self.all:
+                    yield from self._queue_access(target, core, delta)
+
+    def _queue_access(
+        self, target: WatchTarget, core: Core, delta: QueueDelta
+    ) -> Iterator[WatchHit]:
+        counts = dict(zip(QUEUE_ACCESSES["awatch"], (delta.pops, delta.pushes), strict=True))
+        accesses = [x for x in QUEUE_ACCESSES.get(target.point.kind, ()) if counts[x]]
+        if accesses and target.counts(core.name) and target.has_queue(delta.place, delta.queue):
+            values = {
+                "access": " and ".join(accesses),
+                "queue": f"{delta.place}.{delta.queue}",
+                **{access: counts[access] for access in accesses},
+            }
+            old = delta.level + delta.pops - delta.pushes
+            yield WatchHit(target.point, core.name, values, old, delta.level)
+
+
+def _name(core: Core | None) -> str:
+    return "" if core is None else core.name
+
+
+def _hold(pages: Pages, offset: int, length: int) -> None:
+    """Ask pages to report changes to some bytes."""
+    end = offset + length
+    while offset < end:
+        stop = min(end, (offset // PAGE + 1) * PAGE)
+        pages.hold(offset, stop - offset)
+        offset = stop
