@@ -7,7 +7,7 @@
 | `debuggee`, `interrupts` | the program on its device, its output; requests to stop |
 | `history`, `stop_positions` | checkpoints; where steps have stopped |
 | `expressions`, `grammar` | the assembler's expressions extended by state |
-| `name_resolver`, `state_paths`, `element_path`, `values` | what names mean, from tables and state |
+| `name_resolver`, `state_paths`, `element_path`, `values` | what names mean |
 | `locations`, `where`, `source_code`, `call_stack` | addresses of source lines, and back |
 | `point`, `point_checks`, `points`, `dprintf`, `events` | breakpoints, watches and events, as set |
 | `monitor` | the same at work while a device runs; made of the following |

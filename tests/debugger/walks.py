@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
+from macaw.debugger.point_checks import point_targets
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
@@ -136,7 +137,7 @@ class Walk:
             )
             address = rng.choice(act.begins)
             point = debug.points.add(kind, f"*{address:#x}", condition=said, ignore=ignore)
-            names = tuple(target.core.name for target in debug.points.targets(point))
+            names = tuple(target.core.name for target in point_targets(debug.debuggee, point))
             assert act.core in names
             made = Point(number, kind, address, names, **more)
         elif kind == "watch":
