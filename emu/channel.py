@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from macaw.emu.jitter import Jitter
 from macaw.emu.pages import Sleeper
+from macaw.emu.rules.transfers import channel_beats
 
 
 class Channel:
@@ -25,7 +26,7 @@ class Channel:
 
         `ready` is start + latency + beats.
         """
-        beats = (offset + length - 1) // self.width - offset // self.width + 1 if length else 0
+        beats = channel_beats(offset, length, self.width)
         start = self.free if self.free > time else time
         self.free = start + beats
         return beats, start, start + self.latency + beats

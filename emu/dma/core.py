@@ -26,6 +26,7 @@ from macaw.emu.dma.uses import TransferUses
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Fault
 from macaw.emu.ports import Port
+from macaw.emu.rules.transfers import transfer_end
 from macaw.emu.system import System
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import unpack
@@ -256,10 +257,11 @@ class DmaCore(Core):
         state = self.state
         buffer, writing = state.buffer, state.writing
         if state.row >= self.rows and not (buffer or writing or state.reading >= 0):
-            if state.ready - 1 <= time:
+            last = transfer_end(time, state.ready) - 1
+            if last == time:
                 self._end(time)
             else:
-                self.time = state.ready - 1
+                self.time = last
             return
         self.time = NEVER  # unless something can be done before memory answers
         if buffer and not writing and state.write_free < NEVER:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from macaw.emu.faults import Fault
 from macaw.emu.memory import Memory
+from macaw.emu.rules.transfers import beat_length
 from macaw.emu.windows import Window
 from macaw.isa.dma import TRANSFER
 from macaw.isa.memory_map import EXTERNAL
@@ -113,7 +114,7 @@ class Transfer(NamedTuple):
             end = size - position
             begin = max(0, (anchor + end - 1) // width * width - anchor)
             return src + begin, dst + begin, end - begin, size - begin
-        length = min(size - position, width - (anchor + position) % width)
+        length = beat_length(anchor, position, size, width)
         return src + position, dst + position, length, position + length
 
 

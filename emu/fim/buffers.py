@@ -18,6 +18,7 @@ from macaw.emu.fim.guards import check_column, check_lock, check_producer
 from macaw.emu.fim.operations import SLOT, check_slice, slice_of, step_slot
 from macaw.emu.fim.state import NOBODY, NOWHERE, Block, Buffer
 from macaw.emu.fim.turns import done, wait, wake, went_on
+from macaw.emu.rules.circuits import block_end, columns_stored, pointer_start
 from macaw.isa.fim import PULLED, PUSHED
 from macaw.isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, GIO, ROP, RZ
 
@@ -30,18 +31,6 @@ Values = Mapping[str, int]
 def end_at(buffer: Buffer, time: int) -> int:
     """The end pointer as others see it at a cycle."""
     return buffer.end - sum(arrival > time for arrival in buffer.arrivals)
-
-
-def _stored(buffer: Buffer, count: int) -> int:
-    """The cycle from which on so many columns lie before the end; NEVER: a push is missing."""
-    later = buffer.end - buffer.start - count  # columns after these
-    if later < 0:
-        return NEVER
-    return 0 if later >= len(buffer.arrivals) else buffer.arrivals[-1 - later]
-
-
-def _all_stored(buffer: Buffer) -> int:
-    return buffer.arrivals[-1] if buffer.arrivals else 0
 
 
 def _offset(island: Island, column: int) -> int:
@@ -61,18 +50,13 @@ def pointer(register: int) -> tuple[int, str] | None:
 
 
 def pointer_free(island: Island, block: Block, values: Values) -> int:
-    """From which cycle on an `mmr` may be done.
-
-    `low` and `end` go somewhere when what was pushed is stored, `end` when what the block has
-    written is, too: it says that these columns are there.
-    """
+    """From which cycle on an `mmr` may be done."""
     found = pointer(values["register"])
-    if found is None or found[1] not in ("low", "end"):
+    if found is None:
         return 0
-    time = _all_stored(island.buffers[found[0]])
-    if found[1] == "end":
-        time = max(time, *(island.dram.written[bank] for bank in block.banks))
-    return time
+    number, part = found
+    written = [island.dram.written[bank] for bank in block.banks]
+    return pointer_start(part, island.buffers[number].arrivals, written)
 
 
 def point(island: Island, block: Block, number: int, part: str, value: int) -> None:
@@ -205,9 +189,9 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
     number = values["buffer"]
     buffer = island.buffers[number]
     count = 1 if values["all"] else len(block.banks)
-    there = _stored(buffer, count)
-    if there > block.time:
-        until = there if there == NEVER else island.aligned(there)
+    there = columns_stored(buffer.start, buffer.end, buffer.arrivals, count)
+    if there is None or there > block.time:
+        until = NEVER if there is None else island.aligned(there)
         return wait(block, f"buffer {number}", f"{count} columns in buffer {number}", until)
     island.counts["cycles_pull"] += went_on(block)
     end = time = block.time
@@ -271,4 +255,4 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
 def all_there(island: Island, block: Block, values: Values) -> int:
     """From which cycle on a block may end."""
     written = (island.dram.written[bank] for bank in block.banks)
-    return max(block.rz_ready, block.stored, block.pulled((ROP, GIO)), *written)
+    return block_end(block.rz_ready, block.stored, block.pulled((ROP, GIO)), written)

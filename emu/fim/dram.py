@@ -1,29 +1,30 @@
-"""The banks of an island as a DRAM: open rows, and the earliest cycle in which a command may come.
+"""The banks of an island as a DRAM: open rows, commands issued, and what commands waited for.
 
-Breaking a constraint is impossible: `ready` says when all of them hold, and `issue` is called
-then. Times are device cycles (of tCK). Circuits reach the columns of their own bank without the
-channel; the host, and circuits that push and pull, take it. Whoever precharges and activates is
-asked for a row only.
+No command breaks a constraint (`macaw.emu.rules.dram`): `do` issues it in the first cycle in which
+all of them hold. Times are device cycles (of tCK). Circuits reach the columns of their own bank
+without the channel; the host, and circuits that push and pull, take it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from macaw.emu.jitter import Jitter
-from macaw.isa.fim_islands import CONSTRAINTS, Geometry, timings
+from macaw.emu.rules.dram import (
+    CLOSED,
+    PAST,
+    Bound,
+    Timings,
+    activate_bounds,
+    aligned,
+    channel_bounds,
+    column_bounds,
+    precharge_bounds,
+)
+from macaw.isa.fim_islands import CONSTRAINTS, Geometry
 
-PAST = -(1 << 40)  # long before reset: no constraint comes from there
-CLOSED = -1
 ACTIVATE, PRECHARGE, READ, WRITE = "activate", "precharge", "read", "write"
-
-
-class Bound(NamedTuple):
-    """The earliest cycle that a constraint allows."""
-
-    time: int
-    constraint: str
 
 
 class Dram:
@@ -34,23 +35,8 @@ class Dram:
     ) -> None:
         self.geometry = geometry
         self.jitter = jitter  # when others have it; its waits have no constraint's name
-        for name, cycles in timings(config).items():
-            setattr(self, name, cycles)
+        self.timings = Timings.of(config)
         self.reset()
-
-    # The settings, by their names.
-    t_ccdl: int
-    t_ccds: int
-    t_rcdrd: int
-    t_rcdwr: int
-    t_rp: int
-    t_ras: int
-    t_rc: int
-    rl: int
-    wl: int
-    t_wr: int
-    burst: int
-    t_rtrs: int
 
     def reset(self) -> None:
         """All rows closed, long ago; nothing waited."""
@@ -87,39 +73,30 @@ class Dram:
 
     # Commands
 
-    def ready(self, command: str, bank: int, channel: bool = False) -> Bound:
-        """The earliest cycle of a command at a bank, and the constraint that it is from."""
-        if command == ACTIVATE:
-            return max(
-                Bound(self.precharged[bank] + self.t_rp, "t_rp"),
-                Bound(self.activated[bank] + self.t_rc, "t_rc"),
-            )
+    def _bounds(self, command: str, banks: Sequence[int]) -> tuple[Bound, ...]:
+        """What banks allow a command that comes to all of them at once, without the channel."""
         if command == PRECHARGE:
-            return max(
-                Bound(self.activated[bank] + self.t_ras, "t_ras"),
-                Bound(self.written[bank] + self.t_wr, "t_wr"),
+            return precharge_bounds(
+                self.timings,
+                max([self.activated[bank] for bank in banks]),
+                max([self.written[bank] for bank in banks]),
             )
-        delay = self.t_rcdrd if command == READ else self.t_rcdwr
-        found = max(
-            Bound(self.activated[bank] + delay, "t_rcd"),
-            Bound(self.columns[bank] + self.t_ccdl, "t_ccd"),
-        )
-        return max(found, *self._channel(command, bank)) if channel else found
+        activated = max([self.activated[bank] for bank in banks])
+        if command == ACTIVATE:
+            precharged = max([self.precharged[bank] for bank in banks])
+            return activate_bounds(self.timings, precharged, activated)
+        column = max([self.columns[bank] for bank in banks])
+        return column_bounds(self.timings, command == WRITE, activated, column)
 
-    def _channel(self, command: str, bank: int) -> Iterable[Bound]:
-        """What the channel asks of a column command."""
-        geometry = self.geometry
-        group, rank = geometry.group(bank), geometry.rank(bank)
-        for other, time in enumerate(self.on_channel):
-            if geometry.one_bus and geometry.rank(other) != rank:
-                continue  # of other chips: they share the data bus alone
-            gap = self.t_ccdl if geometry.group(other) == group else self.t_ccds
-            yield Bound(time + gap, "t_ccd")
-        switch = self.t_rtrs if rank != self.data_rank else 0
-        yield Bound(self.data_end + switch - self._latency(command), "channel")
-
-    def _latency(self, command: str) -> int:
-        return self.rl if command == READ else self.wl
+    def _channel_bounds(self, command: str, bank: int) -> tuple[Bound, ...]:
+        """What the channel allows a column command."""
+        size = self.geometry.group_banks
+        columns = [
+            max(self.on_channel[first : first + size])
+            for first in range(0, self.geometry.banks, size)
+        ]
+        data = self.data_end, self.data_rank
+        return channel_bounds(self.timings, self.geometry, command == WRITE, bank, columns, data)
 
     def issue(
         self, command: str, bank: int, time: int, row: int = CLOSED, channel: bool = False
@@ -132,7 +109,7 @@ class Dram:
             self.rows[bank], self.precharged[bank] = CLOSED, time
             return
         self.columns[bank] = time
-        end = time + self._latency(command) + self.burst
+        end = self.timings.data_end(time, command == WRITE)
         if command == WRITE:
             self.written[bank] = end
         if channel:
@@ -151,15 +128,17 @@ class Dram:
         step: int = 1,
         bus: bool = False,
     ) -> int:
-        """Issue a command at banks in lock-step, at a multiple of `step` from `time` on; when.
+        """Issue a command at banks in lock-step, at a multiple of `step` from `time` on: its cycle.
 
-        `channel`: its data go over the channel. `bus`: the host, a push or a pull sends it.
+        `channel`: its data go over the channel, of one bank. `bus`: the host, a push or a pull
+        sends it.
         """
+        bounds = self._bounds(command, banks)
         if channel:
-            earliest, constraint = max(self.ready(command, bank, True) for bank in banks)
-        else:
-            earliest, constraint = self._together(command, banks)
-        at = max(time, -(-earliest // step) * step)
+            (bank,) = banks
+            bounds = *bounds, *self._channel_bounds(command, bank)
+        earliest, constraint = max(bounds)
+        at = max(time, aligned(earliest, step))
         if at > time:
             self.waits[constraint] += at - time
             self.held += (at - time) * len(banks)
@@ -193,20 +172,7 @@ class Dram:
             columns[bank] = time
         if command == WRITE:
             for bank in banks:
-                self.written[bank] = time + self.wl + self.burst
-
-    def _together(self, command: str, banks: Sequence[int]) -> Bound:
-        """As `ready`, of several banks at once and without the channel."""
-        if command == ACTIVATE:
-            pairs = ((self.precharged, self.t_rp, "t_rp"), (self.activated, self.t_rc, "t_rc"))
-        elif command == PRECHARGE:
-            pairs = ((self.activated, self.t_ras, "t_ras"), (self.written, self.t_wr, "t_wr"))
-        else:
-            delay = self.t_rcdrd if command == READ else self.t_rcdwr
-            pairs = ((self.activated, delay, "t_rcd"), (self.columns, self.t_ccdl, "t_ccd"))
-        return max(
-            Bound(max([times[bank] for bank in banks]) + gap, name) for times, gap, name in pairs
-        )
+                self.written[bank] = self.timings.data_end(time, True)
 
     def open(
         self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
@@ -233,4 +199,4 @@ class Dram:
             time = self.open([bank], row, time, step, bus=True)
         command = WRITE if write else READ
         at = self.do(command, [bank], time, channel=True, step=step, bus=True)
-        return at, at + self._latency(command) + self.burst
+        return at, self.timings.data_end(at, write)

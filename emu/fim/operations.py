@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.fim.arithmetic import Mode, accumulated, results
-from macaw.emu.fim.dram import CLOSED, READ, WRITE
+from macaw.emu.fim.dram import READ, WRITE
 from macaw.emu.fim.guards import check_column
 from macaw.emu.fim.state import HOST, Block
 from macaw.emu.floats import Host
+from macaw.emu.rules.circuits import Latency, operation_start, repeat_period
+from macaw.emu.rules.dram import CLOSED
 from macaw.isa.fim_circuit import (
-    ARRANGEMENTS,
     CIRCUIT_REGISTERS,
     COLUMN_BYTES,
     DOT,
-    FORMATS,
     FUNCTION_NAMES,
     GIO,
     IOSA,
@@ -32,25 +31,13 @@ from macaw.isa.fim_circuit import (
     SLOTS,
     Operation,
 )
-from macaw.isa.fim_islands import Abilities, Place
+from macaw.isa.fim_islands import Place
 
 if TYPE_CHECKING:
     from macaw.emu.fim.processor import Island
 
 SLOT = CIRCUIT_REGISTERS.index("rz_slot")
 STEP = CIRCUIT_REGISTERS.index("rz_step")
-
-
-class Latency(NamedTuple):
-    """Cycles of the island's clock from an operation to the next one, and to its result.
-
-    `products` of the ALU's lanes take `passes` cycles.
-    """
-
-    busy: int
-    result: int
-    products: int
-    passes: int
 
 
 @dataclass(slots=True)
@@ -62,23 +49,6 @@ class Run:
     times: int
     waits: int  # cycles that each but the first waited for constraints of the memory
     latency: Latency
-
-
-class Latencies:
-    """How long the ALU of an island takes."""
-
-    def __init__(self, config: Mapping[str, Any], able: Abilities) -> None:
-        self._functions = [int(config[f"fim.alu.{name}"]) for name in FUNCTION_NAMES]
-        self._tree = int(config["fim.alu.tree"])
-        self._lanes = able.lanes
-        self.of = lru_cache(maxsize=256)(self._of)
-
-    def _of(self, mode: Mode) -> Latency:
-        work = ARRANGEMENTS[mode.arrange].work(FORMATS[mode.format].lanes)
-        passes = -(-work.products // self._lanes)
-        last_sum = self._functions[FUNCTION_NAMES.index("add")] if mode.accumulates else 0
-        result = self._functions[mode.op] + work.levels * self._tree + last_sum + passes - 1
-        return Latency(max(passes, last_sum), result, work.products, passes)
 
 
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
@@ -93,12 +63,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     if shared and operation.to == IOSA and block.row != CLOSED:
         _check_columns(island, block, values["col"] + values["inc"] * block.repeat)
     there = island.aligned(max(block.time, block.pulled((*operation.reads, operation.to))))
-    begin = there
-    if operation.computes:
-        begin = max(begin, block.alu_free)
-    if operation.left == RZ:
-        begin = max(begin, block.rz_ready)
-    begin = island.aligned(begin)
+    begin = island.aligned(operation_start(operation, there, block.alu_free, block.rz_ready))
     if operation.has_column:
         at = _column(island, block, operation, begin)
     elif block.index == HOST and island.geometry.one_bus:
@@ -107,7 +72,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         at = begin
     island.counts["cycles_pull"] += there - block.time
     island.counts["cycles_alu"] += begin - there
-    latency = island.latencies.of(mode)
+    latency = island.latency(mode.op, mode.arrange, mode.format, mode.accumulates)
     count, period, waits = 1, 0, 0
     if island.at_once > 1 and left > 1 and not island.listeners and not shared:
         most = min(len(slots), left)
@@ -229,10 +194,7 @@ def _together(
     The last number is the cycles of these for which each but the first waits for the memory.
     """
     dram, step = island.dram, island.divider
-    alu = step * busy if operation.computes else step
-    period = alu
-    if operation.has_column:
-        period = max(alu, -(-dram.t_ccdl // step) * step)
+    alu, period = repeat_period(operation, busy, dram.timings.t_ccdl, step)
     if operation.has_column and dram.jitter is not None:
         most = 1  # each column asks for itself
     count = 1 + min(min(most, island.at_once) - 1, max(0, -(-(limit - at - step) // period)))

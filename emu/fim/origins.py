@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.fim.arithmetic import Mode
-from macaw.emu.fim.dram import CLOSED
 from macaw.emu.fim.state import HOST, Block
 from macaw.emu.origins import Origin, Origins, Place, Source
+from macaw.emu.rules.dram import CLOSED
 from macaw.isa.fim_circuit import (
     ARRANGEMENT_NAMES,
     CIRCUIT_REGISTERS,

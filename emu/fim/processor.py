@@ -9,7 +9,7 @@ for, and the block goes on behind the last command. The reference engine takes t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from macaw.emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circ
 from macaw.emu.fim.tiles import TILES
 from macaw.emu.formats import MemoryFormat
 from macaw.emu.origins import Origins
+from macaw.emu.rules.circuits import AluTimings
 from macaw.emu.system import Operable, Startable
 from macaw.emu.tallies import Tally
 from macaw.emu.windows import WindowNotReady
@@ -69,7 +70,7 @@ class Island(Core, Startable, Operable, Guarded):
         self.able = abilities(device.config, number)
         self.divider = self.able.divider
         self.dram = Dram(geometry, device.config, device.jitter_of(self.number))
-        self.latencies = operations.Latencies(device.config, self.able)
+        self.latency = lru_cache(maxsize=256)(AluTimings.of(device.config, self.able).latency)
         self.blocks: list[Block] = []
         self.buffers: list[Buffer] = []
         self.circuits: list[Circuit] = []  # by bank: what they are between blocks
@@ -366,7 +367,7 @@ class Island(Core, Startable, Operable, Guarded):
         """The lanes of a circuit's ALU; one takes a number in a cycle. A beat is a column."""
         width = max(row.size for row in FORMATS if row.name in self.able.formats)
         # Columns of a bank follow one another after t_ccdl; asked for is one a cycle.
-        spacing = -(-self.dram.t_ccdl // self.divider) * self.divider - self.divider
+        spacing = -(-self.dram.timings.t_ccdl // self.divider) * self.divider - self.divider
         return Units(self.able.lanes, width, COLUMN_BYTES, spacing)
 
     def stalls(self) -> Sequence[Stall]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from macaw.emu.core import NEVER
 from macaw.emu.fim.arithmetic import Mode
-from macaw.emu.fim.dram import CLOSED
 from macaw.emu.fim.tracing import UNKNOWN, Ahead
+from macaw.emu.rules.dram import CLOSED
 from macaw.emu.state import StateField
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
 

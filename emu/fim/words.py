@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from macaw.emu.core import NEVER
 from macaw.emu.fim import buffers, sending
-from macaw.emu.fim.dram import CLOSED
 from macaw.emu.fim.operations import load_rows, operate
 from macaw.emu.fim.state import Block
 from macaw.emu.fim.turns import done
+from macaw.emu.rules.dram import CLOSED
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS
 
 if TYPE_CHECKING:

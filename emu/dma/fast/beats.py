@@ -9,6 +9,7 @@ from math import gcd
 from typing import NamedTuple
 
 from macaw.emu.dma.transfer import Transfer
+from macaw.emu.rules.transfers import beat_length
 
 Position = tuple[int, int]  # row of the transfer, byte of the row
 
@@ -61,7 +62,7 @@ class BeatMap:
         """The bytes of the beat at a position."""
         row, byte = position
         skew = self.rows[row % self.period].skew
-        return min(self.row_bytes - byte, self.width - (skew + byte) % self.width)
+        return beat_length(skew, byte, self.row_bytes, self.width)
 
     def bytes_before(self, number: int) -> int:
         """The bytes of all beats before a beat."""

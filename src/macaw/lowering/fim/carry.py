@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from macaw.emu.rules.dram import aligned
+from macaw.emu.rules.transfers import beat_length, channel_beats, transfer_end
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMN_BYTES
 from macaw.lowering.fim.banks import Banks
@@ -77,7 +79,7 @@ class Carrier:
 
     def copy(self, copy: Copy, begin: int) -> int:
         """The first cycle behind a copy."""
-        begin = -(-begin // self._step) * self._step
+        begin = aligned(begin, self._step)
         if ISLAND in (copy.src.memory, copy.dst.memory):
             if self._plain(copy):
                 return self._by_rows(copy, begin)
@@ -99,7 +101,7 @@ class Carrier:
         if self._line % COLUMN_BYTES:
             return False
         banks = next(self._banks[x.island] for x, _ in sides if x.memory == ISLAND)
-        if self._depth < max(self._latency + 1, self._onchip, banks.rl + banks.burst):
+        if self._depth < max(self._latency + 1, self._onchip, banks.timings.data_end(0, False)):
             return False
         return not any(x.offset % COLUMN_BYTES or stride % COLUMN_BYTES for x, stride in sides)
 
@@ -110,7 +112,7 @@ class Carrier:
         other = copy.src if writes else copy.dst
         external = other.memory == EXTERNAL
         banks = self._banks[place.island]
-        pitch = max(banks.t_ccdl, banks.burst)
+        pitch = banks.timings.channel_period
         after = self._latency + 1 if external else self._onchip
         read, latest, number = begin + self._setup, begin, 0
         moved: list[tuple[int, int]] = []  # reads of banks: number of a beat, when it is written
@@ -123,19 +125,19 @@ class Carrier:
                 if writes:
                     _, last = banks.columns_of(where.bank, where.row, read + after, count, True)
                     read += count
-                    latest = max(latest, banks.data(last, True))
+                    latest = max(latest, banks.timings.data_end(last, True))
                 else:
                     read = max(read, self._room(moved, number, pitch))
                     first, last = banks.columns_of(where.bank, where.row, read, count, False)
-                    moved.append((number, banks.data(first, False)))
+                    moved.append((number, banks.timings.data_end(first, False)))
                     number += count
                     room = self._room(moved, number - 1, pitch)
                     read = max(read + count - 1, room) + 1
-                    written = banks.data(last, False)
+                    written = banks.timings.data_end(last, False)
                     latest = written + (self._latency + 1 if external else 1)
                 offset, left = offset + size, left - size
         last = read + after - 1 if writes else written
-        return max(last, latest - 1) + 1
+        return transfer_end(last, latest)
 
     def _room(self, moved: list[tuple[int, int]], number: int, pitch: int) -> int:
         """The cycle in which a beat may be read, since one was written."""
@@ -153,30 +155,28 @@ class Carrier:
         for number, (src, dst, length) in enumerate(self._beats(copy)):
             if number >= depth:
                 read_free = max(read_free, written[number - depth])
-            read = -(-read_free // step) * step
+            read = aligned(read_free, step)
             ready, read_free = self._reach(copy.src, src, length, read, False)
-            write = -(-max(write_free, ready) // step) * step
+            write = aligned(max(write_free, ready), step)
             there, write_free = self._reach(copy.dst, dst, length, write, True)
             written.append(write)
             latest = max(latest, there)
-        last = -(-max(written[-1], latest - 1) // step) * step
-        return last + 1
+        return transfer_end(aligned(max(written[-1], latest - 1), step), latest)
 
     def _reach(
         self, place: Place, offset: int, length: int, time: int, writes: bool
     ) -> tuple[int, int]:
         """When a beat is there, and when the next one may begin."""
         if place.memory == EXTERNAL:
-            lines = (offset + length - 1) // self._line - offset // self._line + 1
-            return time + self._latency + lines, time + max(1, lines)
+            beats = channel_beats(offset, length, self._line)
+            return time + self._latency + beats, time + max(1, beats)
         if place.memory == LOCAL:
             return time + (1 if writes else self._onchip), time + 1
         banks = self._banks[place.island]
         ready, command = time, time
         for column in range(offset // COLUMN_BYTES, (offset + length - 1) // COLUMN_BYTES + 1):
             where = banks.geometry.place(column * COLUMN_BYTES)
-            command = banks.access(where.bank, where.row, command, writes)
-            ready = banks.data(command, writes)
+            command, ready = banks.access(where.bank, where.row, command, writes)
         return ready, time + 1
 
     def _beats(self, copy: Copy) -> Iterator[tuple[int, int, int]]:
@@ -189,6 +189,6 @@ class Carrier:
             anchor = src if from_external else dst
             position = 0
             while position < copy.row_bytes:
-                length = min(copy.row_bytes - position, width - (anchor + position) % width)
+                length = beat_length(anchor, position, copy.row_bytes, width)
                 yield src + position, dst + position, length
                 position += length

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import nsmallest
 
+from macaw.emu.rules.circuits import AluTimings
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OUTER, TENSOR
 from macaw.isa.fim_islands import abilities, timings
@@ -25,7 +26,6 @@ from macaw.lowering.fim.pointwise import pointwise
 from macaw.lowering.fim.stream import Stream
 from macaw.lowering.fim.unit import CannotError, Part, Traits, check, parted
 from macaw.lowering.fim.ways import streams
-from macaw.lowering.fim.words import Mode, latency
 
 FOLLOWED = 3  # ways of a pair that are followed cycle by cycle, if by the rough count they
 NEAR = 1.05  # take no more than so many times the first one's
@@ -232,7 +232,7 @@ def _rough_compute(stream: Stream, config: Configuration) -> int:
     step = able.divider
     column, _, _ = _times(config)
     column = -(-column // step) * step
-    busy, _ = latency(Mode(0, stream.layout, stream.shape.form, True), config, able)
+    busy = AluTimings.of(config, able).latency(0, stream.layout, stream.shape.form, True).busy
     tile = 2 * step + (stream.wide - 1) * max(column, busy * step) + column
     wait = int(config["fim.rl"]) + timings(config)["burst"] + 2 * step
     tile = max(tile, wait, stream.blocks * column, stream.wide * busy * step)

@@ -24,7 +24,6 @@ from macaw.isa.fim_circuit import (
     FORMATS,
     FUNCTION_NAMES,
     FUNCTIONS,
-    GIO,
 )
 from macaw.isa.fim_islands import Geometry, abilities, geometry
 from macaw.lowering.fim.carry import EXTERNAL, ISLAND, LOCAL, Copy, Place
@@ -34,8 +33,9 @@ from macaw.lowering.fim.job import Phase
 from macaw.lowering.fim.stream import ROW_BYTES
 from macaw.lowering.fim.words import (
     ACT,
-    ALONE,
     COMPUTE,
+    COMPUTE_ALONE,
+    OPERATE,
     READ,
     STORE,
     Block,
@@ -110,16 +110,18 @@ class PointwiseJob:
         for first in range(0, self.chunk, self.slices):
             count = min(self.slices, self.chunk - first)
             for column in range(first, first + count):
-                yield Word(f"rop <- iosa[{column}]", READ)
+                yield Word(f"rop <- iosa[{column}]", OPERATE, operation=READ)
                 if what.operands == 1:
                     text = f"{what.symbol}rop" if what.symbol else f"{what.name}(rop)"
-                    yield Word(f"rz <- {text}", ALONE, register=GIO)
+                    yield Word(f"rz <- {text}", OPERATE, operation=COMPUTE_ALONE)
                 else:
-                    yield Word(f"rz <- rop {what.symbol} iosa[{self.chunk + column}]", COMPUTE)
+                    right = self.chunk + column
+                    text = f"rz <- rop {what.symbol} iosa[{right}]"
+                    yield Word(text, OPERATE, operation=COMPUTE)
             yield Word("mmr rz_slot, 0")
             last = result + first + count
             columns = str(last - 1) if count == 1 else f"{last - count}:{last}"
-            yield Word(f"iosa[{columns}] <- rz", STORE, count)
+            yield Word(f"iosa[{columns}] <- rz", OPERATE, count, operation=STORE)
             yield Word("mmr rz_slot, 0")
 
     def phases(self, row: int = 0) -> Iterator[Phase]:

@@ -19,11 +19,12 @@ from macaw.isa.fim_circuit import (
 )
 from macaw.lowering.fim.words import (
     ACT,
-    ALONE,
     COMPUTE,
+    COMPUTE_ALONE,
     FROM_RZ,
     LOCK,
     MOVE,
+    OPERATE,
     POINT,
     PULL,
     PUSH,
@@ -116,7 +117,7 @@ def _item(stream: Stream, block: int, number: int, row: int) -> Iterator[Item]:
     yield Word(f"act {row + stream.result_row} + {place} / {COLUMNS}", ACT)
     column = f"{place} % {COLUMNS}"
     columns = column if stream.slices == 1 else f"{column} : {column} + {stream.slices}"
-    yield Word(f"iosa[{columns}] <- rz", STORE, stream.slices)
+    yield Word(f"iosa[{columns}] <- rz", OPERATE, stream.slices, operation=STORE)
     if stream.slices % SLOTS:
         yield Word("mmr rz_slot, 0")
 
@@ -135,13 +136,15 @@ def _functions(stream: Stream, row: int) -> Iterator[Item]:
         yield Word(f"mmr op, {what.name}")
         for one in range(stream.slices):
             yield Word(f"mmr rz_slot, {one}")
-            yield Word("rop <- rz", FROM_RZ)
+            yield Word("rop <- rz", OPERATE, operation=FROM_RZ)
             if what.operands == 1:
                 text = f"{what.symbol}rop" if what.symbol else f"{what.name}(rop)"
-                yield Word(f"rz <- {text}", ALONE, value=mode, register=GIO)
+                yield Word(f"rz <- {text}", OPERATE, value=mode, operation=COMPUTE_ALONE)
                 continue
             column = operand * stream.patterns + one % stream.patterns
-            yield Word(f"rz <- rop {what.symbol} iosa[{column}]", COMPUTE, value=mode)
+            yield Word(
+                f"rz <- rop {what.symbol} iosa[{column}]", OPERATE, value=mode, operation=COMPUTE
+            )
         operand += what.operands == 2
     yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[stream.layout]}")
@@ -157,6 +160,6 @@ def _step(stream: Stream, block: int, step: int, mode: int) -> Iterator[Item]:
     first = step * stream.wide
     columns = str(first) if stream.wide == 1 else f"{first}:{first + stream.wide}"
     for _ in range(stream.high):
-        yield Word("rop <- gio", MOVE, register=GIO)
+        yield Word("rop <- gio", OPERATE, operation=MOVE)
         yield _pull(stream, block)
-        yield Word(f"rz <- rop * iosa[{columns}]", COMPUTE, stream.wide, mode)
+        yield Word(f"rz <- rop * iosa[{columns}]", OPERATE, stream.wide, mode, COMPUTE)

@@ -10,21 +10,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import NamedTuple
 
-from macaw.isa.config import Configuration
-from macaw.isa.fim_circuit import (
-    ARRANGEMENTS,
-    COLUMNS,
-    FORMATS,
-    FUNCTION_NAMES,
-    GIO,
-    ROP,
+from macaw.emu.rules.circuits import (
+    AluTimings,
+    block_end,
+    columns_stored,
+    operation_start,
+    pointer_start,
+    repeat_period,
 )
-from macaw.isa.fim_islands import Abilities, abilities
-from macaw.lowering.fim.banks import LONG_AGO, Banks
+from macaw.emu.rules.dram import PAST, aligned, column_bounds
+from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import COLUMNS, GIO, IOSA, OPERATIONS, ROP, RZ, Operation
+from macaw.isa.fim_islands import abilities
+from macaw.lowering.fim.banks import Banks
 
 # What a word is, for the timing.
-PLAIN, ACT, READ, STORE, MOVE, FROM_RZ, COMPUTE, ALONE, PULL, PUSH, POINT, LOCK, UNLOCK = range(13)
+PLAIN, ACT, OPERATE, PULL, PUSH, POINT, LOCK, UNLOCK = range(8)
+# The operations that programs use, by their places in OPERATIONS.
+READ, STORE, MOVE, FROM_RZ, COMPUTE, COMPUTE_ALONE = map(
+    OPERATIONS.index,
+    (
+        Operation(ROP, IOSA),
+        Operation(IOSA, RZ),
+        Operation(ROP, GIO),
+        Operation(ROP, RZ),
+        Operation(RZ, ROP, IOSA),
+        Operation(RZ, ROP, GIO),
+    ),
+)
+# By operation: the registers for which it waits until what was pulled is there.
+_REGISTERS = [[name for name in (*row.reads, row.to) if name in (ROP, GIO)] for row in OPERATIONS]
 _NEVER = 1 << 60
 
 
@@ -32,17 +50,17 @@ _NEVER = 1 << 60
 class Word:
     """A word: its text, what it is, how often it is done, and what else its time depends on.
 
-    COMPUTE and ALONE, which takes no column: `value` is the number of its `Mode`, `register` what
-    was pulled that it reads. PULL, PUSH, LOCK, UNLOCK: `value` is the buffer's number; `every`: one
-    column for all banks. POINT (a pointer of a buffer moves): start and end go to these columns,
-    -1: where they are.
+    OPERATE: `operation` is a place in OPERATIONS, `value` the number of its `Mode` if it computes.
+    PULL, PUSH, LOCK, UNLOCK: `value` is the buffer's number; `every`: one column for all banks.
+    POINT (a pointer of a buffer moves): start and end go to these columns, -1: where they are.
     """
 
     text: str
     kind: int = PLAIN
     count: int = 1
     value: int = 0
-    register: str = ""
+    operation: int = 0
+    register: str = ""  # of PULL
     every: bool = False
     start: int = -1
     end: int = -1
@@ -135,12 +153,19 @@ class _Buffer:
     arrivals: list[int] = field(default_factory=list)
     owner: _Running | None = None
 
-    def there(self, count: int) -> int:
-        """From when on so many columns lie before the end."""
-        later = self.end - self.start - count  # columns after these
-        if later < 0:
-            return _NEVER
-        return 0 if later >= len(self.arrivals) else self.arrivals[-1 - later]
+
+class _Operation(NamedTuple):
+    """An operation in a mode, and its times in device cycles.
+
+    It waits for what was pulled into its `registers`.
+    """
+
+    row: Operation
+    registers: tuple[str, ...]
+    writes: bool  # a column
+    period: int  # of its repeats
+    busy: int
+    result: int
 
 
 class _Running:
@@ -149,13 +174,13 @@ class _Running:
     def __init__(self, island: _Island, block: Block, time: int) -> None:
         self.island, self.block, self.time = island, block, time
         self.words, self.place = flat(block.items), 0
-        self.latencies = [latency(mode, island.config, island.able) for mode in block.modes]
+        self.operations: dict[tuple[int, int], _Operation] = {}
         banks = island.banks
         self.activated = max(banks.activated[bank] for bank in block.banks)
         self.column = max(banks.columns[bank] for bank in block.banks)
-        self.written = LONG_AGO
+        self.written = PAST
         self.stored = 0  # when all that it has pushed is there
-        self.alu = self.rz = 0
+        self.alu_free = self.rz_ready = 0
         self.pulled = {ROP: 0, GIO: 0}
         self.ended = False
 
@@ -175,10 +200,8 @@ class _Running:
             return
         word = self.words[self.place]
         kind = word.kind
-        if kind in (COMPUTE, ALONE):
-            self._compute(word)
-        elif kind in (READ, STORE, MOVE, FROM_RZ):
-            self._move(word)
+        if kind == OPERATE:
+            self._operate(word)
         elif kind == PULL:
             if not self._pull(word):
                 return
@@ -188,8 +211,8 @@ class _Running:
             self.activated = banks.open(self.block.banks, 0, self.time, step)
             self.time = self.activated + step
         elif kind == PUSH:
-            if self.time < self.rz:  # it takes the channel then, not before
-                self.time = island.aligned(self.rz)
+            if self.time < self.rz_ready:  # it takes the channel then, not before
+                self.time = island.aligned(self.rz_ready)
                 return
             self._push(word)
         else:
@@ -217,57 +240,45 @@ class _Running:
         buffer.owner = self
         return True
 
-    def _compute(self, word: Word) -> None:
+    def _operate(self, word: Word) -> None:
         island = self.island
-        step = island.step
-        busy, result = self.latencies[word.value]
-        begin = max(self.time, self.pulled.get(word.register, 0), self.alu)
-        period = busy * step
-        if word.kind == COMPUTE:
-            banks = island.banks
-            begin = max(begin, self.activated + banks.t_rcdrd, self.column + banks.t_ccdl)
-            period = max(period, island.ccdl)
-        last = island.aligned(begin) + (word.count - 1) * period
-        if word.kind == COMPUTE:
+        key = word.operation, word.value
+        operation = self.operations.get(key)
+        if operation is None:
+            operation = self.operations[key] = island.operation(self.block, *key)
+        row = operation.row
+        begin = self.time
+        for register in operation.registers:
+            if self.pulled[register] > begin:
+                begin = self.pulled[register]
+        begin = operation_start(row, begin, self.alu_free, self.rz_ready)
+        if row.has_column:
+            timings = island.banks.timings
+            bounds = column_bounds(timings, operation.writes, self.activated, self.column)
+            begin = max(begin, max(bounds)[0])
+        last = aligned(begin, island.step) + (word.count - 1) * operation.period
+        self.time = last + island.step
+        if row.has_column:
             self.column = last
-        self.time, self.alu = last + step, last + busy * step
-        self.rz = max(self.rz, last + result * step)
-
-    def _move(self, word: Word) -> None:
-        """READ a column, STORE columns from Rz, MOVE between registers, FROM_RZ."""
-        island, kind = self.island, word.kind
-        step, banks = island.step, island.banks
-        begin = max(self.time, self.pulled.get(word.register, 0))
-        if kind in (STORE, FROM_RZ):
-            begin = max(begin, self.rz)
-        if kind in (READ, STORE):
-            delay = banks.t_rcdrd if kind == READ else banks.t_rcdwr
-            begin = max(begin, self.activated + delay, self.column + banks.t_ccdl)
-        begin = island.aligned(begin)
-        period = island.ccdl if kind in (READ, STORE) else step
-        last = begin + (word.count - 1) * period
-        self.time = last + step
-        if kind in (READ, STORE):
-            self.column = last
-        if kind == STORE:
-            self.written = last + banks.wl + banks.burst
+            if operation.writes:
+                self.written = timings.data_end(last, True)
+        if row.computes:
+            self.alu_free = last + operation.busy
+            self.rz_ready = max(self.rz_ready, last + operation.result)
 
     def _pull(self, word: Word) -> bool:
         island, step = self.island, self.island.step
         buffer = island.buffers[word.value]
         count = 1 if word.every else len(self.block.banks)
-        there = buffer.there(count)
-        if there > self.time:
-            self.time = there if there == _NEVER else island.aligned(there)
+        there = columns_stored(buffer.start, buffer.end, buffer.arrivals, count)
+        if there is None or there > self.time:
+            self.time = _NEVER if there is None else island.aligned(there)
             return False
         for _ in range(count):
-            at = island.access(buffer.start, self.time, False)
+            at, end = island.access(buffer.start, self.time, False)
             self.time = at + step
             buffer.start += 1
-            self.pulled[word.register] = max(
-                self.pulled[word.register], island.banks.data(at, False)
-            )
-        self.time = island.aligned(self.time)
+        self.pulled[word.register] = max(self.pulled[word.register], end)
         return True
 
     def _push(self, word: Word) -> None:
@@ -276,12 +287,12 @@ class _Running:
         begin = time = self.time
         buffer.arrivals = [arrival for arrival in buffer.arrivals if arrival > begin]
         for _ in self.block.banks:
-            at = island.access(buffer.end, time, True)
+            at, end = island.access(buffer.end, time, True)
             time = at + step
             buffer.end += 1
-            buffer.arrivals.append(island.banks.data(at, True))
+            buffer.arrivals.append(end)
         self.stored = max(self.stored, buffer.arrivals[-1])
-        self.time = island.aligned(time)
+        self.time = time
         self._wake(begin)
 
     def _point(self, word: Word) -> None:
@@ -289,51 +300,51 @@ class _Running:
         buffer.start = buffer.start if word.start < 0 else word.start
         if word.end < 0:
             return
-        ready = max(self.time, self.written, *buffer.arrivals)
-        if word.start < 0:  # the end alone: what the banks have written is stored, too
-            ready = max(ready, *(island.banks.written[bank] for bank in self.block.banks))
+        # A low pointer that moves takes the end with it.
+        part = "end" if word.start < 0 else "low"
+        written = [self.written, *(island.banks.written[bank] for bank in self.block.banks)]
+        ready = max(self.time, pointer_start(part, buffer.arrivals, written))
         self.time = island.aligned(ready)
         buffer.end = word.end
         buffer.arrivals.clear()
 
     def _end(self) -> None:
         banks = self.island.banks
-        last = max(self.time, self.rz, *self.pulled.values(), self.written, self.stored)
         for bank in self.block.banks:
             banks.written[bank] = max(banks.written[bank], self.written)
-            last = max(last, banks.written[bank])
             banks.columns[bank] = max(banks.columns[bank], self.column)
             banks.rows[bank] = self.block.row
-        self.time, self.ended = self.island.aligned(last), True
-
-
-def latency(mode: Mode, config: Configuration, able: Abilities) -> tuple[int, int]:
-    """Cycles of the circuits from an operation to the next one, and to its result."""
-    work = ARRANGEMENTS[mode.arrangement].work(FORMATS[mode.form].lanes)
-    passes = -(-work.products // able.lanes)
-    more = int(config["fim.alu.add"]) if mode.accumulates else 0
-    function = int(config[f"fim.alu.{FUNCTION_NAMES[mode.function]}"])
-    levels = work.levels * int(config["fim.alu.tree"])
-    return max(passes, more), function + levels + more + passes - 1
+        written = (banks.written[bank] for bank in self.block.banks)
+        last = block_end(self.rz_ready, self.stored, max(self.pulled.values()), written)
+        self.time, self.ended = self.island.aligned(max(self.time, last)), True
 
 
 class _Island:
     """Blocks that run at once on an island."""
 
     def __init__(self, config: Configuration, number: int, banks: Banks) -> None:
-        self.config, self.banks = config, banks
-        self.able = abilities(config, number)
-        self.step = self.able.divider
-        self.ccdl = self.aligned(banks.t_ccdl)
+        able = abilities(config, number)
+        self.banks = banks
+        self.alu = AluTimings.of(config, able)
+        self.step = able.divider
         self.buffers: list[_Buffer] = []
         self.running: list[_Running] = []
 
+    def operation(self, block: Block, number: int, mode: int) -> _Operation:
+        """An operation of a block by its number, in a mode of the block by its number."""
+        row, what, step = OPERATIONS[number], block.modes[mode], self.step
+        latency = self.alu.latency(what.function, what.arrangement, what.form, what.accumulates)
+        registers = tuple(name for name in (*row.reads, row.to) if name in (ROP, GIO))
+        _, period = repeat_period(row, latency.busy, self.banks.timings.t_ccdl, step)
+        busy, result = latency.busy * step, latency.result * step
+        return _Operation(row, registers, row.to == IOSA, period, busy, result)
+
     def aligned(self, time: int) -> int:
         """The first cycle of the circuits from `time` on."""
-        return -(-time // self.step) * self.step
+        return aligned(time, self.step)
 
-    def access(self, column: int, time: int, writes: bool) -> int:
-        """A column of the island over the channel; when its command comes."""
+    def access(self, column: int, time: int, writes: bool) -> tuple[int, int]:
+        """See `Banks.access`; `column` counts those of the island."""
         bank, rest = divmod(column, self.banks.geometry.rows * COLUMNS)
         return self.banks.access(bank, rest // COLUMNS, time, writes, self.step)
 
@@ -374,6 +385,9 @@ def _repeated(blocks: Sequence[Block], count: int) -> list[Block]:
     ]
 
 
+_time = attrgetter("time")
+
+
 def _followed(
     blocks: Sequence[Block], config: Configuration, island: int, banks: Banks, begin: int
 ) -> int:
@@ -382,10 +396,10 @@ def _followed(
     there.running = [_Running(there, block, there.aligned(begin)) for block in blocks]
     left = list(there.running)
     while left:
-        now = min(left, key=lambda block: block.time)
+        now = min(left, key=_time)
         if now.time >= _NEVER:
             raise ValueError("blocks wait for one another")
-        limit = min((block.time for block in left if block is not now), default=_NEVER)
+        limit = min([block.time for block in left if block is not now], default=_NEVER)
         now.go(limit)
         if now.ended:
             left.remove(now)

@@ -1,0 +1,100 @@
+"""The timing rules of a bank and its channel: the earliest cycle of a command (seed 004 ¶45-47).
+
+Times are device cycles (of tCK). Each function takes the times of earlier commands and gives
+bounds, the longest of which holds; who asks for several banks in lock-step passes the latest time
+of them. A time before reset is `PAST`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from macaw.isa.fim_islands import Geometry, timings
+
+PAST = -(1 << 40)  # long before reset: no constraint comes from there
+CLOSED = -1  # the row of a bank with no open row
+
+Bound = tuple[int, str]  # the earliest cycle that a constraint allows, and its name
+
+
+@dataclass(frozen=True)
+class Timings:
+    """The settings `fim.<name>` of a device, in cycles; `isa.fim_islands.TIMINGS` explains them."""
+
+    t_ccdl: int
+    t_ccds: int
+    t_rcdrd: int
+    t_rcdwr: int
+    t_rp: int
+    t_ras: int
+    t_rc: int
+    rl: int
+    wl: int
+    t_wr: int
+    burst: int
+    t_rtrs: int
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Timings:
+        """The timings of a device's configuration."""
+        return cls(**timings(config))
+
+    def data_end(self, time: int, writes: bool) -> int:
+        """The first cycle after the data of a column command issued at `time`."""
+        return time + (self.wl if writes else self.rl) + self.burst
+
+    @property
+    def channel_period(self) -> int:
+        """Cycles between the columns of one bank that follow one another on the channel."""
+        return max(self.t_ccdl, self.burst)
+
+
+def aligned(time: int, step: int) -> int:
+    """The first multiple of `step` from `time` on."""
+    return -(-time // step) * step
+
+
+def activate_bounds(timings: Timings, precharged: int, activated: int) -> tuple[Bound, ...]:
+    """The bounds of an activation, from the bank's last precharge and activation."""
+    return (precharged + timings.t_rp, "t_rp"), (activated + timings.t_rc, "t_rc")
+
+
+def precharge_bounds(timings: Timings, activated: int, written: int) -> tuple[Bound, ...]:
+    """The bounds of a precharge; `written` is the first cycle after the last data of a write."""
+    return (activated + timings.t_ras, "t_ras"), (written + timings.t_wr, "t_wr")
+
+
+def column_bounds(timings: Timings, writes: bool, activated: int, column: int) -> tuple[Bound, ...]:
+    """The bounds that a bank sets a column command; `column` is its last column command."""
+    delay = timings.t_rcdwr if writes else timings.t_rcdrd
+    return (activated + delay, "t_rcd"), (column + timings.t_ccdl, "t_ccd")
+
+
+def channel_bounds(
+    timings: Timings,
+    geometry: Geometry,
+    writes: bool,
+    bank: int,
+    columns: Sequence[int],
+    data: tuple[int, int],
+) -> tuple[Bound, ...]:
+    """The bounds that the channel sets a column command of a bank.
+
+    `columns` has, by bank group, the last column command on the channel; `data` is the first cycle
+    after the last data on it, and the rank whose data these were. Where ranks share one bus of
+    commands (DIMM), tCCD holds within a rank only, for the ranks are other chips.
+    """
+    group, rank = bank // geometry.group_banks, geometry.rank(bank)
+    others = [*columns[:group], *columns[group + 1 :]]
+    if geometry.one_bus:
+        first, end = rank * geometry.groups, (rank + 1) * geometry.groups
+        others = [*columns[first:group], *columns[group + 1 : end]]
+    last, last_rank = data
+    switch = timings.t_rtrs if rank != last_rank else 0
+    return (
+        (columns[group] + timings.t_ccdl, "t_ccd"),
+        (max(others, default=PAST) + timings.t_ccds, "t_ccd"),
+        (last + switch - (timings.wl if writes else timings.rl), "channel"),
+    )
