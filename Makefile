@@ -10,7 +10,7 @@ INSTALL = PYTHONWARNINGS=ignore $(RUN)/python -m pip install --quiet --disable-p
 PYTEST_ARGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cnn test test-extras lint check bench docs picture clean
+.PHONY: help setup demo demo-cnn test test-long test-extras lint check bench docs picture clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
@@ -20,6 +20,7 @@ help:
 	@echo "make check    what CI does: lint and test"
 	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
 	@echo "make docs     docs/isa, docs/seeds and editors from the tables"
+	@echo "make test-long  the tests that CI leaves out, and more examples of all (hours)"
 	@echo "make test-extras  VS Code's engine on the grammar (needs npm); PyTorch and TensorFlow (gigabytes)"
 	@echo "make picture  the pictures, docs/profile.md and docs/debugging-story.md, from real runs (needs chromium)"
 	@echo "PYTHON=python3.13 chooses another Python"
@@ -50,6 +51,9 @@ demo-cnn: $(RUNS)
 
 test: $(READY)
 	@$(RUN)/python -m pytest $(PYTEST_ARGS)
+
+test-long: $(READY)
+	@$(RUN)/python -m pytest $(PYTEST_ARGS) --long
 
 test-extras: $(READY)
 	@npm install --silent --no-save --prefix build/vscode vscode-textmate@9 vscode-oniguruma@2

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 ALL = (
+    "calibration",
     "assembling",
     "repeating",
     "disassembling",

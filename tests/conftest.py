@@ -1,4 +1,8 @@
-"""What holds for all tests: in CI a skipped test is a failure; no example has a deadline."""
+"""What holds for all tests: in CI a skipped test is a failure; no example has a deadline.
+
+`--long` (make test-long) adds the tests marked `long`, and gives others `LONGER` times as many
+examples.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,25 @@ from hypothesis import settings
 settings.register_profile("macaw", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("macaw")
 
+LONGER = 10
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="the long tests too, and more examples")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    long = [item for item in items if item.get_closest_marker("long")]
+    if not config.getoption("--long"):
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        return
+    for function in {getattr(item, "function", None) for item in items}:
+        # Hypothesis keeps the settings of a test in this attribute, and offers no other place.
+        if usual := getattr(function, "_hypothesis_internal_use_settings", None):
+            more = settings(usual, max_examples=LONGER * usual.max_examples)
+            function._hypothesis_internal_use_settings = more
 
 
 def _fail_instead(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -1,0 +1,130 @@
+"""How fast this machine is, so that figures of two machines can be compared.
+
+    python -m benchmarks calibration
+    python -m benchmarks.calibration --anchor
+
+A fixed mix of work of the interpreter and of NumPy: 1.0 is the machine of docs/benchmarks.md. The
+peers' recorded figures there anchor it. With `--anchor` the peers run again beside the mix, which
+gives the seconds that the mix would take on that machine: `SECONDS`.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from operator import matmul
+from pathlib import Path
+from statistics import geometric_mean, median
+
+import numpy as np
+
+from benchmarks.measure import middle, side_by_side, table, timed
+
+ROUNDS = 9
+# Of the mix on the machine of docs/benchmarks.md, derived by `--anchor`; see that page.
+SECONDS = {"interpreter": 0.073, "NumPy": 0.101}
+# The peers' lines of docs/benchmarks.md: bronzebeard, thousand lines a second of 10,000; tinyrv,
+# thousand instructions a second; SciPy, milliseconds of the products with 50%, 80% and 90% zeros.
+BRONZEBEARD, TINYRV, SCIPY = 21.6, 447.0, (4.27, 1.62, 1.13)
+
+
+class _Counter:
+    """An object with an attribute and a method, as interpreters in Python have them."""
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    def add(self, step: int) -> None:
+        self.value = (self.value * 5 + step) & 0xFFFF_FFFF
+
+
+def interpret() -> int:
+    """Integers, attributes, calls, dictionaries, lists and strings."""
+    counter, places = _Counter(), {}
+    words = [f"r{number % 32}, {number}" for number in range(2_000)]
+    for turn in range(150):
+        for word in words:
+            register, _, number = word.partition(", ")
+            places[register] = int(number) + turn
+            counter.add(places[register])
+    return counter.value
+
+
+def calculate() -> int:
+    """Arrays from a few to a million elements: arithmetic, sorting, indices, sums."""
+    rng = np.random.default_rng(1)
+    large = rng.integers(-128, 128, 1_000_000, dtype=np.int32)
+    matrix = rng.integers(0, 9, (200, 200)).astype(np.int64)
+    small = rng.random(64)
+    total = 0
+    for _ in range(4):
+        order = np.argsort(large[:200_000], kind="stable")
+        total += int(np.cumsum(large)[order].sum()) + int((matrix @ matrix)[7, 7])
+        total += int(np.count_nonzero(np.where(large > 3, large * 5, large >> 1) & 1))
+    for _ in range(4_000):
+        total += int(np.rint(small * 3.5 + 0.25).sum())
+    return total
+
+
+def mix() -> dict[str, float]:
+    """CPU seconds of each kind of work: medians, one of each after the other."""
+    work: dict[str, Callable[[], int]] = {"interpreter": interpret, "NumPy": calculate}
+    taken: dict[str, list[float]] = {name: [] for name in work}
+    for _ in range(ROUNDS):
+        for name, action in work.items():
+            taken[name].append(timed(action))
+    return {name: median(seconds) for name, seconds in taken.items()}
+
+
+def anchors() -> dict[str, dict[str, float]]:
+    """How fast this machine is by each peer's line of docs/benchmarks.md. It needs the peers."""
+    from scipy.sparse import csr_array
+
+    from benchmarks import assembling, sparse
+    from benchmarks.scalar import tinyrv_rate
+    from benchmarks.sources import assembly
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = assembling.write(folder, "lines", assembly(10_000, core=""))
+        command = {"": assembling.commands(folder, "lines")["bronzebeard"]}
+        seconds = middle(side_by_side(command, ROUNDS)[""]).seconds
+    rate = tinyrv_rate()
+    assert rate is not None
+    interpreter = {
+        "bronzebeard": lines / seconds / 1000 / BRONZEBEARD,
+        "tinyrv": rate / 1000 / TINYRV,
+    }
+    arrays = {}
+    for zero, recorded in zip(sparse.ZERO, SCIPY, strict=True):
+        left, right = (csr_array(sparse.values(seed, zero).astype(np.int32)) for seed in (2, 1))
+        product = partial(matmul, left, right)
+        product()
+        taken = median(timed(product) for _ in range(51))
+        arrays[f"SciPy, {zero:.0%} zero"] = recorded / 1000 / taken
+    return {"interpreter": interpreter, "NumPy": arrays}
+
+
+def main() -> None:
+    """Measure and print."""
+    seconds = mix()
+    print("## Calibration\n")
+    if "--anchor" in sys.argv[1:]:
+        rows = []
+        for kind, peers in anchors().items():
+            speed = geometric_mean(peers.values())
+            rows += [[kind, peer, f"{factor:.2f}", "", ""] for peer, factor in peers.items()]
+            derived = seconds[kind] * speed
+            rows.append([kind, "mean", f"{speed:.2f}", f"{seconds[kind]:.3f}", f"{derived:.3f}"])
+        print(table(["kind", "peer", "speed", "mix here, s", "mix at 1.0, s"], rows))
+        return
+    speeds = {kind: SECONDS[kind] / taken for kind, taken in seconds.items()}
+    rows = [[kind, f"{seconds[kind]:.3f}", f"{speeds[kind]:.2f}"] for kind in seconds]
+    rows.append(["both", "", f"{geometric_mean(speeds.values()):.2f}"])
+    print(table(["kind of work", "s", "speed"], rows))
+
+
+if __name__ == "__main__":
+    main()
