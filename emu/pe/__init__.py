@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from macaw.emu.core import Core
 from macaw.emu.pe.fast.row import FastRow
+from macaw.emu.pe.reference.row import ReferenceRow
 from macaw.emu.pe.row import Row
+from macaw.emu.system import System
 
-if TYPE_CHECKING:
-    from macaw.emu.core import Core
-    from macaw.emu.device import Device
-
-
-ENGINES = {"fast": FastRow, "reference": Row}
+ENGINES: dict[str, type[Row]] = {"fast": FastRow, "reference": ReferenceRow}
 
 
-def build(device: Device) -> list[Core]:
+def build(device: System) -> list[Core]:
     """The rows of `device`, each with the on-chip unit that feeds it."""
     engine = ENGINES[device.engine]
     rows: list[Core] = []

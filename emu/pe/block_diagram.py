@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import macaw.emu.block_diagram
-from macaw.emu.pe.balancing import GIVEN
-from macaw.emu.pe.reference.datapath import INDEX_MASK, PLACE_SHIFT
-from macaw.emu.pe.state import BUSY, COMPUTING
+from macaw.emu import block_diagram as figures
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.loads import FROM_NEIGHBOUR, INDEX_MASK, PLACE_SHIFT
+from macaw.emu.pe.state import BUSY, COMPUTING, MAC
 from macaw.isa.pe import ACTIVATIONS, FUNCTIONS
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.row import Row
 
 Values = Mapping[str, Any]
 
@@ -29,18 +26,18 @@ class Box:
 
     number: str
     name: str
-    look: Callable[[Row, int, int], Values]
+    look: Callable[[RowContext, int, int], Values]
 
 
 def _load(word: int) -> dict[str, int | bool]:
     return {
         "place": word >> PLACE_SHIFT & INDEX_MASK,
         "index": word & INDEX_MASK,
-        "given": word >= GIVEN,
+        "given": word >= FROM_NEIGHBOUR,
     }
 
 
-def _loads(row: Row, name: str, c: int, p: int) -> list[dict[str, int | bool]]:
+def _loads(row: RowContext, name: str, c: int, p: int) -> list[dict[str, int | bool]]:
     """The loads of a queue, from its head on."""
     state = row.state
     held, head = getattr(state, name)[c, p], int(getattr(state, f"{name}_head")[c, p])
@@ -48,20 +45,20 @@ def _loads(row: Row, name: str, c: int, p: int) -> list[dict[str, int | bool]]:
     return [_load(int(held[(head + i) % held.size])) for i in range(count)]
 
 
-def _controller(row: Row, c: int, p: int) -> Values:
+def _controller(row: RowContext, c: int, p: int) -> Values:
     doing = int(row.state.doing[c])
     word = {BUSY: "a sequence", COMPUTING: "mac"}.get(doing, "nothing")
-    return {"at work on": word, "address": row.controls[c].computing_address()}
+    return {"at work on": word, "address": row.clusters[c].running_address(MAC)}
 
 
-def _loading(row: Row, c: int, p: int) -> Values:
+def _loading(row: RowContext, c: int, p: int) -> Values:
     packet = row.state.packet
     if packet is None or c not in packet["clusters"]:
         return {"segment": None, "bytes": 0}
     return {"segment": packet["segment"], "bytes": sum(map(len, packet["chunks"]))}
 
 
-def _weights(row: Row, c: int, p: int) -> Values:
+def _weights(row: RowContext, c: int, p: int) -> Values:
     state, size = row.state, row.shape.weight_queue
     head, count = int(state.weight_head[c, p]), int(state.weight_count[c, p])
     places = [(head + i) % size for i in range(count)]
@@ -70,7 +67,7 @@ def _weights(row: Row, c: int, p: int) -> Values:
     return {"entries": entries, "head": head}
 
 
-def _input(row: Row, c: int, p: int) -> Values:
+def _input(row: RowContext, c: int, p: int) -> Values:
     state = row.state
     return {
         "activations": state.activations[c, p],
@@ -79,13 +76,13 @@ def _input(row: Row, c: int, p: int) -> Values:
     }
 
 
-def _comparator(row: Row, c: int, p: int) -> Values:
+def _comparator(row: RowContext, c: int, p: int) -> Values:
     state = row.state
     names = ("left", "next", "base", "limit")
     return {name: int(getattr(state, f"mac_{name}")[c, p]) for name in names}
 
 
-def _selected(row: Row, c: int, p: int) -> tuple[Any, Any] | None:
+def _selected(row: RowContext, c: int, p: int) -> tuple[Any, Any] | None:
     """The weight and the activation that the head of load queue 2 names."""
     loads = _loads(row, "q2", c, p)
     if not loads:
@@ -95,33 +92,33 @@ def _selected(row: Row, c: int, p: int) -> tuple[Any, Any] | None:
     return state.weight_value[c, owner, place].item(), state.activations[c, owner, index].item()
 
 
-def _activation(row: Row, c: int, p: int) -> Values:
+def _activation(row: RowContext, c: int, p: int) -> Values:
     pair = _selected(row, c, p)
     return {"activation": None if pair is None else pair[1]}
 
 
-def _multiplier(row: Row, c: int, p: int) -> Values:
+def _multiplier(row: RowContext, c: int, p: int) -> Values:
     pair = _selected(row, c, p)
     return {"product": None if pair is None else pair[0] * pair[1]}
 
 
-def _accumulators(row: Row, c: int, p: int) -> Values:
+def _accumulators(row: RowContext, c: int, p: int) -> Values:
     state = row.state
     return {"own": state.accumulators[c, p].tolist(), "helpers": state.helpers[c, p].tolist()}
 
 
-def _sum(row: Row, c: int, p: int) -> Values:
+def _sum(row: RowContext, c: int, p: int) -> Values:
     loads = _loads(row, "q2", c, p)
     given = bool(loads) and bool(loads[0]["given"])
     return {"accumulator": int(row.state.mac_sum[c, p + given]), "helper": given}
 
 
-def _output(row: Row, c: int, p: int) -> Values:
+def _output(row: RowContext, c: int, p: int) -> Values:
     state = row.state
     return {"results": state.output[c, p], "written": state.output_written[c, p]}
 
 
-def _special_control(row: Row, c: int, p: int) -> Values:
+def _special_control(row: RowContext, c: int, p: int) -> Values:
     job = row.state.sfu_jobs[c]
     if job is None:
         return {"function": None}
@@ -129,7 +126,7 @@ def _special_control(row: Row, c: int, p: int) -> Values:
     return {**found, "activation": ACTIVATIONS[job["activation"]], "shift": job["shift"]}
 
 
-def _special(row: Row, c: int, p: int) -> Values:
+def _special(row: RowContext, c: int, p: int) -> Values:
     state = row.state
     return {
         "fifo": state.sfu_fifo[c].tolist(),
@@ -138,17 +135,17 @@ def _special(row: Row, c: int, p: int) -> Values:
     }
 
 
-def _from_queue(row: Row, c: int, p: int) -> Values:
+def _from_queue(row: RowContext, c: int, p: int) -> Values:
     job = row.state.sfu_jobs[c]
     decoupled = job is not None and job["chained"] < 0
     return {"place": job["source"][p] if decoupled else None}
 
 
-def _to_queue(row: Row, c: int, p: int) -> Values:
+def _to_queue(row: RowContext, c: int, p: int) -> Values:
     return {"from": "508" if row.state.sfu_jobs[c] is None else "510"}
 
 
-def _from_buffer(row: Row, c: int, p: int) -> Values:
+def _from_buffer(row: RowContext, c: int, p: int) -> Values:
     state = row.state
     if state.handing[c] and state.given[c, p]:
         return {"to": "520 of the left neighbour"}
@@ -156,11 +153,11 @@ def _from_buffer(row: Row, c: int, p: int) -> Values:
     return {"to": "510" if job is not None and job["chained"] >= 0 else "513"}
 
 
-def _balancer(row: Row, c: int, p: int) -> Values:
+def _balancer(row: RowContext, c: int, p: int) -> Values:
     return {"at work": bool(row.state.balancing[c]), "given": int(row.state.given[c, p])}
 
 
-def _neighbour(row: Row, c: int, p: int) -> Values:
+def _neighbour(row: RowContext, c: int, p: int) -> Values:
     """What the right neighbour hands over in the next cycle."""
     state = row.state
     right = p + 1
@@ -197,19 +194,17 @@ BY_NUMBER = {box.number: box for box in BOXES}
 ENTRIES = {"weights": ("503", "entries"), "q1": ("518", "loads"), "q2": ("519", "loads")}
 
 
-def boxes_of(row: Row) -> Sequence[macaw.emu.block_diagram.Box]:
+def block_diagram(row: RowContext) -> Sequence[figures.Box]:
     """The boxes of a row's PEs."""
 
     def looked(box: Box, units: tuple[int, ...]) -> Values:
         cluster, pe = units
         return box.look(row, cluster, pe)
 
-    return [
-        macaw.emu.block_diagram.Box(box.number, box.name, partial(looked, box)) for box in BOXES
-    ]
+    return [figures.Box(box.number, box.name, partial(looked, box)) for box in BOXES]
 
 
-def entries_of(row: Row, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:
+def entries_of(row: RowContext, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:
     """What a queue of a PE holds, from its head on; None: its places have no order."""
     if queue not in ENTRIES:
         return None

@@ -7,67 +7,40 @@ when the last of them has come.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe.arithmetic import Adder
-from macaw.emu.pe.runs import WINDOW
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.sequence import (
     ACTIVATIONS_SEGMENT,
-    BROADCAST,
     BY_CLUSTER,
     MEMBERS,
     SLICED,
     WEIGHTS,
+    WINDOW,
     slices,
+    slices_of,
 )
 from macaw.emu.pe.state import Op, Packet, Run
-from macaw.isa.codec import codes
-from macaw.isa.pe import ACCUMULATORS, BLOCKS, ENTRY, WEIGHTS_RECORD
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.row import Row
-
+from macaw.emu.pe.weight_records import Records, entry_type, records_of
+from macaw.isa.pe import ACCUMULATORS, BLOCKS, WEIGHTS_RECORD
 
 _STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")
 # By slice the first entry and the number of entries; all entries.
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
-Records = tuple[tuple[int, int], ...]  # of each where its entries begin, and how many they are
 
 
-@lru_cache(maxsize=8)
-def records_of(data: bytes, entry: int) -> tuple[Records, int]:
-    """The records of a segment of weights, and where the first one begins that is cut off.
-
-    An entry has `entry` bytes. Often several rows, or clusters, get the same bytes.
-    """
-    found = []
-    at, size, head = 0, len(data), WEIGHTS_RECORD.size
-    count_at = Struct("<" + codes(WEIGHTS_RECORD)).unpack_from  # its only member
-    while at + head <= size:
-        count = count_at(data, at)[0]
-        end = at + head + entry * count
-        if end > size:
-            break
-        found.append((at + head, count))
-        at = end
-    return tuple(found), at
-
-
-class Loading:
+class DataLoading:
     """Moves what the bus has brought to the PEs of a row."""
 
-    def __init__(self, row: Row, adder: Adder) -> None:
-        self.row, self.state, self.shape, self.adder = row, row.state, row.shape, adder
-        members = zip(ENTRY.offsets, codes(ENTRY), strict=True)
-        layout = [(name, "<" + code) for name, code in members]
-        layout.append(("value", np.dtype(self.shape.value_type).newbyteorder("<").str))
-        self.entry = np.dtype(layout)  # a weight as it lies in memory
+    def __init__(self, context: RowContext, queues: OutputQueues) -> None:
+        self.context, self.state, self.shape = context, context.state, context.shape
+        self.queues = queues
+        self.entry = entry_type(self.shape.value_type)
 
     # Before the first beat
 
@@ -101,9 +74,9 @@ class Loading:
         if segment not in known and described["compress"]:
             known[segment] = self._compressed(packet, segment)[0].tolist()
         if segment not in known:
-            data = self.row.peek(described["offset"], described["length"])
+            data = self.context.memory.peek(described["offset"], described["length"])
             known[segment] = [count for _, count in self._records(data, packet, segment)]
-        return np.array(known[segment])[self.slices_of(cluster, packet, segment)]
+        return np.array(known[segment])[slices_of(self.shape, cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
         """Bytes of a compressed segment as index + value, of what the unit holds now."""
@@ -116,7 +89,7 @@ class Loading:
         """Of a dense segment the entries a slice, and all of them as index + value."""
         described = packet["segments"][segment]
         if data is None:
-            data = self.row.peek(described["offset"], described["length"])
+            data = self.context.memory.peek(described["offset"], described["length"])
         values = np.frombuffer(data, self.entry["value"])
         values = values.reshape(self._count(packet, segment), -1)
         which, index = np.nonzero(values)
@@ -135,29 +108,40 @@ class Loading:
             "queue overflow",
             f"cluster {cluster}, PE {pe}: {most} weights, the queue holds {capacity}",
             {"cluster": cluster, "pe": pe, "entries": most, "capacity": capacity},
-            address=self.row.controls[cluster].address(run, op),
+            address=self.context.clusters[cluster].address(run, op),
         )
 
     # After the last beat
 
-    def fill(self, packet: Packet, segment: int, data: bytes) -> None:
-        """Put the bytes of a segment where the lds of its clusters want them. Raises `Fault`."""
+    def fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
+        """Append a segment of weights to the weight queues 503. Raises `Fault`.
+
+        In sliding windows the data are dense.
+        """
+        groups: dict[bool, list[tuple[int, Run, Op]]] = {}
+        for cluster in packet["clusters"]:
+            run, op = self.context.clusters[cluster].taker(packet, segment)
+            groups.setdefault(self._sliding(cluster, run), []).append((cluster, run, op))
+        for sliding, takers in groups.items():
+            find = self._dense_entries if sliding else self._sparse_entries
+            self._append(packet, segment, takers, find(data, packet, segment), sliding, data)
+
+    def fill_dense(
+        self, packet: Packet, segment: int, data: bytes, starts: NDArray[np.int32]
+    ) -> None:
+        """Put activations or partial sums from `starts` (clusters, PEs) on. Raises `Fault`."""
         kind = packet["segments"][segment]["type"]
-        if kind == WEIGHTS:
-            self._fill_queues(packet, segment, data)
-            return
         dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type
         little = np.dtype(dense_type).newbyteorder("<")
         values = np.frombuffer(data, little).astype(dense_type)
         values = values.reshape(self._count(packet, segment), -1)
-        if self.row.remembered is not None:
-            self.row.remembered.dense_in(self, packet, segment, values)
-        starts = self.row.targets(packet, segment)
+        if self.context.provenance is not None:
+            self.context.provenance.dense_in(packet, segment, values, starts)
         if kind == ACTIVATIONS_SEGMENT and (starts == starts[0, 0]).all():
             self._fill_all(packet, segment, int(starts[0, 0]), values)
             return
         for cluster, start in zip(packet["clusters"], starts, strict=True):
-            mine = values[self.slices_of(cluster, packet, segment)]
+            mine = values[slices_of(self.shape, cluster, packet, segment)]
             if kind == ACTIVATIONS_SEGMENT:
                 self._fill_activations(cluster, start, mine)
             else:
@@ -166,16 +150,6 @@ class Loading:
     def _count(self, packet: Packet, segment: int) -> int:
         mode = packet["segments"][segment]["mode"]
         return slices(self.shape, mode, len(packet["clusters"]))
-
-    def slices_of(self, cluster: int, packet: Packet, segment: int) -> NDArray[np.intp]:
-        """Which slice each PE of a cluster gets, (PEs,)."""
-        mode, pes = packet["segments"][segment]["mode"], np.arange(self.shape.pes)
-        rank = packet["clusters"].index(cluster)
-        if mode == BROADCAST:
-            return np.zeros_like(pes)
-        if mode == SLICED:
-            return rank * self.shape.pes + pes
-        return np.full_like(pes, rank) if mode == BY_CLUSTER else pes
 
     # Weights
 
@@ -192,18 +166,8 @@ class Loading:
         return found + ((len(data), 0),) * (wanted - len(found))
 
     def _fault(self, kind: str, message: str, packet: Packet) -> Fault:
-        address = self.row.address(packet["address"])
+        address = self.shape.address(packet["address"])
         return Fault(kind, message, {"packet": packet["address"]}, address=address)
-
-    def _fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
-        """Append a segment to the weight queues 503; dense data if they are sliding windows."""
-        groups: dict[bool, list[tuple[int, Run, Op]]] = {}
-        for cluster in packet["clusters"]:
-            run, op = self.row.controls[cluster].taker(packet, segment)
-            groups.setdefault(self._sliding(cluster, run), []).append((cluster, run, op))
-        for sliding, takers in groups.items():
-            find = self._dense_entries if sliding else self._sparse_entries
-            self._append(packet, segment, takers, find(data, packet, segment), sliding, data)
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
         """Of each slice the first entry and how many, and all entries one behind the other."""
@@ -239,7 +203,7 @@ class Loading:
         """Put the entries of each PE's slice at the tail of its queue. Raises `Fault`."""
         state, queue = self.state, self.shape.weight_queue
         clusters = [cluster for cluster, _, _ in takers]
-        mine = np.array([self.slices_of(cluster, packet, segment) for cluster in clusters])
+        mine = np.array([slices_of(self.shape, cluster, packet, segment) for cluster in clusters])
         starts, counts, entries = found
         new = counts[mine]
         held = state.weight_count[clusters] + new
@@ -255,8 +219,8 @@ class Loading:
         tail = (state.weight_head[clusters] + state.weight_count[clusters]).reshape(-1)
         pes = np.array(clusters)[:, None] * self.shape.pes + np.arange(self.shape.pes)
         place = pes.reshape(-1)[owner] * queue + (tail[owner] + number) % queue
-        if self.row.remembered is not None:
-            self.row.remembered.weights_in(self, packet, segment, data, sliding, place, chosen)
+        if self.context.provenance is not None:
+            self.context.provenance.weights_in(packet, segment, data, sliding, place, chosen)
         state.weight_index.reshape(-1)[place] = entry["index"]
         state.weight_value.reshape(-1)[place] = entry["value"]
         state.weight_count[clusters] = held
@@ -336,7 +300,7 @@ class Loading:
         state = self.state
         state.output[cluster, np.arange(self.shape.pes)[:, None], places] = values
         state.output_writes[cluster] += elements
-        self.row.results.mark_written(cluster, start, elements)
+        self.queues.mark_written(cluster, start, elements)
         for number in range(elements):
             self._add(cluster, number, values[:, number])
 
@@ -362,7 +326,7 @@ class Loading:
 
     def _add(self, cluster: int, number: int, values: NDArray[Any]) -> None:
         old = self.state.accumulators[cluster, :, number]
-        total, over = self.adder.total(old, values)
+        total, over = self.context.adder.total(old, values)
         if over is not None:
             pe = int(np.flatnonzero(over)[0])
             raise Fault(

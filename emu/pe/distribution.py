@@ -7,36 +7,25 @@ when all clusters that are to take it can.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from macaw.emu.faults import Fault
+from macaw.emu.pe.cluster_controls import ClusterControls
 from macaw.emu.pe.commands import command_of
-from macaw.emu.pe.row_trace import NOBODY
-from macaw.emu.pe.sequence import WEIGHTS
-from macaw.emu.pe.state import Beat, Out, Packet, Segment
-from macaw.isa.codec import DecodeError, StructureError, decode, unpack
-from macaw.isa.pe import (
-    COMMAND_BITS,
-    COMMAND_BYTES,
-    CORE,
-    END_OF_LIST,
-    OUT,
-    PACKET,
-    PACKET_ALIGN,
-    PAYLOADS,
-    SEGMENT,
-    SEGMENT_TYPES,
-)
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.row import Row
+from macaw.emu.pe.delivery import DELIVERIES
+from macaw.emu.pe.packet_reader import PacketReader
+from macaw.emu.pe.row_units import RowUnits
+from macaw.emu.pe.state import Beat, Packet
+from macaw.isa.pe import COMMAND_BYTES, END_OF_LIST
 
 
 class Distribution:
-    """The bus of a row and the packet on it; all it knows lies in the row's state."""
+    """The bus of a row and the packet on it."""
 
-    def __init__(self, row: Row) -> None:
-        self.row, self.state, self.shape = row, row.state, row.shape
+    def __init__(self, controls: ClusterControls, units: RowUnits) -> None:
+        self.controls, self.units, self.context = controls, units, units.context
+        self.state, self.shape = self.context.state, self.context.shape
+        self.reader = PacketReader(self.context.memory, self.shape)
+        self.deliveries = {name: kind(controls, units) for name, kind in DELIVERIES.items()}
+        for unit in controls.units:
+            unit.bus_claims_loader = self.claims_loader
 
     # The list
 
@@ -49,98 +38,13 @@ class Distribution:
         if state.packet is not None or state.next_packet < 0:
             return
         address = state.next_packet
-        if self.row.peek(address, 1)[0] == END_OF_LIST:
+        if self.context.memory.peek(address, 1)[0] == END_OF_LIST:
             state.next_packet = -1
             return
-        state.packet = self._read(address)
+        packet, state.next_packet = self.reader.read(address, state.packets)
+        command_of(packet).check(packet, self.shape.address(address))
+        state.packet = packet
         state.packets += 1
-
-    def _read(self, address: int) -> Packet:
-        where = self.row.address(address)
-        if address % PACKET_ALIGN:
-            message = f"a packet at offset {address:#x}, which is no multiple of {PACKET_ALIGN}"
-            raise Fault("misaligned access", message, {"offset": address}, address=where)
-        try:
-            head = unpack(PACKET, self.row.peek(address, PACKET.size))
-            command = decode(CORE, head["command"], COMMAND_BITS, where)
-            at = address + PACKET.size
-            segments = []
-            for number in range(head["segments"]):
-                segments.append(self._segment(at, number, where))
-                at += SEGMENT.size
-            out: Out | None = None
-            if PAYLOADS[command.row.mnemonic].out:
-                members = unpack(OUT, self.row.peek(at, OUT.size))
-                out = Out(
-                    offset=members["offset"],
-                    stride=members["stride"],
-                    step=members["step"],
-                    count=members["count"],
-                    pes=members["pes"],
-                    element=members["element"],
-                )
-                at += OUT.size
-        except StructureError as error:
-            values: dict[str, int | str] = {"packet": address}
-            raise Fault("malformed packet", str(error), values, address=where) from None
-        except DecodeError as error:
-            message = f"the command {error.word:#04x}: {error.detail or 'there is no such command'}"
-            values = {"command": error.word}
-            raise Fault(error.kind, message, values, address=where) from None
-        self.state.next_packet = at
-        packet = Packet(
-            address=address,
-            mnemonic=command.row.mnemonic,
-            buffer=command.values.get("ib", command.values.get("g", 0)),
-            shift=bool(command.values.get("shift", 0)),
-            last=bool(command.values.get("last", 0)),
-            clusters=self._clusters(head["clusters"], where),
-            segments=segments,
-            out=out,
-            order=self.state.packets,
-            number=NOBODY,
-            opened=False,
-            commanded=False,
-            segment=0,
-            sent=0,
-            chunks=[],
-            entries={},
-            packed={},
-        )
-        command_of(packet).check(packet, where)
-        return packet
-
-    def _segment(self, at: int, number: int, where: int) -> Segment:
-        members = unpack(SEGMENT, self.row.peek(at, SEGMENT.size))
-        end = members["offset"] + members["length"]
-        if end > self.row.half_bytes:
-            raise Fault(
-                "out-of-range access",
-                f"segment {number} is at offsets {members['offset']:#x} to {end - 1:#x},"
-                f" half a unit has {self.row.half_bytes:#x} bytes",
-                {"segment": number, "offset": members["offset"], "length": members["length"]},
-                address=where,
-            )
-        if members["compress"] and members["type"] != WEIGHTS:
-            message = f"segment {number}: compress makes weights, it holds"
-            message = f"{message} {SEGMENT_TYPES[members['type']]}"
-            raise Fault("malformed packet", message, {"segment": number}, address=where)
-        if not members["length"]:
-            message = f"segment {number} has no bytes"
-            raise Fault("malformed packet", message, {"segment": number}, address=where)
-        return Segment(
-            type=members["type"],
-            mode=members["mode"],
-            compress=bool(members["compress"]),
-            offset=members["offset"],
-            length=members["length"],
-        )
-
-    def _clusters(self, mask: int, where: int) -> list[int]:
-        if mask >> self.shape.clusters or not mask:
-            message = f"the cluster mask is {mask:#x}, the row has {self.shape.clusters} clusters"
-            raise Fault("malformed packet", message, {"clusters": mask}, address=where)
-        return [cluster for cluster in range(self.shape.clusters) if mask >> cluster & 1]
 
     # The bus
 
@@ -153,16 +57,18 @@ class Distribution:
         beat, ranges = self._next_beat(packet, now)
         if not beat["command"] and not beat["pieces"]:
             return
-        if self.row.listeners and beat["command"]:
-            where = self.row.address(packet["address"])
+        if self.context.core.listeners and beat["command"]:
+            where = self.shape.address(packet["address"])
             clusters = sum(1 << cluster for cluster in packet["clusters"])
-            self.row.announce("packet", address=where, order=packet["order"], clusters=clusters)
+            self.context.core.announce(
+                "packet", address=where, order=packet["order"], clusters=clusters
+            )
         first = not packet["sent"] or len(beat["pieces"]) > 1
         if beat["pieces"] and first and command_of(packet).loads:
-            self.row.begin_segment(packet)
+            self.controls.begin_segment(packet)
         self.state.beat = beat
         if ranges:
-            self.row.read(ranges)
+            self.context.memory.read(ranges, packet["number"])
         else:
             beat["data"] = b""  # a command byte alone, which came with the packet's header
 
@@ -171,11 +77,16 @@ class Distribution:
         command = command_of(packet)
         if packet["opened"] or not command.takes_buffer:
             return True
-        if not self.row.accepts(packet):
+        if not self.controls.accepts(packet):
             return False
-        command.open(self.row, packet, self.row.address(packet["address"]), now)
+        address = self.shape.address(packet["address"])
+        self.deliveries[packet["mnemonic"]].open(packet, address, now)
         packet["opened"] = True
         return True
+
+    def can_send(self, packet: Packet, number: int) -> bool:
+        """Whether the first bytes of a segment may go now."""
+        return self.deliveries[packet["mnemonic"]].can_send(packet, number)
 
     def _next_beat(self, packet: Packet, now: int) -> tuple[Beat, list[tuple[int, int]]]:
         """What may go now, and the ranges (offset, bytes) of the half that it needs."""
@@ -187,7 +98,7 @@ class Distribution:
         number, sent = packet["segment"], packet["sent"]
         while room and number < len(packet["segments"]):
             segment = packet["segments"][number]
-            if not sent and not command_of(packet).ready(self.row, packet, number):
+            if not sent and not self.can_send(packet, number):
                 break
             dense, packed = segment["length"], self._bytes(packet, number)
             length = min(room, max(dense, packed) - sent)
@@ -212,7 +123,7 @@ class Distribution:
         if not segment["compress"]:
             return segment["length"]
         if number not in packed:
-            packed[number] = self.row.loading.packed_bytes(packet, number)
+            packed[number] = self.units.loading.packed_bytes(packet, number)
         return packed[number]
 
     def claims_loader(self, cluster: int, buffer: int) -> bool:
@@ -220,40 +131,36 @@ class Distribution:
         packet = self.state.packet
         if packet is None or not packet["opened"]:
             return False
-        command = command_of(packet)
-        if not command.loads:
+        if not command_of(packet).loads:
             return False
         if cluster not in packet["clusters"]:
             return False
-        if self.row.controls[cluster].run_for(packet)["buffer"] > buffer:
+        if self.context.clusters[cluster].run_for(packet)["buffer"] > buffer:
             return False
         number = packet["segment"]
         if packet["sent"] or number == len(packet["segments"]) or self.state.beat is not None:
             return False
-        return command.ready(self.row, packet, number)
+        return self.can_send(packet, number)
 
     def take_in(self) -> None:
         """Hand the beat that was on the bus to the clusters. Raises `Fault`."""
         state, packet, beat = self.state, self.state.packet, self.state.beat
         if beat is None or beat["data"] is None:
             return
-        controls = [self.row.controls[cluster] for cluster in packet["clusters"]]
-        command = command_of(packet)
+        delivery = self.deliveries[packet["mnemonic"]]
         cycle, data = beat["cycle"], beat["data"]
         state.beat = None
         self._count(beat)
         if beat["command"]:
             packet["commanded"] = True
-            for control in controls:
-                command.accept(control, packet, cycle)
-            command.taken(self.row, packet, cycle)
+            delivery.activate(packet, cycle)
         at = 0
         for number, length, read in beat["pieces"]:
             piece = data[at : at + read]
             at += read
             whole = max(packet["segments"][number]["length"], self._bytes(packet, number))
             last = packet["sent"] + length == whole
-            command.deliver(self.row, packet, number, piece, last, cycle)
+            delivery.deliver(packet, number, piece, last, cycle)
             packet["sent"] += length
             if last:
                 packet["segment"], packet["sent"] = number + 1, 0

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe.instruction_buffers import Buffer, widened
+from macaw.emu.pe.instruction_buffers import InstructionBuffer, widened
 from macaw.emu.pe.sequence import (
     ACTIVATION,
     ACTIVATIONS_SEGMENT,
@@ -57,7 +57,7 @@ class Expansion:
     def __init__(
         self,
         shape: Shape,
-        buffer: Buffer,
+        buffer: InstructionBuffer,
         operands: Sequence[Sequence[int]],
         flags: tuple[bool, bool],
         segments: Sequence[Segment],

@@ -29,7 +29,7 @@ Pairs = list[list[int]]  # by instruction: its two operands
 
 
 @dataclass(frozen=True)
-class Buffer:
+class InstructionBuffer:
     """A configured instruction buffer of a cluster, as it is when nothing runs in it."""
 
     header: dict[str, int]
@@ -86,12 +86,12 @@ def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=256)
-def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> Buffer:
+def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> InstructionBuffer:
     """What rows of the state, as they lie there, say: most clusters have the same."""
     members = np.frombuffer(header, np.int32).tolist()
     found = dict(zip(MEMBERS, members, strict=True))
     count = found["count"]
-    return Buffer(
+    return InstructionBuffer(
         found,
         np.frombuffer(words, np.uint16)[:count].tolist(),
         np.frombuffer(steps, np.int32).reshape(-1, 2, 2)[:count].tolist(),
@@ -99,7 +99,7 @@ def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> Buffer
     )
 
 
-def buffer_of(state: State, cluster: int, number: int) -> Buffer:
+def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
     """The contents of an instruction buffer; count 0: nothing is configured."""
     return _buffer(
         state.headers[cluster, number].tobytes(),
@@ -109,14 +109,14 @@ def buffer_of(state: State, cluster: int, number: int) -> Buffer:
     )
 
 
-def entries_of(state: State, cluster: int, number: int) -> Pairs:
+def initial_operands(state: State, cluster: int, number: int) -> Pairs:
     """The operands of a buffer as they stand in the register file, of PE 0."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs
 
 
-def uses(shape: Shape, buffer: Buffer, initial: Pairs, results: int) -> Ahead:
+def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) -> Ahead:
     """What the iterations of a buffer may use at most, for `results` of a PE in a store."""
     found = Ahead(sums=0, blocks=0, low=shape.input_buffer, high=-1, stores=False)
     rows = buffer.rows

@@ -17,10 +17,10 @@ from macaw.emu.origins import Origin, Source
 
 # Rows of what is kept of products: an address is followed by the announcement before which it was.
 TIME, SUM, MAC, WEIGHT, _, ACTIVATION, _ = range(7)
-KEPT = 7
+COLUMNS = 7
 
 
-class Products:
+class ProductLog:
     """Those of a row of the array; an accumulator is its place among all of them."""
 
     def __init__(self, item: int) -> None:
@@ -46,7 +46,7 @@ class Products:
         self._first[total] = end
         return partial(self._sources, total, begin, end, added)
 
-    def held(self, total: int) -> list[Source]:
+    def sources_in(self, total: int) -> list[Source]:
         """What is in an accumulator now."""
         begin, added = self._first.get(total, 0), self._added.get(total, [])
         return list(self._sources(total, begin, self.count, added))
@@ -57,7 +57,7 @@ class Products:
             kept, values = zip(*self._parts, strict=True)
             self._parts = [(np.concatenate(kept, 1), np.concatenate(values, 1))]
         if not self._parts:
-            return np.zeros((KEPT, 0), np.int64), np.zeros((2, 0))
+            return np.zeros((COLUMNS, 0), np.int64), np.zeros((2, 0))
         kept_, values_ = self._parts[0]
         some = begin + np.flatnonzero(kept_[SUM, begin:end] == total)
         return kept_[:, some], values_[:, some]

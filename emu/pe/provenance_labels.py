@@ -5,104 +5,101 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macaw.emu.origins import Origin, Place, Source
-from macaw.emu.pe.balancing import GIVEN
-from macaw.emu.pe.sequence_parser import instructions_offset
+from macaw.emu.pe.loads import FROM_NEIGHBOUR
+from macaw.emu.pe.provenance_records import ProvenanceRecords
+from macaw.emu.pe.sequence_format import instructions_offset
 from macaw.isa.pe import INSTRUCTION_BYTES, SEQUENCE
 
-if TYPE_CHECKING:
-    from macaw.emu.pe.provenance import RowOrigins
-
 Index = tuple[int, ...]  # cluster, PE, place; or cluster, buffer, place
-Look = Callable[["RowOrigins", str, Index], Origin | None]
+Look = Callable[[ProvenanceRecords, str, Index], Origin | None]
 
 
-def made(row: RowOrigins, place: Place) -> Iterator[Origin]:
+def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
     """Who made each element that holds something."""
-    values = getattr(row.row.state, place.field)
+    values = getattr(records.state, place.field)
     for element, part in place.items(values.itemsize, values.nbytes):
         index = tuple(int(x) for x in np.unravel_index(element, values.shape))
-        found = TOLD[place.field](row, place.field, index)
+        found = LABELS[place.field](records, place.field, index)
         if found is not None:
             found.part = part
             yield found
 
 
-def _accumulator(row: RowOrigins, name: str, index: Index) -> Origin | None:
+def _accumulator(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
     """The sum of products and partial sums since it was moved out."""
-    sources = row.products.held(row.flat(*index))
+    sources = records.products.sources_in(records.flat(*index))
     if not sources:
         return None
     latest = max((x.origin for x in sources if x.origin is not None), key=lambda x: x.time)
-    value = row.row.state.accumulators[index].item()
-    return replace(latest, number=row.number(), value=value, sources=partial(iter, sources))
+    value = records.state.accumulators[index].item()
+    return replace(latest, number=records.number(), value=value, sources=partial(iter, sources))
 
 
-def _output(row: RowOrigins, name: str, index: Index) -> Origin | None:
-    found = row.output.get((index[0], index[1], index[2]))
-    if found is None or not row.row.state.output_written[index]:
+def _output(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
+    found = records.output.get((index[0], index[1], index[2]))
+    if found is None or not records.state.output_written[index]:
         return None
-    value = row.row.state.output[index].item()
+    value = records.state.output[index].item()
     return replace(found, value=value)
 
 
-def _load(row: RowOrigins, name: str, index: Index) -> Origin | None:
+def _load(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
     """A load in a queue: the weight and the activation that it names."""
-    state, (cluster, pe, place) = row.row.state, index
+    state, (cluster, pe, place) = records.state, index
     depth = getattr(state, name).shape[-1]
     head, count = getattr(state, f"{name}_head"), getattr(state, f"{name}_count")
     if (place - int(head[cluster, pe])) % depth >= int(count[cluster, pe]):
         return None
     load = np.array([getattr(state, name)[index]])
-    owner = np.array([cluster * row.shape.pes + pe]) + (load >= GIVEN)
-    kept, values = row.loads(owner, load)
-    product = row.products.product(kept[:, 0].tolist(), values[:, 0].tolist()).origin
+    owner = np.array([cluster * records.shape.pes + pe]) + (load >= FROM_NEIGHBOUR)
+    kept, values = records.loads(owner, load)
+    product = records.products.product(kept[:, 0].tolist(), values[:, 0].tolist()).origin
     assert product is not None
     product.what = "load"
     return product
 
 
-def _entry(row: RowOrigins, name: str, index: Index) -> Origin | None:
+def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
     """An entry of a weight queue or input buffer: what a segment brought."""
-    state, (cluster, pe, place) = row.row.state, index
+    state, (cluster, pe, place) = records.state, index
     what = "weight" if name.startswith("weight") else "activation"
     if what == "weight":
-        shadow, depth = row.weights, row.shape.weight_queue
+        shadow, depth = records.weights, records.shape.weight_queue
         head, count = int(state.weight_head[cluster, pe]), int(state.weight_count[cluster, pe])
         if (place - head) % depth >= count:
             return None
     else:
-        shadow, depth = row.activations, row.shape.input_buffer
-    address, number = shadow[(cluster * row.shape.pes + pe) * depth + place].tolist()
+        shadow, depth = records.activations, records.shape.input_buffer
+    address, number = shadow[(cluster * records.shape.pes + pe) * depth + place].tolist()
     if address < 0:
         return None
     value = getattr(state, name)[index].item()
     size = getattr(state, "weight_value" if what == "weight" else name).itemsize
     source = Source(what, number, (address, size), value=None if name == "weight_index" else value)
-    time, at = row.lds.get(number, (row.row.time, None))
+    time, at = records.lds.get(number, (records.core.time, None))
     return Origin(number, time, "ld", at, "", value, lambda: iter((source,)))
 
 
-def _scalar(row: RowOrigins, name: str, index: Index) -> Origin | None:
+def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
     """An accumulator of the scalar unit."""
-    reductions = row.scalars.get((index[0], index[1], index[2]), [])
+    reductions = records.scalars.get((index[0], index[1], index[2]), [])
     if not reductions:
         return None
-    latest, value = reductions[-1], row.row.state.scalar_sums[index].item()
-    sources = row.combined(reductions)
+    latest, value = reductions[-1], records.state.scalar_sums[index].item()
+    sources = records.reduction_sources(reductions)
     return replace(latest, value=value, sources=partial(iter, sources))
 
 
-def _configured(row: RowOrigins, name: str, index: Index) -> Origin | None:
+def _configured(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
     """What a config brought: a member of the header, a word."""
-    config, base = row.configs.get((index[0], index[1]), (None, 0))
+    config, base = records.configs.get((index[0], index[1]), (None, 0))
     if config is None:
         return None
-    header = row.row.state.headers[index[:2]].tolist()
+    header = records.state.headers[index[:2]].tolist()
     members = [member.name for member in SEQUENCE.members]
     if name == "words":
         if index[2] >= header[members.index("count")]:
@@ -114,12 +111,12 @@ def _configured(row: RowOrigins, name: str, index: Index) -> Origin | None:
         member = SEQUENCE.members[index[2]].name
         address = base + at[member]
         size = ([*at.values(), SEQUENCE.size][index[2] + 1]) - at[member]
-    value = getattr(row.row.state, name)[index].item()
+    value = getattr(records.state, name)[index].item()
     source = Source("sequence", config.number, (address, size), value=value)
     return replace(config, value=value, sources=lambda: iter((source,)))
 
 
-TOLD: Mapping[str, Look] = {
+LABELS: Mapping[str, Look] = {
     "accumulators": _accumulator,
     "output": _output,
     "q1": _load,

@@ -1,69 +1,70 @@
-"""What a row tells its trace block. An instruction of it is an exe, from its first beat to its end.
+"""What a row reports to its trace block. An instruction of it is an exe, from first beat to end.
 
-The compute units are the MACs of its PEs: a use is a product added. They work from the first
-cycle of a mac to its last one; the array of them, the whole row, is at use in every cycle
-in which a mac of some cluster is at work, whatever its PEs do then. Both are told when
-a mac has ended, so a record that is looked at while one is at work has nothing of it.
+The compute units are the MACs of its PEs; a use is a product added. They work from the first cycle
+of a mac to its last one. The array, which is the whole row, works in every cycle in which some
+cluster has a mac at work. Both are reported when a mac has ended, so a record that is read while a
+mac is at work does not contain it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
-from macaw.emu.pe.state import FREE, MAC, RUNNING, STORE, Op, Packet, Run
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.state import FREE, MAC, RUNNING, STORE, UNNUMBERED, Op, Packet, Run
 
-if TYPE_CHECKING:
-    from macaw.emu.pe.fast.lockstep_group import Gang
-    from macaw.emu.pe.row import Row
-
-NOBODY = -1  # number of what is not traced: configs and markers
+Ints = NDArray[np.int64]
 
 
-class Tracing:
-    """The trace of a row. What is told counts in device cycles; times here are the row's."""
+class RowTrace:
+    """The reports of a row. The trace counts device cycles; times here are cycles of the row."""
 
-    def __init__(self, row: Row) -> None:
-        self.row, self.state = row, row.state
-        self.ended: list[int] = []  # exes that are over in this cycle
+    def __init__(self, context: RowContext) -> None:
+        self.context, self.core, self.state = context, context.core, context.state
+        self.divider = context.shape.divider
+        self.ended: list[int] = []  # exes whose last run ended in this cycle
 
     # Exes
 
     def begin(self, packet: Packet, now: int) -> None:
         """The first beat of an exe goes in cycle `now`."""
-        row = self.row
         packet["number"] = self.state.begun
         self.state.latest = packet["address"]
         self.state.begun += 1
-        if row.tracing:
-            row.trace.begin(now * row.divider, packet["number"])
+        if self.core.tracing:
+            self.core.trace.begin(now * self.divider, packet["number"])
 
-    def left(self, run: Run) -> None:
-        """A cluster has done its part of an exe."""
-        runs = (other for control in self.row.controls for other in control.runs)
+    def end_run(self, run: Run) -> None:
+        """A run ended; with the last run of an exe the exe ends too."""
+        runs = (other for cluster in self.context.clusters for other in cluster.runs)
         if all(other["number"] != run["number"] for other in runs):
             self.ended.append(run["number"])
 
-    def end(self, now: int) -> None:
-        """What was over before cycle `now` has ended: its records may go to memory now."""
-        row, ended, self.ended = self.row, self.ended, []
+    def end_exes(self, now: int, oldest: int) -> None:
+        """Report the exes that ended before cycle `now`: their records may go to memory now.
+
+        `oldest` is the first cycle of the macs that are not reported yet.
+        """
+        ended, self.ended = self.ended, []
         for number in ended:
-            row.trace.end(now * row.divider, number)
-        row.trace.forget(row.oldest_work(now))
+            self.core.trace.end(now * self.divider, number)
+        self.core.trace.forget(oldest)
 
     def mark(self, packet: Packet, begins: bool, cycle: int) -> None:
         """A marker was on the bus in `cycle`. Raises `Fault` (bad mask)."""
-        row = self.row
-        row.mark(begins, packet["buffer"], cycle * row.divider, (cycle + 1) * row.divider)
+        time, until = cycle * self.divider, (cycle + 1) * self.divider
+        self.core.mark(begins, packet["buffer"], time, until)
 
     # Macs
 
-    def mac_begins(self, cluster: int) -> None:
+    def begin_mac(self, cluster: int) -> None:
         """A mac begins in a cluster."""
         self.state.macs_before[cluster] = self.state.macs[cluster].sum()
 
-    def mac_ended(self, cluster: int, run: Run, op: Op) -> None:
+    def end_mac(self, cluster: int, run: Run, op: Op) -> None:
         """A mac has ended."""
-        trace, divider, number = self.row.trace, self.row.divider, run["number"]
+        trace, divider, number = self.core.trace, self.divider, run["number"]
         begin, until = op["start"], op["end"] + 1
         uses = int(self.state.macs[cluster].sum() - self.state.macs_before[cluster])
         self.state.macs_before[cluster] = 0
@@ -71,12 +72,12 @@ class Tracing:
             trace.occurred("unit", begin * divider, until * divider, uses, number)
         trace.worked([begin], [until], number)
 
-    def macs_ended(self, gang: Gang, places: list[int]) -> None:
-        """The clusters at some places of a gang leave it, with all that they have multiplied."""
-        trace, divider, number = self.row.trace, self.row.divider, gang.run["number"]
-        if not gang.mac_times or not trace.records(number):
-            return
-        begin, until, uses = (times[:, places] for times in gang.uses)
+    def end_macs(self, number: int, begin: Ints, until: Ints, uses: Ints) -> None:
+        """Many macs of exe `number` have ended: arrays of one shape, an element a mac.
+
+        `until` is the cycle after the last one, `uses` the products.
+        """
+        trace, divider = self.core.trace, self.divider
         some = uses > 0
         if some.any():
             first, last = int(begin[some].min()), int(until[some].max())
@@ -85,10 +86,10 @@ class Tracing:
 
     def oldest_mac(self, now: int) -> int:
         """The first cycle of the macs that are at work or may begin from `now` on."""
-        for control in self.row.controls:
-            if not self.state.computing[control.cluster]:
+        for cluster in self.context.clusters:
+            if not self.state.computing[cluster.number]:
                 continue
-            for run in control.runs:
+            for run in cluster.runs:
                 for op in run["ops"]:
                     if op["unit"] == MAC and op["state"] == RUNNING:
                         now = min(now, op["start"])
@@ -97,15 +98,16 @@ class Tracing:
     # Memory
 
     def storing(self, cluster: int) -> int:
-        """The number of the exe whose results a cluster stores."""
+        """The number of the exe whose results a cluster stores, or `UNNUMBERED`."""
         buffer = self.state.units[cluster][STORE]
-        run = None if buffer == FREE else self.row.controls[cluster].run_of(buffer)
-        return NOBODY if run is None else run["number"]
+        run = None if buffer == FREE else self.context.clusters[cluster].run_of(buffer)
+        return UNNUMBERED if run is None else run["number"]
 
     def reload(self) -> None:
-        """Go on from the declared state: beats may have been asked for."""
+        """Continue from the declared state: beats may be waiting for memory."""
         packet, returning = self.state.packet, self.state.returning
-        read, write = self.row.ports
-        read.instruction = NOBODY if packet is None else packet["number"]
-        write.instruction = NOBODY if returning == FREE else self.storing(returning)
+        memory = self.context.memory
+        memory.read_port.instruction = UNNUMBERED if packet is None else packet["number"]
+        store = UNNUMBERED if returning == FREE else self.storing(returning)
+        memory.return_port.instruction = store
         self.ended = []

@@ -6,27 +6,22 @@ and stage WB writes them to the register file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from macaw.emu.core import NEVER
 from macaw.emu.pe import timing
-from macaw.emu.pe.instruction_buffers import buffer_of
+from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.state import DONE, NO_UNIT, NOT_WRITTEN, Op, Run
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.control_unit import Control
+from macaw.emu.waits import NEVER
 
 
 class ScalarUnit:
-    """The scalar unit of one cluster; `control` is its control unit."""
+    """The scalar unit of one cluster."""
 
-    def __init__(self, control: Control) -> None:
-        self.state, self.cluster = control.state, control.cluster
-        self.pes = np.arange(control.shape.pes)
+    def __init__(self, cluster: Cluster) -> None:
+        self.state, self.cluster = cluster.state, cluster
+        self.pes = np.arange(cluster.shape.pes)
 
-    def ended(self, run: Run, op: Op) -> None:
+    def schedule_write_back(self, run: Run, op: Op) -> None:
         """An instruction of a run with four stages has ended: SU and WB come next."""
         run["written_back"][op["place"]] = timing.write_back(op["end"])
         run["unwritten"].append((op["place"], op["iteration"]))
@@ -35,8 +30,8 @@ class ScalarUnit:
         """Stage WB of each instruction whose turn it is in cycle `now`."""
         if not run["unwritten"]:
             return
-        c, number = self.cluster, run["buffer"]
-        buffer = buffer_of(self.state, c, number)
+        c, number = self.cluster.number, run["buffer"]
+        buffer = self.cluster.buffer(number)
         left = []
         for place, iteration in run["unwritten"]:
             if run["written_back"][place] > now:
@@ -61,17 +56,17 @@ class ScalarUnit:
         written = run["written_back"][place]
         return 0 if written == NOT_WRITTEN else timing.next_start(written)
 
-    def next_act(self, run: Run, now: int) -> int:
+    def next_event(self, run: Run, now: int) -> int:
         """The cycle of the next WB after `now`, or the one after the last of a run."""
         if run["unwritten"]:
             return min(run["written_back"][place] for place, _ in run["unwritten"])
-        return NEVER if self.done(run, now) else now + 1
+        return NEVER if self.is_idle(run, now) else now + 1
 
-    def done(self, run: Run, now: int) -> bool:
+    def is_idle(self, run: Run, now: int) -> bool:
         """Whether the last WB was before cycle `now`."""
         return max(run["written_back"], default=NOT_WRITTEN) < now
 
-    def fetchable(self, run: Run, op: Op) -> bool:
+    def has_operands(self, run: Run, op: Op) -> bool:
         """Whether the operands of an ld stand in the register file, so that its data may come."""
         return op["unit"] == NO_UNIT or not any(
             place == op["place"] for place, _ in run["unwritten"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from macaw.emu.core import NEVER
-from macaw.emu.pe.state import LOADER, MAC, SFU, STORE, WAITING, Op, Shape
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.pe.state import LOADER, MAC, SFU, STORE, WAITING, Op, Packet, Shape
+from macaw.emu.waits import NEVER
 from macaw.isa.codec import Decoded, decode
 from macaw.isa.pe import (
     CORE,
@@ -17,15 +19,15 @@ from macaw.isa.pe import (
     MODES,
     SEGMENT_TYPES,
     SEQUENCE,
+    STATES,
 )
-
-if TYPE_CHECKING:
-    pass
 
 MEMBERS = tuple(member.name for member in SEQUENCE.members)
 WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS, _SEQUENCE = range(len(SEGMENT_TYPES))
 LD_WEIGHTS, LD_ACTIVATIONS, LD_PSUMS, LD_BOTH = range(len(DESTINATIONS))
 NONSF, ACTIVATION, REDUCE, REQUANTISE = range(len(FUNCTIONS))
+# What becomes of the weights at a loopback.
+FIFO, ROTATION, WINDOW = range(len(STATES))
 BROADCAST, SLICED, BY_CLUSTER, BY_PE = range(len(MODES))
 
 
@@ -102,3 +104,14 @@ def slices(shape: Shape, mode: int, clusters: int) -> int:
     if mode == SLICED:
         return clusters * shape.pes
     return clusters if mode == BY_CLUSTER else shape.pes
+
+
+def slices_of(shape: Shape, cluster: int, packet: Packet, segment: int) -> NDArray[np.intp]:
+    """Which slice of a segment each PE of a cluster gets, (PEs,)."""
+    mode, pes = packet["segments"][segment]["mode"], np.arange(shape.pes)
+    rank = packet["clusters"].index(cluster)
+    if mode == BROADCAST:
+        return np.zeros_like(pes)
+    if mode == SLICED:
+        return rank * shape.pes + pes
+    return np.full_like(pes, rank) if mode == BY_CLUSTER else pes

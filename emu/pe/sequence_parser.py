@@ -7,51 +7,36 @@ its strides over the PEs and the clusters.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe import operands
-from macaw.emu.pe.sequence import MEMBERS, decoded
-from macaw.emu.pe.state import Parser, Segment, Shape
-from macaw.isa.codec import DecodeError, StructureError, unpack
-from macaw.isa.pe import (
-    BUFFERS,
-    ENTRY_OF,
-    INSTRUCTION_BYTES,
-    RECORD_SIZE,
-    SEQUENCE,
-    SEQUENCE_LENGTH,
-    SHORT_PIPELINE,
-    STATES,
-    STEP,
-    STRIDE,
-    STRIDE_KIND,
-    THEN,
-    record_kind,
-    strided,
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.sequence import MEMBERS
+from macaw.emu.pe.sequence_format import (
+    instructions_offset,
+    parse_header,
+    parse_instruction,
+    parse_records,
+    raw_strides,
+    sequence_length,
 )
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.row import Row
+from macaw.emu.pe.state import Parser, Segment
+from macaw.isa.pe import INSTRUCTION_BYTES, SEQUENCE
 
 _COUNT = MEMBERS.index("count")
 
 
 class SequenceParser:
-    """The parser of cluster `cluster` of a row; all it knows lies in the row's state."""
+    """The parser of cluster `cluster` of a row."""
 
-    def __init__(self, row: Row, cluster: int) -> None:
-        self.row, self.state, self.shape = row, row.state, row.shape
+    def __init__(self, context: RowContext, cluster: int) -> None:
+        self.context, self.state, self.shape = context, context.state, context.shape
         self.cluster = cluster
 
     def begin(self, buffer: int, segment: Segment) -> None:
         """Take `buffer` and empty it; the sequence of `segment` is about to come."""
-        if self.row.remembered is not None:
-            self.row.remembered.configures(self.cluster, buffer)
+        if self.context.provenance is not None:
+            self.context.provenance.configures(self.cluster, buffer)
         self.state.headers[self.cluster, buffer, _COUNT] = 0
         self.state.scalar_sums[self.cluster, buffer] = 0
         self.state.scalar_held[self.cluster, buffer] = False
@@ -63,7 +48,7 @@ class SequenceParser:
             parsed=0,
         )
 
-    def configure(self, data: bytes) -> None:
+    def append(self, data: bytes) -> None:
         """Bytes of a sequence have come."""
         self.state.parsers[self.cluster]["data"] += data
 
@@ -75,7 +60,7 @@ class SequenceParser:
         """
         parser, c = self.state.parsers[self.cluster], clusters
         data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]
-        base = self.row.address(parser["address"])
+        base = self.shape.address(parser["address"])
         size = len(data)
         if size < min(parser["length"], SEQUENCE.size):
             return False  # the header is not there yet
@@ -109,114 +94,8 @@ class SequenceParser:
         )
         self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
         self.state.origins[c, buffer] = parser["address"] + start
-        if self.row.remembered is not None:
-            self.row.remembered.configured(clusters, buffer, parser["address"])
+        if self.context.provenance is not None:
+            self.context.provenance.configured(clusters, buffer, parser["address"])
         for cluster in clusters:
             self.state.parsers[cluster] = None
         return True
-
-
-def instructions_offset(header: dict[str, int]) -> int:
-    """Bytes from a sequence's start to its first instruction."""
-    return SEQUENCE.size + RECORD_SIZE * header["records"]
-
-
-def sequence_length(header: dict[str, int]) -> int:
-    """Bytes of a sequence in memory."""
-    return instructions_offset(header) + INSTRUCTION_BYTES * header["count"]
-
-
-def parse_header(data: bytes, address: int) -> dict[str, int]:
-    """The header at the start of a sequence. Raises `Fault` (malformed packet)."""
-    try:
-        header = unpack(SEQUENCE, data)
-    except StructureError as error:
-        values: dict[str, int | str] = {"length": len(data)}
-        raise Fault("malformed packet", str(error), values, address=address) from None
-    then, sliding = header["then"], STATES[header["state"]] == "sw"
-    wrong = {
-        f"then is {then}, neither 0 nor {THEN} to {THEN + BUFFERS - 1}": (
-            then != 0 and not THEN <= then < THEN + BUFFERS
-        ),
-        "a sliding window of no entries": sliding and not header["window"],
-    }
-    for what, found in wrong.items():
-        if found:
-            raise Fault("malformed packet", f"a sequence: {what}", {"then": then}, address=address)
-    return header
-
-
-def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
-    """By instruction and operand the strides of PE and cluster, not checked yet."""
-    found = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int64)
-    for at in _records(header):
-        if record_kind(data, at) is STRIDE:
-            try:
-                stride = unpack(STRIDE, data, at)
-            except StructureError:
-                continue  # `parse_records` says so
-            entry = stride["operand"] - STRIDE_KIND
-            found[stride["instruction"], entry] = stride["pe"], stride["cluster"]
-    return found
-
-
-def _records(header: dict[str, int]) -> range:
-    """Where the records of a sequence begin."""
-    return range(SEQUENCE.size, instructions_offset(header), RECORD_SIZE)
-
-
-def parse_records(
-    data: bytes, header: dict[str, int], address: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """By instruction and operand the steps (inner, outer) and the stride of PEs. Raises `Fault`."""
-    steps = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
-    strides = np.zeros((SEQUENCE_LENGTH, 2), np.int32)
-    given = set()
-    for number, at in enumerate(_records(header)):
-        kind = record_kind(data, at)
-        try:
-            record = unpack(kind, data, at)
-        except StructureError as error:
-            values: dict[str, int | str] = {kind.name: number}
-            raise Fault("malformed packet", str(error), values, address=address + at) from None
-        place, operand, stepped = record["instruction"], record["operand"], kind is STEP
-        why = ""
-        if operand - (0 if stepped else STRIDE_KIND) not in _entries(data, header, place, stepped):
-            why = "there is no such operand" if stepped else "it is the same in all PEs"
-        elif (place, operand) in given:
-            why = f"it has a {kind.name} already"
-        elif stepped and header["pipeline"] == SHORT_PIPELINE:
-            why = "a step needs the stages SU and WB, pipeline=4"
-        if why:
-            operand -= 0 if stepped else STRIDE_KIND
-            message = f"{kind.name} {number}, of operand {operand} of instruction {place}: {why}"
-            raise Fault("malformed packet", message, {kind.name: number}, address=address + at)
-        given.add((place, operand))
-        if stepped:
-            steps[place, operand] = record["inner"], record["outer"]
-        else:
-            strides[place, operand - STRIDE_KIND] = record["pe"]
-    return steps, strides
-
-
-def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:
-    """The entries of an instruction that a record of one kind may name."""
-    if place >= header["count"]:
-        return ()
-    at = instructions_offset(header) + INSTRUCTION_BYTES * place
-    found = decoded(int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little"))
-    if not stepped:
-        return strided(found.row, found.values)
-    return [ENTRY_OF[x.name] for x in found.row.operands if x.name in ENTRY_OF]
-
-
-def parse_instruction(
-    shape: Shape, header: dict[str, int], word: int, address: int
-) -> tuple[int, int]:
-    """The operands of an instruction as its register-file entries. Raises `Fault`."""
-    try:
-        found = decoded(word)
-    except DecodeError as error:
-        message = f"the word {word:#06x}: {error.detail or 'no instruction of a sequence'}"
-        raise Fault(error.kind, message, {"word": word}, address=address) from None
-    return operands.meaning(found.row)(shape, header, word, found.values, address)

@@ -9,28 +9,28 @@ the PEs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe.arithmetic import Adder, activated, requantise
+from macaw.emu.pe.arithmetic import activated, requantise
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.sequence import REDUCE, REQUANTISE
-from macaw.emu.pe.state import SfuJob
+from macaw.emu.pe.state import SFU, SfuJob
 from macaw.isa.pe import REDUCTIONS, SCALAR_REDUCTIONS
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.row import Row
 
 _ADDING = tuple(number for number, name in enumerate(REDUCTIONS) if name.endswith("add"))
 
 
-class Special:
+class SpecialUnits:
     """The special-function units of a row."""
 
-    def __init__(self, row: Row, adder: Adder) -> None:
-        self.row, self.state, self.shape, self.adder = row, row.state, row.shape, adder
+    def __init__(self, context: RowContext, queues: OutputQueues) -> None:
+        self.context, self.state, self.shape = context, context.state, context.shape
+        self.queues = queues
 
     def begin(self, cluster: int, job: SfuJob) -> None:
         """An instruction begins. Raises `Fault` if a result that it takes was never written."""
@@ -40,7 +40,7 @@ class Special:
             state.sfu_fifo[cluster] = accumulator
             accumulator[...] = 0
         else:
-            holders = self.row.results.holders(cluster, np.array(source), job["count"], "spu")
+            holders = self.queues.holders(cluster, np.array(source), job["count"], "spu")
             job["pes"] = holders.tolist()
         state.sfu_jobs[cluster] = job
 
@@ -48,14 +48,14 @@ class Special:
         """A cycle of each unit at work. Raises `Fault`."""
         for cluster, job in enumerate(self.state.sfu_jobs):
             if job is not None:
-                self._cycle_of(cluster, job, now)
+                self.cycle_of(cluster, job, now)
 
     @property
     def at_work(self) -> bool:
         """Whether the next cycle has to be looked at."""
         return any(job is not None for job in self.state.sfu_jobs)
 
-    def _cycle_of(self, cluster: int, job: SfuJob, now: int) -> None:
+    def cycle_of(self, cluster: int, job: SfuJob, now: int) -> None:
         self._enter(cluster, job, now - job["start"])
         self._leave(cluster, job, now - job["start"] - (self.shape.sfu_latency - 1))
 
@@ -76,10 +76,10 @@ class Special:
             place = np.array(job["source"])[pe] + number // len(job["pes"])
             values = state.output[cluster, pe, place]
             np.add.at(state.output_reads[cluster], pe, 1)
-        state.sfu_pipe[cluster, slot, : number.size] = self._apply(job, values)
+        state.sfu_pipe[cluster, slot, : number.size] = self.apply(job, values)
         state.sfu_tokens[cluster, slot, : number.size] = pe
 
-    def _apply(self, job: SfuJob, values: NDArray[Any]) -> NDArray[Any]:
+    def apply(self, job: SfuJob, values: NDArray[Any]) -> NDArray[Any]:
         if job["function"] == REDUCE:
             return values
         if job["function"] == REQUANTISE:
@@ -102,7 +102,7 @@ class Special:
             np.add.at(state.output_writes[cluster], pe, 1)
         state.sfu_results += int(number.size)
         if int(number[-1]) + 1 == job["count"] * len(job["pes"]):
-            self._end(cluster, job)
+            self.finish(cluster, job)
 
     def _combine(self, cluster: int, job: SfuJob, result: int, value: Any) -> None:
         """A value joins those of the PEs before it."""
@@ -115,28 +115,28 @@ class Special:
     def _joined(self, cluster: int, job: SfuJob, left: Any, right: Any) -> Any:
         if job["reduction"] not in _ADDING:
             return np.maximum(left, right)
-        total, over = self.adder.total(np.array([left]), np.array([right]))
+        total, over = self.context.adder.total(np.array([left]), np.array([right]))
         if over is not None:
             raise Fault(
                 "accumulator overflow",
                 f"cluster {cluster}: the reduction holds {left!s}, and {right!s} is to be added",
                 {"cluster": cluster, "value": str(right)},
-                address=self.row.controls[cluster].special_address(),
+                address=self.context.clusters[cluster].running_address(SFU),
             )
         return total[0]
 
-    def _end(self, cluster: int, job: SfuJob) -> None:
+    def finish(self, cluster: int, job: SfuJob) -> None:
         """The last result has left."""
-        if self.row.listeners:
-            self.row.announce("sfu", cluster=cluster, buffer=job["buffer"])
-        state, results = self.state, self.row.results
-        if self.row.remembered is not None and job["function"] == REDUCE:
-            self.row.remembered.reduced(cluster, job["partial"])
+        if self.context.core.listeners:
+            self.context.core.announce("sfu", cluster=cluster, buffer=job["buffer"])
+        state = self.state
+        if self.context.provenance is not None and job["function"] == REDUCE:
+            self.context.provenance.reduced(cluster, job["partial"])
         state.sfu_jobs[cluster] = None
         target, count = job["target"][0], job["count"]
         if job["function"] != REDUCE:
             pes = np.array(job["pes"])
-            results.mark_written(cluster, np.array(job["target"])[pes], count, pes)
+            self.queues.mark_written(cluster, np.array(job["target"])[pes], count, pes)
         elif job["reduction"] in SCALAR_REDUCTIONS:
             self._to_scalar_unit(cluster, job)
         else:
@@ -147,7 +147,7 @@ class Special:
         state, count = self.state, len(values)
         state.output[cluster, 0, target : target + count] = values
         state.output_writes[cluster, 0] += count
-        self.row.results.mark_written(cluster, np.full(self.shape.pes, target), count)
+        self.queues.mark_written(cluster, np.full(self.shape.pes, target), count)
         state.output_written[cluster, 1:, target : target + count] = False
 
     def _to_scalar_unit(self, cluster: int, job: SfuJob) -> None:

@@ -1,134 +1,131 @@
-"""What the bus of a row and the runs of its clusters are at, and who could end which wait."""
+"""What the bus of a row and the runs of its clusters do or wait for, and who can end each wait."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from macaw.emu.core import NEVER, Stall
+from macaw.emu.core import Stall
+from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.commands import command_of
+from macaw.emu.pe.distribution import Distribution
 from macaw.emu.pe.sequence import decoded
 from macaw.emu.pe.state import DONE, FREE, MAC, NO_UNIT, RUNNING, UNITS, Op, Run
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.control_unit import Control
-    from macaw.emu.pe.row import Row
+from macaw.emu.waits import NEVER
 
 Parts = tuple[tuple[str, int | None], ...]
 _BUS = "bus"
 _OTHERS = "the other PEs"
 
 
-def stalls(row: Row) -> Iterator[Stall]:
-    """The bus with its packet, then the runs: of the clusters that share one the last one."""
-    if row.state.packet is not None:
-        yield _bus(row)
-    seen: set[str] = set()
-    for control, run in sorted(_all(row), key=lambda item: _progress(item[1])):
-        name = _name(row, run)
-        if name not in seen:
-            seen.add(name)
-            yield _run(row, name, control, run)
+class StallReport:
+    """Describes the stalls of a row."""
 
+    def __init__(self, bus: Distribution) -> None:
+        self.bus, self.context = bus, bus.context
+        self.core, self.state, self.shape = bus.context.core, bus.state, bus.shape
 
-def unit(row: Row, cluster: int, pe: int | None = None) -> Stall:
-    """What a cluster is at: its oldest run that works, else the oldest; a PE of it the same.
+    def stalls(self) -> Iterator[Stall]:
+        """The bus with its packet, then the runs: of equal runs of a packet only the last one."""
+        if self.state.packet is not None:
+            yield self._bus()
+        names: set[str] = set()
+        for cluster, run in sorted(self._runs(), key=lambda item: _progress(item[1])):
+            name = self._name(run)
+            if name not in names:
+                names.add(name)
+                yield self._run(name, cluster, run)
 
-    A PE that has nothing left of the mac at work waits for the others.
-    """
-    control, state = row.controls[cluster], row.state
-    undone = [run for run in control.runs if any(op["state"] != DONE for op in run["ops"])]
-    if not undone:
-        return Stall(ended=True)
-    if state.computing[cluster]:
-        run = control.run_of(control.units[MAC])
-        assert run is not None  # who holds the unit
-        if pe is not None:
-            held = state.mac_left, state.q1_count, state.q2_count
-            if not any(values[cluster, pe] for values in held):
-                return Stall("", _OTHERS, address=control.computing_address())
-        return Stall(address=control.computing_address())
-    return _run(row, "", control, next(filter(_works, undone), undone[0]))
+    def unit(self, number: int, pe: int | None = None) -> Stall:
+        """What a cluster, or a PE of it, does: its oldest run that works, else its oldest run.
 
+        A PE that has nothing left of the mac at work waits for the others.
+        """
+        cluster, state = self.context.clusters[number], self.state
+        undone = [run for run in cluster.runs if any(op["state"] != DONE for op in run["ops"])]
+        if not undone:
+            return Stall(ended=True)
+        if state.computing[number]:
+            address = cluster.running_address(MAC)
+            if pe is not None:
+                work = state.mac_left, state.q1_count, state.q2_count
+                if not any(values[number, pe] for values in work):
+                    return Stall("", _OTHERS, address=address)
+            return Stall(address=address)
+        return self._run("", cluster, next(filter(_works, undone), undone[0]))
 
-def _all(row: Row) -> list[tuple[Control, Run]]:
-    return [(control, run) for control in row.controls for run in control.runs]
+    def _runs(self) -> list[tuple[Cluster, Run]]:
+        return [(cluster, run) for cluster in self.context.clusters for run in cluster.runs]
+
+    def _name(self, run: Run) -> str:
+        """`ib=0`, with the clusters if other clusters run the same buffer for another packet."""
+        runs = self._runs()
+        mine = [cluster.number for cluster, x in runs if x["order"] == run["order"]]
+        others = any(
+            x["buffer"] == run["buffer"] and x["order"] != run["order"] for _, x in runs
+        )  # fmt: skip
+        name = f"ib={run['buffer']}"
+        return f"{name} of clusters {', '.join(map(str, mine))}" if others else name
+
+    def _parts(self, runs: Iterable[Run]) -> Parts:
+        return tuple((name, None) for name in dict.fromkeys(self._name(run) for run in runs))
+
+    def _bus(self) -> Stall:
+        state, packet = self.state, self.state.packet
+        address = self.shape.address(packet["address"])
+        since = state.bus_free * self.shape.divider
+        if state.beat is not None:
+            until = self.context.memory.memory.banks.time
+            return Stall(_BUS, address=address, until=until, note="a beat")
+        if command_of(packet).takes_buffer and not packet["opened"]:
+            for number in packet["clusters"]:
+                if not self.bus.controls.units[number].has_free_buffer(packet):
+                    on = f"ib={packet['buffer']} of cluster {number}, which is at work"
+                    parts = self._parts(self.context.clusters[number].runs)
+                    return Stall(_BUS, on, since, address, 0, parts)
+        segment = packet["segment"]
+        if packet["commanded"] and not self.bus.can_send(packet, segment):
+            runs = [x for _, x in self._runs() if x["order"] < packet["order"]]
+            mine = [x for _, x in self._runs() if x["order"] == packet["order"] and _works(x)]
+            on = f"ib={packet['buffer']} to take segment {segment}"
+            parts = self._parts(runs or mine)
+            return Stall(_BUS, on, since, address, 0, parts, self.core.time)
+        return Stall(_BUS, address=address, until=self.core.time, note=packet["mnemonic"])
+
+    def _run(self, name: str, cluster: Cluster, run: Run) -> Stall:
+        undone = [op for op in run["ops"] if op["state"] != DONE]
+        if not undone:
+            return Stall(name, until=self.core.time, note="its end")
+        working = [op for op in undone if op["state"] == RUNNING]
+        op = working[0] if working else undone[0]
+        address = cluster.address(run, op)
+        word = int(self.state.words[cluster.number, run["buffer"], op["place"]])
+        note = decoded(word).row.mnemonic
+        if working:
+            until = (op["end"] + 1) * self.shape.divider if op["end"] < NEVER else NEVER
+            return Stall(name, address=address, until=until, note=note)
+        on, parts = self._reason(cluster, run, op)
+        if not on:
+            return Stall(name, address=address, until=self.core.time, note=note)
+        return Stall(name, on, NEVER, address, 0, parts, NEVER, False, note)
+
+    def _reason(self, cluster: Cluster, run: Run, op: Op) -> tuple[str, Parts]:
+        """What a step that has not begun waits for, and which runs could end that."""
+        if not run["live"] or op["segments"]:
+            what = f"segment {op['segments'][0]} of its packet" if op["segments"] else "its packet"
+            return what, ((_BUS, None),)
+        holder = FREE if op["unit"] == NO_UNIT else cluster.units[op["unit"]]
+        if holder not in (FREE, run["buffer"]):
+            other = cluster.run_of(holder)
+            return f"the {UNITS[op['unit']]}", self._parts([] if other is None else [other])
+        before = cluster.runs[: cluster.runs.index(run)]
+        return ("what runs before it use", self._parts(before)) if before else ("", ())
 
 
 def _progress(run: Run) -> tuple[int, int, int]:
-    """In the order of packets; of the same one, who is behind comes first."""
+    """A key that sorts runs by packet; of one packet, the run that has done least comes first."""
     undone = (op["place"] for op in run["ops"] if op["state"] != DONE)
     return run["order"], run["iteration"], next(undone, len(run["ops"]))
 
 
-def _name(row: Row, run: Run) -> str:
-    """`ib=0`, with the clusters if it is not the same run in all of them."""
-    mine = [c.cluster for c, x in _all(row) if x["order"] == run["order"]]
-    others = any(
-        x["buffer"] == run["buffer"] and x["order"] != run["order"] for _, x in _all(row)
-    )  # fmt: skip
-    name = f"ib={run['buffer']}"
-    return f"{name} of clusters {', '.join(map(str, mine))}" if others else name
-
-
-def _parts(row: Row, runs: Iterable[Run]) -> Parts:
-    return tuple((name, None) for name in dict.fromkeys(_name(row, run) for run in runs))
-
-
-def _bus(row: Row) -> Stall:
-    packet, beat = row.state.packet, row.state.beat
-    address = row.address(packet["address"])
-    since = row.state.bus_free * row.divider
-    if beat is not None:
-        return Stall(_BUS, address=address, until=row.device.memory.banks.time, note="a beat")
-    controls = [row.controls[cluster] for cluster in packet["clusters"]]
-    if command_of(packet).takes_buffer and not packet["opened"]:
-        for control in controls:
-            if not control.accepts(packet):
-                on = f"ib={packet['buffer']} of cluster {control.cluster}, which is at work"
-                return Stall(_BUS, on, since, address, 0, _parts(row, control.runs))
-    number = packet["segment"]
-    if packet["commanded"] and not command_of(packet).ready(row, packet, number):
-        runs = [x for _, x in _all(row) if x["order"] < packet["order"]]
-        mine = [x for _, x in _all(row) if x["order"] == packet["order"] and _works(x)]
-        on = f"ib={packet['buffer']} to take segment {number}"
-        return Stall(_BUS, on, since, address, 0, _parts(row, runs or mine), row.time)
-    return Stall(_BUS, address=address, until=row.time, note=packet["mnemonic"])
-
-
 def _works(run: Run) -> bool:
     return any(op["state"] == RUNNING for op in run["ops"])
-
-
-def _run(row: Row, name: str, control: Control, run: Run) -> Stall:
-    undone = [op for op in run["ops"] if op["state"] != DONE]
-    if not undone:
-        return Stall(name, until=row.time, note="its end")
-    working = [op for op in undone if op["state"] == RUNNING]
-    op = working[0] if working else undone[0]
-    address, note = control.address(run, op), _mnemonic(row, control, run, op)
-    if working:
-        until = (op["end"] + 1) * row.divider if op["end"] < NEVER else NEVER
-        return Stall(name, address=address, until=until, note=note)
-    on, parts = _reason(row, control, run, op)
-    if not on:
-        return Stall(name, address=address, until=row.time, note=note)
-    return Stall(name, on, NEVER, address, 0, parts, NEVER, False, note)
-
-
-def _mnemonic(row: Row, control: Control, run: Run, op: Op) -> str:
-    word = int(row.state.words[control.cluster, run["buffer"], op["place"]])
-    return decoded(word).row.mnemonic
-
-
-def _reason(row: Row, control: Control, run: Run, op: Op) -> tuple[str, Parts]:
-    """What a step that has not begun waits for, and which runs could end that."""
-    if not run["live"] or op["segments"]:
-        what = f"segment {op['segments'][0]} of its packet" if op["segments"] else "its packet"
-        return what, ((_BUS, None),)
-    holder = FREE if op["unit"] == NO_UNIT else control.units[op["unit"]]
-    if holder not in (FREE, run["buffer"]):
-        held = control.run_of(holder)
-        return f"the {UNITS[op['unit']]}", _parts(row, [] if held is None else [held])
-    before = control.runs[: control.runs.index(run)]
-    return ("what runs before it use", _parts(row, before)) if before else ("", ())

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from macaw.emu.core import NEVER
 from macaw.emu.state import StateField
+from macaw.emu.waits import NEVER
+from macaw.isa.memory_map import UNIT_SHIFT
+from macaw.isa.memory_map import UNITS as UNITS_BASE
 from macaw.isa.pe import (
     ACCUMULATORS,
     BLOCKS,
@@ -40,6 +42,9 @@ NO_UNIT = -1
 # The cycle of WB of an instruction that has not ended yet.
 NOT_WRITTEN = -1
 
+# The number, in the trace, of packets that are no exes.
+UNNUMBERED = -1
+
 # What a cluster's PEs do as a whole; decides the class of their cycles.
 IDLE, BUSY, COMPUTING = range(3)
 
@@ -49,6 +54,7 @@ class Shape:
     """A row's dimensions, from the device configuration."""
 
     row: int
+    divider: int  # device cycles to a cycle of the row
     clusters: int
     pes: int
     element: str  # pe.element
@@ -76,6 +82,10 @@ class Shape:
         """Elements of a block of the output queue."""
         return self.output_queue // BLOCKS
 
+    def address(self, offset: int) -> int:
+        """The address of an offset in the row's unit, without the half bit."""
+        return UNITS_BASE + (self.row << UNIT_SHIFT) + offset
+
 
 def shape_of(config: Mapping[str, Any], row: int) -> Shape:
     """The shape that a device configuration gives to its row `row`."""
@@ -83,6 +93,7 @@ def shape_of(config: Mapping[str, Any], row: int) -> Shape:
     direct = config["pe.design"] == "5a"
     return Shape(
         row=row,
+        divider=int(config["pe.divider"]),
         clusters=int(config["pe.clusters"]),
         pes=int(config["pe.pes"]),
         element=element,

@@ -17,7 +17,7 @@ ROOMS = {
     "emu.dma": False,
     "emu.fim": True,
     "emu.nnp": False,
-    "emu.pe": True,
+    "emu.pe": False,
     "emu.scalar": True,
     "emu.vector": True,
     "isa": False,

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.pe import build
-from macaw.emu.pe.fast import row as fast
+from macaw.emu.pe.fast import mac_plans
 from macaw.emu.pe.fast.balanced_plan import BalancedPlan, settle
+from macaw.emu.pe.fast.row import FastRow
+from macaw.emu.pe.reference.datapath import Datapath
 from macaw.isa.config import Configuration
 from macaw.isa.pe import END_OF_LIST
 from tests.emu.pe_builder import TINY, Machine, Unit
@@ -26,6 +28,12 @@ from tests.emu.test_pe_random import build as build_layer
 pytestmark = pytest.mark.once
 
 
+def datapath_of(machine: Machine) -> Datapath:
+    """The data path in which the fast engine simulates macs that it cannot plan."""
+    assert isinstance(machine.row, FastRow)
+    return machine.row.macs.by_cycle.datapath
+
+
 def planned(unit: Unit) -> tuple[Machine, Machine]:
     """The unit in a device of each engine; the fast one may take no mac cycle by cycle."""
     quick, reference = machines(unit)
@@ -33,7 +41,7 @@ def planned(unit: Unit) -> tuple[Machine, Machine]:
     def cycle() -> list[int]:
         raise AssertionError("a mac runs cycle by cycle")
 
-    quick.row.datapath.cycle = cycle
+    datapath_of(quick).cycle = cycle
     return quick, reference
 
 
@@ -107,8 +115,9 @@ def test_a_queue_too_deep_is_simulated_by_cycle() -> None:
     unit = skewed({"pe.load_queue_1": 65}, 1, 1)
     calls = []
     quick, reference = machines(unit)
-    cycle = quick.row.datapath.cycle
-    quick.row.datapath.cycle = lambda: [calls.append(1), cycle()][1]
+    datapath = datapath_of(quick)
+    cycle = datapath.cycle
+    datapath.cycle = lambda: [calls.append(1), cycle()][1]
     for machine in (quick, reference):
         machine.run()
     assert calls
@@ -145,7 +154,7 @@ def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
         settled.append(list(plans))
         settle(plans)
 
-    monkeypatch.setattr(fast, "settle", noted)
+    monkeypatch.setattr(mac_plans, "settle", noted)
     found = []
     for engine in ENGINES:
         device = Device(config, [build], engine)
@@ -157,9 +166,9 @@ def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
         assert device.run().fault is None
         found.append(contents(device))
     assert found[0] == found[1]
-    paths = [{plan.datapath for plan in plans} for plans in settled]
-    assert max(map(len, paths)) == 2
-    assert all(plan.course is not None for plans in settled for plan in plans)
+    rows = [{id(plan.state) for plan in plans} for plans in settled]
+    assert max(map(len, rows)) == 2
+    assert all(plan.settled is not None for plans in settled for plan in plans)
 
 
 def test_a_gang_behind_balanced_macs() -> None:
@@ -175,8 +184,8 @@ def test_a_gang_behind_balanced_macs() -> None:
     quick, reference = machines(unit)
     for machine in (quick, reference):
         machine.run()
-    assert isinstance(quick.row, fast.FastRow)
-    assert quick.row.gangs == 1
+    assert isinstance(quick.row, FastRow)
+    assert quick.row.controls.groups == 1
     assert reference.row.state.loads_given.any()
     assert not differences(quick.device, reference.device)
 

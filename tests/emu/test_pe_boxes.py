@@ -12,7 +12,7 @@ from tests.emu.test_pe_balancing import machine_of
 def look(machine: Machine, cycle: int, number: str, pe: int) -> dict[str, Any]:
     """What a box of a PE of cluster 0 holds when all of `cycle` is over."""
     machine.at(cycle + 1)
-    return dict(BY_NUMBER[number].look(machine.row, 0, pe))
+    return dict(BY_NUMBER[number].look(machine.row.context, 0, pe))
 
 
 def test_every_box_of_the_figures_is_there() -> None:
@@ -57,4 +57,4 @@ def test_every_box_can_be_looked_at_in_every_cycle() -> None:
         machine.at(cycle)
         for box in BOXES:
             for pe in range(2):
-                assert box.look(machine.row, 0, pe)
+                assert box.look(machine.row.context, 0, pe)

@@ -224,7 +224,7 @@ def test_nobody_looks(seed: int, order: str, balance: bool) -> None:
     agree_at_end(pair, [machine.device.run() for machine in pair])
     row = pair[0].row
     assert isinstance(row, FastRow)
-    assert (row.gangs, row.broken) == (1, 0)
+    assert (row.controls.groups, row.controls.splits) == (1, 0)
     results = pair[0].read(loop.out, loop.expected().size)
     np.testing.assert_array_equal(results, loop.expected().reshape(-1))
 
@@ -242,7 +242,7 @@ def test_every_cycle(order: str, balance: bool) -> None:
         for machine in (fast, reference):
             machine.device.run(until=cycle)
         assert isinstance(fast.row, FastRow)
-        seen += fast.row.gangs
+        seen += fast.row.controls.groups
         assert not differences(fast.device, reference.device)
     assert seen > 5
 
@@ -267,7 +267,7 @@ def test_floating_sums_do_not_go_in_gangs() -> None:
     pair = machines(unit)
     agree_at_end(pair, [machine.device.run() for machine in pair])
     assert isinstance(pair[0].row, FastRow)
-    assert pair[0].row.gangs == 0
+    assert pair[0].row.controls.groups == 0
 
 
 def test_sums_that_may_leave_their_range_do_not_go_in_gangs() -> None:

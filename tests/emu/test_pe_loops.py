@@ -21,8 +21,8 @@ def starts(machine: Machine, cluster: int = 0) -> list[tuple[int, str]]:
 
     def hear(event: Any) -> None:
         if event.kind == "instruction" and event.values["cluster"] == cluster:
-            offset = event.values["address"] - row.address(0)
-            word = int.from_bytes(row.peek(offset, 2), "little")
+            offset = event.values["address"] - row.shape.address(0)
+            word = int.from_bytes(row.memory.peek(offset, 2), "little")
             found.append((event.time, names[word >> 10]))
 
     row.listeners.append(hear)

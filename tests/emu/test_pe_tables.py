@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from macaw.emu.pe import operands
-from macaw.emu.pe.commands import BY_ROW
+from macaw.emu.pe.commands import COMMANDS as RULES
+from macaw.emu.pe.delivery import DELIVERIES
 from macaw.emu.pe.expansion import Expansion
 from macaw.emu.pe.sequence import UNIT_OF
 from macaw.isa.pe import COMMANDS, INSTRUCTIONS, PAYLOADS
@@ -12,7 +13,7 @@ from macaw.isa.pe import COMMANDS, INSTRUCTIONS, PAYLOADS
 def test_every_command_has_its_meaning():
     """The rule of seed 000 ¶105, ¶113."""
     assert list(PAYLOADS) == [row.mnemonic for row in COMMANDS]
-    assert sorted(BY_ROW) == sorted(row.mnemonic for row in COMMANDS)
+    assert sorted(RULES) == sorted(DELIVERIES) == sorted(row.mnemonic for row in COMMANDS)
 
 
 def test_every_instruction_has_its_meaning():

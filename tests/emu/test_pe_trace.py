@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from macaw.emu.device import Device
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.pe import ENGINES
 from macaw.emu.pe.fast.row import FastRow
-from macaw.emu.pe.row import Row
+from macaw.emu.pe.reference.macs import CycleMacs
+from macaw.emu.pe.reference.row import ReferenceRow
 from macaw.emu.pe.state import MAC, RUNNING, STORE
 from macaw.isa.codec import encode
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
@@ -51,14 +53,28 @@ CYCLING = {"mode": 1, "begin": 0, "num": 1, "step": 1, "overhead": 4, "loops": 0
 WHOLE = {"mode": 1, "begin": 0, "num": 1000, "step": 1000}
 
 
-class Watched(Row):
+class WatchedMacs:
+    """Macs whose cycles go through `multiply`."""
+
+    def __init__(self, macs: CycleMacs, multiply: Callable[[CycleMacs, int], None]) -> None:
+        self.macs, self.multiply = macs, multiply
+
+    def cycle(self, now: int) -> None:
+        self.multiply(self.macs, now)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.macs, name)
+
+
+class Watched(ReferenceRow):
     """A row of the reference engine that logs what its exes do, as it can be seen from outside."""
 
     def __init__(self, device: Device, row: int) -> None:
         super().__init__(device, row)
         self.log: dict[int, Done] = {}  # by the packet's order
         self.before: dict[int, list[tuple[str, int, int, int]]] = defaultdict(list)
-        self.macs: dict[int, Any] = {}  # by cluster: the mac at work
+        self.mac_starts: dict[int, Any] = {}  # by cluster: the mac at work
+        self.macs = WatchedMacs(self.macs, self._multiply)
         self.listeners.append(self.heard)
 
     @property
@@ -73,31 +89,31 @@ class Watched(Row):
     def _running(self) -> set[int]:
         return {run["order"] for runs in self.state.runs for run in runs}
 
-    def _cycle(self, now: int) -> None:
+    def cycle(self, now: int) -> None:
         there = self._running()
-        super()._cycle(now)
+        super().cycle(now)
         packet = self.state.packet
         if packet is not None and packet["mnemonic"] == "exe" and packet["opened"]:
             self.log.setdefault(packet["order"], Done(now * self.divider))
         for order in there - self._running():
             self.log[order].end = now * self.divider
 
-    def _multiply(self, now: int) -> None:
+    def _multiply(self, macs: CycleMacs, now: int) -> None:
         state = self.state
         for cluster in np.flatnonzero(state.computing).tolist():
-            if cluster not in self.macs:
+            if cluster not in self.mac_starts:
                 runs = state.runs[cluster]
                 ops = ((run, op) for run in runs for op in run["ops"])
                 owner = next(r for r, op in ops if (op["unit"], op["state"]) == (MAC, RUNNING))
-                self.macs[cluster] = owner["order"], now, 0
-            self.log[self.macs[cluster][0]].cycles.add(now)
+                self.mac_starts[cluster] = owner["order"], now, 0
+            self.log[self.mac_starts[cluster][0]].cycles.add(now)
         before = state.macs.sum(axis=1)
-        super()._multiply(now)
+        macs.cycle(now)
         gained = state.macs.sum(axis=1) - before
-        for cluster, (order, begin, count) in list(self.macs.items()):
-            self.macs[cluster] = order, begin, count + int(gained[cluster])
+        for cluster, (order, begin, count) in list(self.mac_starts.items()):
+            self.mac_starts[cluster] = order, begin, count + int(gained[cluster])
             if not state.computing[cluster]:
-                order, begin, count = self.macs.pop(cluster)
+                order, begin, count = self.mac_starts.pop(cluster)
                 if count:
                     event = "unit", begin * self.divider, (now + 1) * self.divider, count
                     self.log[order].events.append(event)
@@ -116,7 +132,7 @@ class Watched(Row):
         self.before[order].append((what, 0, 0, 1))
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        self._memory("reads" if port is self.ports[0] else "writes")
+        self._memory("reads" if port is self.memory.read_port else "writes")
         super().granted(port, data, time, ready)
 
     def heard(self, event: Event) -> None:
@@ -197,7 +213,7 @@ def test_gangs(
 def test_recording_breaks_no_gang() -> None:
     fast, _ = check(Maker(3, "turns").loop().unit, CYCLING, [])
     assert isinstance(fast.row, FastRow)
-    assert (fast.row.gangs, fast.row.broken) == (1, 0)
+    assert (fast.row.controls.groups, fast.row.controls.splits) == (1, 0)
 
 
 @EXAMPLES

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw.emu.pe.data_loading import Loading
+from macaw.emu.pe.delivery import ExeDelivery
 from macaw.isa import config
-from macaw.isa.pe import CORE
 from macaw.layer_lowering import lower
 from macaw.lowering import reference
 from macaw.lowering.mapping import MAPPINGS
@@ -33,16 +32,16 @@ Seen = dict[tuple[int, int, str], set[int]]
 def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """What lies in the weight queues and input buffers of each cluster, after every segment."""
     found: Seen = defaultdict(set)
-    fill = Loading.fill
+    deliver = ExeDelivery.deliver
 
-    def watch(self: Loading, packet: Any, segment: int, data: bytes) -> None:
-        fill(self, packet, segment, data)
-        row = self.row.number - CORE.number
-        for q in range(self.shape.clusters):
-            found[row, q, "I"] |= set(self.state.activations[q].reshape(-1).tolist()) - {0}
-            found[row, q, "W"] |= set(self.state.weight_value[q].reshape(-1).tolist()) - {0}
+    def watch(self: ExeDelivery, *arguments: Any) -> None:
+        deliver(self, *arguments)
+        state, shape = self.units.context.state, self.units.context.shape
+        for q in range(shape.clusters):
+            found[shape.row, q, "I"] |= set(state.activations[q].reshape(-1).tolist()) - {0}
+            found[shape.row, q, "W"] |= set(state.weight_value[q].reshape(-1).tolist()) - {0}
 
-    monkeypatch.setattr(Loading, "fill", watch)
+    monkeypatch.setattr(ExeDelivery, "deliver", watch)
     return found
 
 

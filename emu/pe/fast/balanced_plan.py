@@ -12,11 +12,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from macaw.emu.pe.balancing import GIVEN
-from macaw.emu.pe.fast.balanced_state import After, Course
-from macaw.emu.pe.fast.mac_plan import Plan, Unplannable, put
+from macaw.emu.pe.balancing import hand_over, participants
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.fast.balanced_state import BalancedMacs, BalancedState
+from macaw.emu.pe.fast.mac_plan import Plan, Unplannable
 from macaw.emu.pe.fast.queue_occupancy import DEEPEST
-from macaw.emu.pe.reference.datapath import INDEX_MASK, PLACE_SHIFT, Datapath
+from macaw.emu.pe.loads import FROM_NEIGHBOUR, INDEX_MASK, PLACE_SHIFT
+from macaw.emu.pe.mac_outcome import MacOutcome
 
 _MOST = 1 << 22  # loads, and pairs of weights, that are settled at once
 
@@ -24,58 +26,72 @@ _MOST = 1 << 22  # loads, and pairs of weights, that are settled at once
 class BalancedPlan(Plan):
     """The macs with `balance` at work in `clusters`, from cycle `start` on. Raises `Unplannable`.
 
-    Until it is settled, `ends` has the first cycle in which each cluster's mac may end.
+    Before it is settled, `ends` has the first cycle in which each cluster's mac may end.
     """
 
-    course: Course | None = None  # where it is settled
+    settled: BalancedState | None = None  # its macs, and those of other plans
     offset = 0  # of its first PE there
 
-    def __init__(self, datapath: Datapath, clusters: list[int], start: int) -> None:
-        if datapath.shape.direct or datapath.shape.load_queue_1 > DEEPEST:
+    def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:
+        if context.shape.direct or context.shape.load_queue_1 > DEEPEST:
             raise Unplannable
-        super().__init__(datapath, clusters, start)
+        self.state = context.state
+        super().__init__(context, clusters, start)
         self.size = int(self.total.sum() + self.hit.size)
 
     def _add_up(self) -> None:
-        """The product of each load, if no sum of any of them leaves the range."""
-        path, pes, adder = self.datapath, self.pes, self.datapath.adder
+        """Set `macs`, with the product of each load, if no sum of any of them leaves the range."""
+        arrays, pes = self.arrays, self.pes
         if (self.q2_count > 1).any():
             raise Unplannable
-        of = np.repeat(pes, self.total) + (self.loads >= GIVEN)
-        weight = path.weight_value[path.weight_row[of] + (self.loads >> PLACE_SHIFT & INDEX_MASK)]
-        activation = path.activations[path.input_row[of] + (self.loads & INDEX_MASK)]
-        self.products, wrong = adder.product(weight, activation)
+        of = np.repeat(pes, self.total) + (self.loads >= FROM_NEIGHBOUR)
+        place = arrays.weight_row[of] + (self.loads >> PLACE_SHIFT & INDEX_MASK)
+        activation = arrays.activations[arrays.input_row[of] + (self.loads & INDEX_MASK)]
+        products, wrong = self.adder.product(arrays.weight_value[place], activation)
         # A helper has the number of its owner's sum; the last PE of a cluster helps nobody.
         owners = pes + (np.arange(pes.size) % self.shape.pes < self.shape.pes - 1)
-        self.where = path.sum_row[pes] + path.sum[pes]
-        self.helper = path.sum_row[pes] + path.sum[owners]
-        self.given, self.handing = path.balancers.given[pes], path.state.handing[self.clusters]
-        self.old, self.old_helps = path.accumulators[self.where], path.helpers[self.helper]
+        self.where = arrays.sum_row[pes] + arrays.mac_sum[pes]
+        self.helper = arrays.sum_row[pes] + arrays.mac_sum[owners]
+        self.macs = BalancedMacs(
+            shape=self.shape,
+            left=self.left,
+            hit=self.hit,
+            q1_count=self.q1_count,
+            q2_count=self.q2_count,
+            total=self.total,
+            loads=self.loads,
+            products=products,
+            sums=arrays.accumulators[self.where],
+            helper_sums=arrays.helpers[self.helper],
+            reached=self.reached,
+            given=arrays.given[pes],
+            handing=self.state.handing[self.clusters],
+        )
         if wrong is not None or not self._in_range():
             raise Unplannable
 
     def _in_range(self) -> bool:
-        """Whether no sum can leave the range, whoever adds what in whatever order."""
-        adder = self.datapath.adder
+        """Whether no sum can leave the range, whichever PE adds what in whatever order."""
+        adder, macs = self.adder, self.macs
         if not adder.floating and adder.overflow == "wrap":
             return True
         product, own, helped = (
             float(np.abs(values.astype(np.float64)).max(initial=0))
-            for values in (self.products, self.old, self.old_helps)
+            for values in (macs.products, macs.sums, macs.helper_sums)
         )
         loads = int(self.total.max()) + self.shape.load_queue_1 + self.shape.load_queue_2
         most = np.finfo(adder.dtype).max if adder.floating else np.iinfo(adder.dtype).max
         return product * loads + own + helped < float(most) / 2
 
     def _time_queued(self) -> None:
-        """`end`: not before each comparator has seen its weights and the MACs had room for all."""
+        """Set `end`: no mac ends before its comparators examined all and its MACs took all."""
         pes = self.shape.pes
         empty = (self.q1_count + self.q2_count).reshape(-1, pes).max(axis=1) == 0
         loads = -(-self.total.reshape(-1, pes).sum(axis=1) // pes)
         loads += 2 * (empty & (loads > 0))
         looks = (self.left.reshape(-1, pes).max(axis=1) + 1) // 2
         last = np.maximum(loads, looks) - 1
-        self.end = np.repeat(np.where(self.handing, 0, last), pes)
+        self.end = np.repeat(np.where(self.macs.handing, 0, last), pes)
 
     def first_end(self) -> int:
         """The first cycle in which one of the macs ends, or may end."""
@@ -87,74 +103,51 @@ class BalancedPlan(Plan):
         cycles = now - self.start
         if not cycles:
             return
-        if self.course is None and now > self.first_end():
+        if self.settled is None and now > self.first_end():
             settle([self])
-        course = self.course or Course([self], cycles)
+        state = self.settled or BalancedState([self.macs], cycles)
         for cluster in clusters:
             place = self.clusters.index(cluster) * self.shape.pes
             columns = slice(self.offset + place, self.offset + place + self.shape.pes)
-            over = self.course is not None and now > self.ends[cluster]
-            done = course.at_end.part(columns) if over else course.after(columns, cycles)
-            self._write_cluster(course, cluster, columns, done, cycles)
+            if self.settled is not None and now > self.ends[cluster]:
+                outcome = state.at_end.part(columns)
+            else:
+                outcome = state.outcome(columns, cycles)
+            outcome.cycles = cycles
+            self._write_loads(state, cluster, columns, outcome)
+            pes, handing = self.arrays.clusters[cluster], self._handing(cluster)
+            if handing < 0 or cycles <= handing:
+                outcome.add_to(pes)
+                self.state.handing[cluster] = cycles == handing
+                continue
+            outcome.handing = participants(pes.given + outcome.given)
+            outcome.add_to(pes)
+            some = np.zeros(self.shape.clusters, np.bool_)
+            some[cluster] = True
+            hand_over(self.state, self.adder, some)
 
-    def _write_cluster(
-        self, course: Course, cluster: int, columns: slice, done: After, cycles: int
+    def _write_loads(
+        self, state: BalancedState, cluster: int, columns: slice, outcome: MacOutcome
     ) -> None:
-        path, pes = self.datapath, self.shape.pes
-        to = slice(cluster * pes, (cluster + 1) * pes)
+        arrays, pes = self.arrays, self.arrays.clusters[cluster]
         rows = slice(columns.start - self.offset, columns.stop - self.offset)
-        self._write_loads(course, columns, to, done)
-        path.left[to] -= done.examined
-        path.next[to] = (path.next[to] + done.examined) % self.shape.weight_queue
-        path.accumulators[self.where[rows]] = course.own.after(columns, done.taken)
-        path.helpers[self.helper[rows]] = course.helps.after(columns, done.taken)
-        self._count_cycles(to, done, cycles)
-        if course is self.course and course.handing[columns.start // pes] >= 0:
-            self._hand_over(cluster, to, cycles - int(course.handing[columns.start // pes]))
+        q1, q2 = state.q1_count[columns], state.q2_count[columns]
+        arrived = np.asarray(outcome.found + outcome.received, np.int64)
+        pes.append_loads(1, state.loads, state.first[columns] + q2 + q1, arrived)
+        pes.append_loads(2, state.mac_loads, state.mac_first[columns] + q2, outcome.moved)
+        arrays.accumulators[self.where[rows]] = state.sums.after(columns, outcome.taken)
+        arrays.helpers[self.helper[rows]] = state.helper_sums.after(columns, outcome.taken)
 
-    def _write_loads(self, course: Course, columns: slice, to: slice, done: After) -> None:
-        path, depth_1, depth_2 = self.datapath, self.shape.load_queue_1, self.shape.load_queue_2
-        q1, q2 = course.q1_count[columns], course.q2_count[columns]
-        came, gone = done.found + done.got, done.moved + done.gave
-        head, first = path.q1_head[to], course.first[columns] + q2 + q1
-        put(path.q1, (path.q1_row[to], head + q1, depth_1), course.words, first, came)
-        path.q1_head[to] = (head + gone) % depth_1
-        path.q1_count[to] = q1 + came - gone
-        head, first = path.q2_head[to], course.mac_first[columns] + q2
-        put(path.q2, (path.q2_row[to], head + q2, depth_2), course.macs, first, done.moved)
-        path.q2_head[to] = (head + done.taken) % depth_2
-        path.q2_count[to] = q2 + done.moved - done.taken
-
-    def _count_cycles(self, to: slice, done: After, cycles: int) -> None:
-        path = self.datapath
-        path.q1_high[to] = np.maximum(path.q1_high[to], done.most)
-        path.q2_high[to] = np.maximum(path.q2_high[to], done.moved > 0)
-        path.reached[to] |= done.taken > 0
-        path.cycles_mac[to] += done.taken
-        path.macs[to] += done.taken
-        path.cycles_filling[to] += done.filling
-        path.cycles_no_load[to] += done.busy - done.taken - done.filling
-        path.cycles_early[to] += cycles - done.busy
-        path.examined[to] += done.examined
-        path.effectual[to] += done.found
-        path.balancers.given[to] += done.gave
-        path.balancers.loads_given[to] += done.gave
-        path.balancers.loads_taken[to] += done.got
-
-    def _hand_over(self, cluster: int, to: slice, since: int) -> None:
-        """Owners get their sums back, if that is to be done or begun `since` cycles ago."""
-        state, balancers = self.datapath.state, self.datapath.balancers
-        if since <= 0:
-            state.handing[cluster] = since == 0
-            return
-        clusters = np.zeros(self.shape.clusters, np.bool_)
-        clusters[cluster] = True
-        handed = balancers.hand_over(clusters)[cluster]
-        self.datapath.cycles_early[to] -= handed
+    def _handing(self, cluster: int) -> int:
+        """The cycle of the plan in which a cluster hands sums over, -1: in none."""
+        if self.settled is None:
+            return -1
+        first = self.offset // self.shape.pes
+        return int(self.settled.handing[first + self.clusters.index(cluster)])
 
 
 def settle(plans: Iterable[BalancedPlan]) -> None:
-    """Find the ends of macs, of as many together as is reasonable."""
+    """Find the ends of the macs of plans, as many together as is reasonable."""
     group: list[BalancedPlan] = []
     size = 0
     for plan in plans:
@@ -167,11 +160,11 @@ def settle(plans: Iterable[BalancedPlan]) -> None:
 
 
 def _settle(plans: list[BalancedPlan]) -> None:
-    course = Course(plans)
+    state = BalancedState([plan.macs for plan in plans])
     offset = 0
     for plan in plans:
-        plan.course, plan.offset = course, offset
+        plan.settled, plan.offset = state, offset
         first = offset // plan.shape.pes
-        ends = plan.start + course.ends[first : first + len(plan.clusters)]
+        ends = plan.start + state.ends[first : first + len(plan.clusters)]
         plan.ends = dict(zip(plan.clusters, ends.tolist(), strict=True))
         offset += plan.pes.size

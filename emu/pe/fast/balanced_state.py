@@ -8,51 +8,48 @@ right neighbour gave it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.pe.balancing import GIVEN
-from macaw.emu.pe.fast.queue_occupancy import Bools, Cycles, Flow, laid_out
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.fast.balanced_plan import BalancedPlan
+from macaw.emu.pe.fast.queue_occupancy import Bools, LoadCounts, QueueOccupancy, padded
+from macaw.emu.pe.loads import FROM_NEIGHBOUR
+from macaw.emu.pe.mac_outcome import MacOutcome
+from macaw.emu.pe.state import Shape
 
 Ints = NDArray[np.int64]
 
 
-@dataclass
-class After:
-    """How far each PE is after some cycles, (PEs,); `last` has an element a cluster."""
+@dataclass(frozen=True)
+class BalancedMacs:
+    """Macs of whole clusters in the cycle in which their plan starts; arrays (PEs,) unless said.
 
-    examined: Ints  # weight entries
-    found: Ints  # effectual loads of these
-    got: Ints  # loads from the right neighbour
-    gave: Ints  # loads to the left one
-    moved: Ints  # loads from queue 1 to queue 2
-    taken: Ints  # loads that the MAC took
-    most: Ints  # loads that queue 1 held at most
-    busy: Ints  # cycles in which it had something to do
-    filling: Ints  # of these, those before its first load was at the MAC
-    last: Ints  # the last of them of a cluster's PEs, -1: none
+    Loads of a PE are in the order in which they reach its MAC or its left neighbour: those in
+    queue 2, those in queue 1, then those that its comparator will find.
+    """
 
-    def part(self, columns: slice) -> After:
-        """Of some PEs."""
-        return After(*(getattr(self, field.name)[columns] for field in fields(self)))
-
-    def shaped(self, shape: tuple[int, ...]) -> After:
-        """The same as arrays (..., clusters, PEs)."""
-        *counts, last = (getattr(self, field.name) for field in fields(self))
-        return After(*[*(count.reshape(shape) for count in counts), last.reshape(shape[:-1])])
+    shape: Shape
+    left: Ints  # weight entries to be examined
+    hit: Bools  # (PEs, entries): which of them are effectual
+    q1_count: Ints  # loads in queue 1
+    q2_count: Ints  # loads in queue 2
+    total: Ints  # loads in the queues and to come
+    loads: Ints  # (loads,): of all PEs
+    products: NDArray[Any]  # (loads,): the product of each
+    sums: NDArray[Any]  # accumulators
+    helper_sums: NDArray[Any]  # helper accumulators
+    reached: Bools  # the mac has multiplied before
+    given: Ints  # loads that the mac gave to the left neighbour before
+    handing: Bools  # (clusters,): sums are handed over in this cycle
 
 
-class Sums:
-    """An accumulator of each PE on its way through those of its loads that it takes.
+class RunningSums:
+    """The values of one accumulator of each PE after any number of its loads.
 
     `values` are the products of all loads that the MACs take, PE after PE from `first` on;
-    `mine` tells which go to this accumulator.
+    `mine` says which of them go to this accumulator.
     """
 
     def __init__(self, old: NDArray[Any], values: NDArray[Any], first: Ints, mine: Bools) -> None:
@@ -83,32 +80,38 @@ class Sums:
         return np.asarray(self.old[columns] + gained.astype(self.old.dtype))
 
 
-class Course:
-    """The macs of some plans, side by side, to their ends or for some `cycles` alone."""
+class BalancedState:
+    """The state of some macs, side by side, in any cycle up to their ends or up to `cycles`.
 
-    def __init__(self, plans: Sequence[BalancedPlan], cycles: int | None = None) -> None:
+    `loads` holds the loads of each PE from `first` on: its own and those that it is given.
+    `mac_loads` holds those that its MAC takes, from `mac_first` on. If `cycles` is None, `ends` has
+    the last cycle of each cluster's mac, `handing` the cycle of handing over or -1.
+    """
+
+    def __init__(self, macs: Sequence[BalancedMacs], cycles: int | None = None) -> None:
         def joined(name: str) -> NDArray[Any]:
-            return np.concatenate([getattr(plan, name) for plan in plans])
+            return np.concatenate([getattr(part, name) for part in macs])
 
-        self.shape = plans[0].shape
+        self.shape = macs[0].shape
         self.q1_count, self.q2_count = joined("q1_count"), joined("q2_count")
         self.left, self.reached = joined("left"), joined("reached")
         loads, total = joined("loads"), joined("total")
-        self.cycles = self._flow(plans, loads, np.cumsum(total) - total).run(cycles)
-        values = self._find_loads(loads, joined("products"), total)
-        helping = self.macs >= GIVEN
-        self.own = Sums(joined("old"), values, self.mac_first, ~helping)
-        self.helps = Sums(joined("old_helps"), values, self.mac_first, helping)
+        self.counts = self._occupancy(macs, loads, np.cumsum(total) - total).run(cycles)
+        values = self._place_loads(loads, joined("products"), total)
+        helping = self.mac_loads >= FROM_NEIGHBOUR
+        self.sums = RunningSums(joined("sums"), values, self.mac_first, ~helping)
+        self.helper_sums = RunningSums(joined("helper_sums"), values, self.mac_first, helping)
         if cycles is None:
-            self.at_end = self.after(slice(0, self.left.size), self.cycles.moves.shape[0])
-            self._find_ends(joined("given"), joined("handing"))
+            whole = slice(0, self.left.size)
+            self.at_end, last = self._progress(whole, self.counts.moves.shape[0])
+            self._find_ends(np.maximum(last, 0), joined("given"), joined("handing"))
 
-    def _flow(self, plans: Sequence[BalancedPlan], loads: Ints, first: Ints) -> Flow:
-        """The counts to begin with."""
+    def _occupancy(self, macs: Sequence[BalancedMacs], loads: Ints, first: Ints) -> QueueOccupancy:
+        """The queues at the start."""
         parts, begins, size = [], [], 0
-        for plan in plans:
-            hit = plan.hit.view(np.uint8)
-            part = laid_out(hit[:, ::2] + hit[:, 1::2])
+        for one in macs:
+            hit = one.hit.view(np.uint8)
+            part = padded(hit[:, ::2] + hit[:, 1::2])
             parts.append(part.reshape(-1))
             begins.append(size + np.arange(part.shape[0]) * part.shape[1])
             size += part.size
@@ -116,9 +119,9 @@ class Course:
         gifts = np.zeros(begin.size, np.uint64)
         for place in range(int(self.q1_count.max())):
             pes = np.flatnonzero(self.q1_count > place)
-            word = loads[first[pes] + self.q2_count[pes] + place]
-            gifts[pes] |= (word >= GIVEN).astype(np.uint64) << np.uint64(place)
-        return Flow(
+            load = loads[first[pes] + self.q2_count[pes] + place]
+            gifts[pes] |= (load >= FROM_NEIGHBOUR).astype(np.uint64) << np.uint64(place)
+        return QueueOccupancy(
             self.shape,
             np.concatenate(parts),
             begin,
@@ -129,45 +132,43 @@ class Course:
             np.arange(begin.size) % self.shape.pes != 0,
         )
 
-    def _find_loads(self, loads: Ints, products: NDArray[Any], total: Ints) -> NDArray[Any]:
-        """`words`: each PE's stream, from `first` on; `macs`: what of it its MAC takes.
-
-        The first ones of a stream are in queue 2, then in queue 1. Returns the products of `macs`.
-        """
-        cycles, q2, held = self.cycles, self.q2_count, self.q1_count + self.q2_count
-        by_pe = np.ascontiguousarray(cycles.given[:, :-1].T)
+    def _place_loads(self, loads: Ints, products: NDArray[Any], total: Ints) -> NDArray[Any]:
+        """Set `loads` and `mac_loads`. Gives the products of `mac_loads`."""
+        counts, q2, held = self.counts, self.q2_count, self.q1_count + self.q2_count
+        by_pe = np.ascontiguousarray(counts.given[:, :-1].T)
         gave = np.count_nonzero(by_pe, axis=1)
         giver, when = np.divmod(np.flatnonzero(by_pe), by_pe.shape[1])
         number = np.arange(giver.size) - (np.cumsum(gave) - gave)[giver]  # of a PE's gifts
         size = total + np.append(gave[1:], 0)
         self.first = first = np.cumsum(size) - size
-        # A gift is what stood behind the load that was moved, and goes behind the found ones.
-        source = (first + q2)[giver] + cycles.moved[when, giver] + number
-        target = (first + held)[giver - 1] + cycles.found[when, giver - 1] + number
+        # A PE gives the load after the moved one; its neighbour gets it after its own new loads.
+        source = (first + q2)[giver] + counts.moved[when, giver] + number
+        target = (first + held)[giver - 1] + counts.found[when, giver - 1] + number
         own, stays = np.ones(int(size.sum()), np.bool_), np.ones(int(size.sum()), np.bool_)
         own[target] = stays[source] = False
-        self.words = np.empty(own.size, np.int64)
-        self.words[own] = loads
-        self.words[target] = self.words[source] | GIVEN
+        self.loads = np.empty(own.size, np.int64)
+        self.loads[own] = loads
+        self.loads[target] = self.loads[source] | FROM_NEIGHBOUR
         values = np.empty(own.size, products.dtype)
         values[own] = products
         values[target] = values[source]
-        self.macs = self.words[stays]
+        self.mac_loads = self.loads[stays]
         self.mac_first = np.cumsum(size - gave) - (size - gave)
         return values[stays]
 
-    def _find_ends(self, given: Ints, handing: Bools) -> None:
-        """By cluster: `ends`, the last cycle, and `handing`, that of handing over or -1."""
-        pes = self.shape.pes
-        last = np.maximum(self.at_end.last, 0)
-        owing = (given + self.at_end.gave).reshape(-1, pes).any(axis=1)
+    def _find_ends(self, last: Ints, given: Ints, handing: Bools) -> None:
+        """Set `handing` and `ends` from the last cycle of the PEs, (clusters,)."""
+        owing = (given + self.at_end.given).reshape(-1, self.shape.pes).any(axis=1)
         self.handing = np.where(handing, 0, np.where(owing, last + 1, -1))
         self.ends = np.where(owing, self.handing, last)
 
-    def after(self, columns: slice, cycles: int) -> After:
-        """How far some PEs are after so many cycles; there must have been one."""
-        return after(
-            self.cycles.part(columns, cycles),
+    def outcome(self, columns: slice, cycles: int) -> MacOutcome:
+        """What some PEs have done after so many cycles, at least one."""
+        return self._progress(columns, cycles)[0]
+
+    def _progress(self, columns: slice, cycles: int) -> tuple[MacOutcome, Ints]:
+        return progress(
+            self.counts.part(columns, cycles),
             self.q2_count[columns] > 0,
             self.left[columns],
             self.reached[columns],
@@ -175,35 +176,39 @@ class Course:
         )
 
 
-def after(done: Cycles, first: Bools, left: Ints, reached: Bools, pes: int) -> After:
-    """How far PEs are after some cycles, clusters of `pes` of them.
+def progress(
+    counts: LoadCounts, first: Bools, left: Ints, reached: Bools, pes: int
+) -> tuple[MacOutcome, Ints]:
+    """What PEs have done in the cycles of `counts`, in clusters of `pes` PEs.
 
-    `first` tells whose queue 2 held a load to begin with, `left` how many entries the
-    comparators had to look at, `reached` at whose MAC a load had been before.
+    `first` says whose queue 2 held a load at the start, `left` how many entries the comparators had
+    to examine, `reached` whose MAC had multiplied before. Also gives, by cluster, the last cycle in
+    which a PE of it has something to do, -1: none. `cycles` and `handing` of the outcome are 0.
     """
-    ready: Bools = np.concatenate([first[None], done.moves[:-1]])  # a load stands in queue 2
-    busy: Bools = ready | (done.held[:-1] > 0) | done.left
-    gave = np.count_nonzero(done.given, axis=0)
+    ready: Bools = np.concatenate([first[None], counts.moves[:-1]])  # a load is in queue 2
+    busy: Bools = ready | (counts.held[:-1] > 0) | counts.left
+    given = np.count_nonzero(counts.given, axis=0)
     taken = first.astype(np.int64)
     filling = busy[0] & ~first
     if len(busy) > 1:
-        taken += done.moved[-2]
-        filling = filling + np.count_nonzero(busy[1:] & (done.moved[:-1] == 0), axis=0) * ~first
-    return After(
-        examined=np.minimum(2 * np.count_nonzero(done.free, axis=0), left),
-        found=done.found[-1].astype(np.int64),
-        got=gave[1:],
-        gave=gave[:-1],
-        moved=done.moved[-1].astype(np.int64),
+        taken += counts.moved[-2]
+        filling = filling + np.count_nonzero(busy[1:] & (counts.moved[:-1] == 0), axis=0) * ~first
+    moved = counts.moved[-1].astype(np.int64)
+    outcome = MacOutcome(
         taken=taken,
-        most=done.held[1:].max(axis=0).astype(np.int64),
+        examined=np.minimum(2 * np.count_nonzero(counts.free, axis=0), left),
+        found=counts.found[-1].astype(np.int64),
+        moved=moved,
         busy=np.count_nonzero(busy, axis=0),
         filling=np.where(reached, 0, filling),
-        last=_last(busy, pes),
+        given=given[:-1],
+        received=given[1:],
+        q1_most=counts.held[1:].max(axis=0).astype(np.int64),
+        q2_most=moved > 0,
     )
+    return outcome, _last(busy, pes)
 
 
 def _last(busy: Bools, pes: int) -> Ints:
-    """By cluster, the last cycle in which a PE of it has something to do, -1: none."""
     work = np.asarray(busy.reshape(busy.shape[0], -1, pes).any(axis=2))
     return np.where(work.any(axis=0), busy.shape[0] - 1 - work[::-1].argmax(axis=0), -1)

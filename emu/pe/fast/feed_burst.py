@@ -1,29 +1,26 @@
-"""Beats in the middle of a segment, several at once, for the fast engine.
+"""Feed bursts: beats in the middle of a segment, many at once.
 
-As long as nobody else asks for the half of the unit, a beat a cycle comes; all that the ones in
-the middle of a segment change are counts, and the bytes that the packet has brought so far.
+While no other core requests the half of the unit, one beat comes each cycle. Beats in the middle of
+a segment change only counts and the bytes that the packet has delivered so far.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from macaw.emu.pe.commands import command_of
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.distribution import Distribution
 from macaw.emu.pe.state import Beat
 
-if TYPE_CHECKING:
-    from macaw.emu.pe.row import Row
-
-_FEWEST = 2  # beats that are worth it
+_FEWEST = 2  # beats for which a burst saves time
 
 
 @dataclass
-class Stream:
+class FeedBurst:
     """Beats in the cycles `first` to `end` - 1, each as wide as the bus.
 
-    The beat before them is on the bus when they begin; the next one in the cycle `end` is again
-    the bus's own.
+    The beat before them is on the bus when they begin. The bus sends the one in cycle `end` itself.
     """
 
     half: int
@@ -32,36 +29,36 @@ class Stream:
     end: int
 
     @classmethod
-    def after(cls, row: Row, cycle: int) -> Stream | None:
-        """The beats behind the one that was granted in `cycle`, if they may come by themselves."""
-        state, banks = row.state, row.device.memory.banks
-        packet, beat, width = state.packet, state.beat, row.shape.bus_bytes
+    def after(cls, context: RowContext, cycle: int) -> FeedBurst | None:
+        """The burst after the beat that was granted in `cycle`, or None if it has too few beats."""
+        state, memory, width = context.state, context.memory.memory, context.shape.bus_bytes
+        packet, beat, banks = state.packet, state.beat, memory.banks
         if len(beat["pieces"]) != 1 or not command_of(packet).loads:
             return None
         number, length, _ = beat["pieces"][0]
         segment = packet["segments"][number]
         if beat["command"] or not packet["sent"] or segment["compress"]:
             return None
-        # The last beat of the segment is none of them: the next segment may begin in it.
+        # Without the segment's last beat: the next segment may begin in it.
         count = (segment["length"] - packet["sent"] - length - 1) // width
         words = -(-(width - 1) // banks.width) + 1  # at most that many banks a beat
         if count < _FEWEST or words > banks.count:
             return None
-        address = row.device.memory.feeding_address(row.shape.row) + segment["offset"]
-        half, offset = row.device.memory.locate_half(address, segment["length"])
+        address = context.memory.base + segment["offset"]
+        half, offset = memory.locate_half(address, segment["length"])
         if banks.has_request_in(half):
             return None
         return cls(half, offset + packet["sent"] + length, cycle + 1, cycle + 1 + count)
 
-    def write(self, row: Row, now: int) -> int:
-        """Bring bus and packet to the start of cycle `now`; how many beats came before it."""
+    def write(self, bus: Distribution, now: int) -> int:
+        """Bring bus and packet to the start of cycle `now`. Gives the beats before it."""
         beats = min(now, self.end) - self.first
         if beats <= 0:
             return 0
-        row.bus.take_in()  # the beat in front of them
-        state, width = row.state, row.shape.bus_bytes
+        bus.take_in()  # the beat before them
+        state, width = bus.state, bus.shape.bus_bytes
         packet, last = state.packet, self.first + beats - 1
-        data = row.device.memory.halves[self.half].read(self.at, beats * width)
+        data = bus.context.memory.memory.halves[self.half].read(self.at, beats * width)
         pieces = [data[at : at + width] for at in range(0, len(data), width)]
         state.beat = Beat(
             cycle=last,

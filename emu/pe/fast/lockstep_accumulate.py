@@ -7,38 +7,36 @@ holds what that state will become, for all clusters at once, and writes it when 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.fast.mac_plan import Unplannable
-from macaw.emu.pe.fast.resident_weights import Counts, Weights, Whole
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.fast.row import FastRow
+from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
+from macaw.emu.pe.mac_outcome import MacOutcome
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Mac:
-    """A mac of all clusters: number `at` of those computed together as `whole`."""
+class LockstepMac:
+    """A mac of all clusters: number `at` of those computed together as `batch`."""
 
-    whole: Whole
+    batch: ResidentMacs
     at: int
     base: int
     accumulator: int
     limit: Ints  # (clusters,): where its activations end
 
 
-class Sums:
+class LockstepAccumulator:
     """Accumulators, output queues and counters of the PEs of `clusters`."""
 
-    def __init__(self, row: FastRow, clusters: list[int], weights: Weights) -> None:
-        self.row, self.state, self.shape = row, row.state, row.shape
+    def __init__(self, context: RowContext, clusters: list[int], weights: ResidentWeights) -> None:
+        self.arrays, self.state, self.shape = context.arrays, context.state, context.shape
         self.clusters, self.entries = clusters, weights.entries.reshape(weights.grid)
-        self.adder = row.datapath.adder
+        self.adder = context.adder
         # No product is greater, and no sum takes more of them.
         bits = 8 * np.dtype(self.shape.value_type).itemsize - 1
         loads = int(self.entries.max()) + self.shape.load_queue_1 + self.shape.load_queue_2
@@ -48,23 +46,23 @@ class Sums:
         self.written = self.state.output_written[clusters]
         self.buffer = self.state.buffer[clusters]
         self.moves = 0
-        self.macs: list[Mac] = []
-        self._counts: Counts | None = None
+        self.macs: list[LockstepMac] = []
+        self._total: MacOutcome | None = None
 
-    def mac(self, mac: Mac) -> None:
-        """The next mac. Raises `Unplannable` if its sums might leave the range."""
+    def mac(self, mac: LockstepMac) -> None:
+        """Add the next mac. Raises `Unplannable` if its sums might leave the range."""
         old = self.accumulators[..., mac.accumulator]
         if self.adder.overflow != "wrap":
-            held = max(abs(int(old.max())), abs(int(old.min())))
+            greatest = max(abs(int(old.max())), abs(int(old.min())))
             end = int(np.iinfo(self.adder.dtype).max)
             # The limit of `BalancedPlan`, which takes over if the group splits during the mac.
-            if held + self.most > (end // 2 - 1 if mac.whole.balances else end):
+            if greatest + self.most > (end // 2 - 1 if mac.batch.balances else end):
                 raise Unplannable
-        old += mac.whole.sums[mac.at]
+        old += mac.batch.sums[mac.at]
         self.macs.append(mac)
 
     def move(self, source: int, target: int) -> None:
-        """The next result moves out; see `Results.move`."""
+        """Move the next result out; see `OutputQueues.move`."""
         values = self.accumulators[..., source]
         self.buffer[...] = values
         self.output[..., target] = values
@@ -77,7 +75,7 @@ class Sums:
     # Into the declared state
 
     def write(self, place: int) -> None:
-        """The cluster at `place` of the gang has done all of it."""
+        """Write the state of the cluster at `place` of the group after all macs and moves."""
         state, c = self.state, self.clusters[place]
         state.accumulators[c] = self.accumulators[place]
         state.output[c] = self.output[place]
@@ -86,76 +84,43 @@ class Sums:
         state.output_writes[c] += self.moves
         if not self.macs:
             return
-        if self._counts is None:
-            self._counts = self._all_counts()
-        self._count(place, self._counts)
-        state.weights_examined[c] += self.entries[place] * len(self.macs)
-        self.start(place, self.macs[-1])
-        self.end(place, self.macs[-1])
-
-    def start(self, place: int, mac: Mac) -> None:
-        """A mac of a cluster begins: what the comparators then hold of it."""
-        state, c = self.state, self.clusters[place]
-        state.mac_left[c] = self.entries[place]
-        state.mac_next[c] = state.weight_head[c]
-        state.mac_base[c] = mac.base
-        state.mac_sum[c] = mac.accumulator
-        state.mac_limit[c] = mac.limit[place]
-        state.mac_reached[c] = False
-        state.balancing[c] = mac.whole.balances
-
-    def end(self, place: int, mac: Mac) -> None:
-        """What the comparators hold when it has ended."""
-        state, c = self.state, self.clusters[place]
-        state.mac_left[c] = 0
-        state.mac_next[c] = (state.weight_head[c] + self.entries[place]) % self.shape.weight_queue
-        state.mac_reached[c] = mac.whole.taken[mac.at, place] > 0
-        state.computing[c] = False
+        if self._total is None:
+            self._total = self._all_macs()
+        self._start(place, self.macs[-1])
+        self._end(place, self.macs[-1], self._total.part(place))
 
     def apply(self, place: int, number: int) -> None:
-        """A cluster has done this one mac, which began in the declared state."""
+        """Write the state of a cluster after one mac, which began in the declared state."""
         mac = self.macs[number]
-        c, whole = self.clusters[place], mac.whole
-        self.state.accumulators[c, :, mac.accumulator] += whole.sums[mac.at, place]
-        self._count(place, whole.counts(slice(mac.at, mac.at + 1)))
-        self.state.weights_examined[c] += self.entries[place]
-        self.end(place, mac)
+        accumulator = self.state.accumulators[self.clusters[place], :, mac.accumulator]
+        accumulator += mac.batch.sums[mac.at, place]
+        self._end(place, mac, mac.batch.outcome.part((mac.at, place)))
+
+    def _start(self, place: int, mac: LockstepMac) -> None:
+        c, pes = self.clusters[place], self.shape.pes
+        base, total = np.full(pes, mac.base), np.full(pes, mac.accumulator)
+        self.arrays.start_mac(c, base, total, mac.limit[place], mac.batch.balances)
+
+    def _end(self, place: int, mac: LockstepMac, outcome: MacOutcome) -> None:
+        state, c = self.state, self.clusters[place]
+        outcome.add_to(self.arrays.clusters[c])
+        state.mac_left[c] = 0
+        state.mac_next[c] = (state.weight_head[c] + self.entries[place]) % self.shape.weight_queue
+        state.mac_reached[c] = np.asarray(mac.batch.outcome.taken[mac.at, place]) > 0
+        state.given[c] = 0  # the sums are handed over
+        state.computing[c] = False
 
     def products(self) -> Ints:
         """How many each mac has taken, (macs, clusters)."""
-        wholes = {id(mac.whole): mac.whole for mac in self.macs}
-        found = {key: whole.taken.sum(axis=2) for key, whole in wholes.items()}
-        return np.array([found[id(mac.whole)][mac.at] for mac in self.macs])
+        batches = {id(mac.batch): mac.batch for mac in self.macs}
+        sums = {key: batch.outcome.taken.sum(axis=2) for key, batch in batches.items()}
+        return np.array([sums[id(mac.batch)][mac.at] for mac in self.macs])
 
-    def _all_counts(self) -> Counts:
-        """The counts of all macs, in one."""
-        found: list[Counts] = []
-        for whole in {id(mac.whole): mac.whole for mac in self.macs}.values():
-            used = [mac.at for mac in self.macs if mac.whole is whole]
+    def _all_macs(self) -> MacOutcome:
+        """The outcome of all macs, (clusters, PEs)."""
+        parts: list[MacOutcome] = []
+        for batch in {id(mac.batch): mac.batch for mac in self.macs}.values():
+            used = [mac.at for mac in self.macs if mac.batch is batch]
             assert used == list(range(used[0], used[0] + len(used)))  # one after the other
-            some = slice(used[0], used[0] + len(used))
-            found.append(whole.counts(some))
-        return Counts(
-            {name: _added([one.added[name] for one in found]) for name in found[0].added},
-            gone=_added([one.gone for one in found]),
-            most=np.concatenate([one.most for one in found]).max(axis=0)[None],
-        )
-
-    def _count(self, place: int, counts: Counts) -> None:
-        """Counts of one mac, or of all in one, of the cluster at `place`."""
-        state, c = self.state, self.clusters[place]
-        for name, count in counts.added.items():
-            getattr(state, name)[c] += count[0, place]
-        taken = counts.added["macs"][0, place]
-        if not self.shape.direct:
-            gone = state.q1_head[c] + counts.gone[0, place]
-            state.q1_head[c] = gone % self.shape.load_queue_1
-            state.q1_high[c] = np.maximum(state.q1_high[c], counts.most[0, place])
-        state.q2_head[c] = (state.q2_head[c] + taken) % self.shape.load_queue_2
-        state.q2_high[c] = np.maximum(state.q2_high[c], taken > 0)
-
-
-def _added(counts: list[Ints]) -> Ints:
-    """The sum over macs, as one mac."""
-    found: Ints = np.concatenate(counts).sum(axis=0)[None]
-    return found
+            parts.append(batch.outcome.part(slice(used[0], used[0] + len(used))).total())
+        return MacOutcome.joined([part.part(np.newaxis) for part in parts]).total()

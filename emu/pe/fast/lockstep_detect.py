@@ -1,48 +1,50 @@
-"""Which clusters of a row may go on as a gang (`macaw.emu.pe.fast.lockstep_group`)."""
+"""Detects clusters of a row that can form a lockstep group (`lockstep_group`)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe.fast.lockstep_group import Gang
+from macaw.emu.pe.cluster_controls import ClusterControls
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.fast.lockstep_group import LockstepGroup
 from macaw.emu.pe.fast.lockstep_steps import STEPS
 from macaw.emu.pe.fast.mac_plan import Unplannable
-from macaw.emu.pe.runs import BUFFER_FIELDS, ROTATION
-from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, decoded, takes_weights
+from macaw.emu.pe.row_trace import RowTrace
+from macaw.emu.pe.run_lifecycle import BUFFER_FIELDS
+from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, ROTATION, decoded, takes_weights
 from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.fast.row import FastRow
 
 _STATE = MEMBERS.index("state")
 _FEWEST = 2  # iterations that are worth it
 
 
-def gang_of(row: FastRow, now: int) -> Gang | None:
-    """The clusters that run something, as a gang from cycle `now` on, if they can be one.
+def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> LockstepGroup | None:
+    """A group of all clusters that run something, from cycle `now` on, if they can form one.
 
-    They are about to begin the first mac of a loop over weights that stay, and nothing
-    sets one apart from the other.
+    They must be about to begin the first mac of a loop over resident weights, and nothing may
+    distinguish one from another.
     """
-    state = row.state
+    context = controls.context
+    state = context.state
     clusters = [cluster for cluster, runs in enumerate(state.runs) if runs]
-    if not clusters or row.datapath.adder.floating:
+    if not clusters or context.adder.floating:
         return None
     runs = state.runs[clusters[0]]
-    if len(runs) != 1 or not _worth_it(row, clusters[0], runs[0], now):
+    if len(runs) != 1 or not _starts_loop(context, clusters[0], runs[0], now):
         return None
-    if len(clusters) != runs[0]["sharers"] or not _alike(row, clusters, runs[0]["buffer"]):
+    if len(clusters) != runs[0]["sharers"] or not _are_equal(context, clusters, runs[0]["buffer"]):
         return None
     try:
-        return Gang(row, clusters, now)
+        units = [controls.units[cluster] for cluster in clusters]
+        return LockstepGroup(context, trace, units, now)
     except (Unplannable, Fault):
         return None
 
 
-def _worth_it(row: FastRow, cluster: int, run: Run, now: int) -> bool:
+def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
     """Whether a run is at the beginning of such a loop."""
-    state = row.state
+    state = context.state
     if (
         run["iteration"] > 0
         or run["iterations"] < _FEWEST
@@ -79,12 +81,12 @@ def _common(run: Run) -> dict[str, Any]:
     return {**run, "span": None, "reach": 0, "ops": ops}
 
 
-def _alike(row: FastRow, clusters: list[int], buffer: int) -> bool:
+def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
     """Whether all clusters are in one state, and what their PEs read by is the same in all PEs.
 
     These are the operands, and which activations are loaded: an ld may have had others by PE.
     """
-    state, lead = row.state, clusters[0]
+    state, lead = context.state, clusters[0]
     for name in ("units", "due"):
         values = getattr(state, name)
         if any(values[cluster] != values[lead] for cluster in clusters):

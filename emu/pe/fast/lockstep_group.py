@@ -14,74 +14,92 @@ state is always theirs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu import plain
-from macaw.emu.core import NEVER
 from macaw.emu.pe import timing
-from macaw.emu.pe.fast.lockstep_accumulate import Mac, Sums
-from macaw.emu.pe.fast.lockstep_steps import STEPS, Ended, Step, behind, done, follows
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.control_unit import ControlUnit
+from macaw.emu.pe.fast.lockstep_accumulate import LockstepAccumulator, LockstepMac
+from macaw.emu.pe.fast.lockstep_steps import (
+    STEPS,
+    EndedStep,
+    LockstepStep,
+    cycle_after,
+    follows,
+    op_of,
+)
 from macaw.emu.pe.fast.mac_plan import Unplannable
-from macaw.emu.pe.fast.resident_balanced import BalancedWeights
-from macaw.emu.pe.fast.resident_weights import Weights, Whole
+from macaw.emu.pe.fast.resident_balanced import BalancedResidentWeights
+from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
+from macaw.emu.pe.row_trace import RowTrace
 from macaw.emu.pe.sequence import block_mask, decoded
 from macaw.emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
+from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
 
-if TYPE_CHECKING:
-    from macaw.emu.pe.fast.row import FastRow
-
 Ints = NDArray[np.int64]
-# Cycle, before the control units act or after, method of `Control`, its arguments.
-Heard = tuple[int, bool, str, tuple[Any, ...]]
 _LOOKUPS = 1 << 20  # of the macs that are computed at once
 
 
-class Gang:
-    """The clusters `clusters`, whose runs are the same and about to multiply in cycle `now`."""
+class BusCall(NamedTuple):
+    """A call of the bus to the control units, to be repeated if the group splits."""
 
-    def __init__(self, row: FastRow, clusters: list[int], now: int) -> None:
-        self.row, self.state, self.shape = row, row.state, row.shape
-        self.clusters, self.left = clusters, set(clusters)
+    cycle: int
+    before_control: bool  # whether it comes before the control units act in that cycle
+    call: Callable[[ControlUnit], None]
+
+
+class LockstepGroup:
+    """The clusters of `units`, whose runs are the same and start to multiply in cycle `now`.
+
+    Times are arrays (clusters,), in the order of `units`. `left` holds the numbers of the clusters
+    that belong to the group now. Raises `Unplannable`, `Fault`.
+    """
+
+    def __init__(
+        self, context: RowContext, trace: RowTrace, units: list[ControlUnit], now: int
+    ) -> None:
+        self.context, self.state, self.shape = context, context.state, context.shape
+        self.trace, self.units = trace, units
+        self.clusters = clusters = [unit.cluster.number for unit in units]
+        self.left = set(clusters)
         self.began = now
-        self.controls = [row.controls[cluster] for cluster in clusters]
-        lead = self.controls[0]
-        self.run = plain.copy(lead.runs[0])
+        lead = units[0]
+        self.run = plain.copy(lead.cluster.runs[0])
         self.order: int = self.run["order"]
-        self.loops, self.buffer = lead.loops, lead.loops.buffer(self.run["buffer"])
+        self.lifecycle, self.buffer = lead.lifecycle, lead.cluster.buffer(self.run["buffer"])
         # The greatest index among the weights of each cluster.
-        self.reaches = [control.runs[0]["reach"] for control in self.controls]
-        self.slow = self.buffer.header["pipeline"] != SHORT_PIPELINE
+        self.reaches = [unit.cluster.runs[0]["reach"] for unit in units]
+        self.long_pipeline = self.buffer.header["pipeline"] != SHORT_PIPELINE
         self.due = [self.state.due[cluster] for cluster in clusters]
         entries = self.state.segment_entries[clusters, self.run["buffer"]]
         words = self.state.words[clusters[0], self.run["buffer"]].tolist()
         macs = (decoded(words[op["place"]]) for op in self.run["ops"] if op["unit"] == MAC)
         self.balances = any(mac.values["balance"] for mac in macs)  # all of them, or none
-        kind = BalancedWeights if self.balances else Weights
-        self.weights = kind(row.datapath, clusters, entries)
-        self.sums = Sums(row, clusters, self.weights)
-        # Times, by cluster.
+        kind = BalancedResidentWeights if self.balances else ResidentWeights
+        self.weights = kind(context, clusters, entries)
+        self.sums = LockstepAccumulator(context, clusters, self.weights)
         self.issue = np.full(len(clusters), self.run["issue_at"][0])
         self.since = self.state.doing_since[clusters]  # the PEs wait since then
         self.waits = np.zeros_like(self.since)  # cycles in which they did
         self.ends: dict[int, Ints] = {}  # by place, of its last issue
         self.looped: Ints | None = None  # the last loopback
-        self.over: Ints | None = None
-        self._first = NEVER  # the cycle in which the next one leaves
-        self.done = 0  # instructions since the gang began
-        self.before: list[Step] = []  # of the iteration before
-        self.steps: list[Step] = []
-        self.mac_times: list[tuple[Ints, Ints]] = []
-        self._wholes: list[tuple[int, Whole, int]] = []  # base and number of macs to come
+        self.over: Ints | None = None  # the first cycle after the run
+        self._first = NEVER  # the cycle in which the next cluster leaves
+        self.retired = 0  # instructions since the group formed
+        self.before: list[LockstepStep] = []  # of the iteration before
+        self.steps: list[LockstepStep] = []
+        self.mac_times: list[tuple[Ints, Ints]] = []  # the first and the last cycle of each
+        self._planned: list[tuple[int, ResidentMacs, int]] = []  # base and number of macs to come
         self._limits: dict[int, Ints] = {}
-        self._opens: dict[int, int] = {}  # by segment, as far as it has been asked for
-        # What the bus did to the control units, to be told again.
-        self.heard: list[Heard] = []
+        self._opens: dict[int, int] = {}  # by segment, as far as it is known
+        self.bus_calls: list[BusCall] = []  # what the bus called since the group formed
         self._take(self.run["ops"], np.full(len(clusters), now))
         self.extend()
         for cluster in clusters:
@@ -89,7 +107,7 @@ class Gang:
 
     def _take(self, ops: Sequence[Op], known: Ints) -> None:
         """The steps of an iteration."""
-        self.steps = [Step(op, known) for op in ops]
+        self.steps = [LockstepStep(op, known) for op in ops]
         for step in self.steps:
             op = step.op
             if op["name"] not in STEPS:
@@ -99,7 +117,7 @@ class Gang:
             step.start = np.full(len(self.clusters), op["start"])
             if op["end"] < NEVER:
                 self._end(step, np.full(len(self.clusters), op["end"]))
-            self.done -= op["state"] == DONE and step.explicit
+            self.retired -= op["state"] == DONE and step.explicit
 
     def _reads(self, op: Op) -> list[int]:
         """Which blocks of the input buffer a step reads, by cluster; see `Control.find_reads`."""
@@ -136,13 +154,15 @@ class Gang:
             if not (self._loop_back() if step is None else self._start(step)):
                 return
 
-    def _start(self, step: Step) -> bool:
+    def _start(self, step: LockstepStep) -> bool:
         """When a step begins, and when it ends; false: not known yet."""
         op = step.op
         bounds = [step.known, self.issue]
         if step.explicit and op["place"] in self.ends:
             last = self.ends[op["place"]]
-            bounds.append(timing.next_start(timing.write_back(last)) if self.slow else last + 1)
+            bounds.append(
+                timing.next_start(timing.write_back(last)) if self.long_pipeline else last + 1
+            )
         if op["segments"]:
             if op["first"] == NEVER:
                 return False
@@ -153,7 +173,7 @@ class Gang:
                 if waits is not False:
                     if other.end is None:
                         return False
-                    bounds.append(behind(other.end, waits))
+                    bounds.append(cycle_after(other.end, waits))
         step.start = reduce(np.maximum, bounds)
         self.issue = step.start + 1
         if op["name"] == "mac":
@@ -168,18 +188,18 @@ class Gang:
             self._end_ld(step)
         return True
 
-    def _end(self, step: Step, end: Ints) -> None:
+    def _end(self, step: LockstepStep, end: Ints) -> None:
         step.end = end
         if step.explicit:
             self.ends[step.op["place"]] = end
-            self.done += 1
+            self.retired += 1
 
-    def _end_ld(self, step: Step) -> None:
+    def _end_ld(self, step: LockstepStep) -> None:
         assert step.start is not None  # it has begun
         ended = [timing.ld_end(step.op["last"], start) for start in step.start.tolist()]
         self._end(step, np.array(ended))
 
-    def _earlier(self, step: Step) -> list[Step]:
+    def _earlier(self, step: LockstepStep) -> list[LockstepStep]:
         return self.before + self.steps[: self.steps.index(step)]
 
     def _loop_back(self) -> bool:
@@ -201,7 +221,7 @@ class Gang:
         run["held"] = True
         run["iteration"] += 1
         run["ops"] = []
-        self.loops.expand(run)
+        self.lifecycle.expand(run)
         self.before = self.steps
         self._take(run["ops"], known)
         return True
@@ -209,28 +229,28 @@ class Gang:
     def _finish(self, looped: Ints) -> None:
         """The run is over when everything has ended and has been written back."""
         ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
-        if self.slow:
+        if self.long_pipeline:
             ends += [timing.write_back(end) + 1 for end in self.ends.values()]
         self.looped, self.over = looped, reduce(np.maximum, ends, looped)
         self._first = int(self.over.min())
 
     # Macs
 
-    def _mac(self, step: Step) -> None:
+    def _mac(self, step: LockstepStep) -> None:
         op, start = step.op, step.start
         assert start is not None  # it has just been found
-        if not self._wholes:
+        if not self._planned:
             self._multiply(step)
-        base, whole, at = self._wholes.pop(0)
+        base, batch, at = self._planned.pop(0)
         assert base == op["base"]
-        self.sums.mac(Mac(whole, at, base, op["sums"].bit_length() - 1, self._limit(base)))
-        end = start + whole.cycles[at] - 1
+        self.sums.mac(LockstepMac(batch, at, base, op["sums"].bit_length() - 1, self._limit(base)))
+        end = start + batch.cycles[at] - 1
         self.waits += start - self.since
         self.since = end + 1
         self.mac_times.append((start, end))
         self._end(step, end)
 
-    def _multiply(self, step: Step) -> None:
+    def _multiply(self, step: LockstepStep) -> None:
         """Compute this mac; if all activations have come, those behind it too."""
         bases = [step.op["base"]]
         run, rest = self.run, self.steps[self.steps.index(step) + 1 :]
@@ -247,19 +267,20 @@ class Gang:
                     break  # it faults if it comes to that
                 bases += found
         limits = np.array([self._limit(base) for base in bases])
-        whole = self.weights.multiply(bases, limits)
-        self._wholes = [(base, whole, at) for at, base in enumerate(bases)]
+        batch = self.weights.multiply(bases, limits)
+        self._planned = [(base, batch, at) for at, base in enumerate(bases)]
 
-    def _lds(self) -> list[Step]:
+    def _lds(self) -> list[LockstepStep]:
         return [step for step in self.steps if step.op["segments"]]
 
     def _limit(self, base: int) -> Ints:
         """Where the activations end that all PEs have loaded from `base` on, by cluster."""
         if base not in self._limits:
             loaded = self.state.block_loaded[self.clusters]
-            few = self.controls[:1] if (loaded == loaded[0]).all() else self.controls
-            found = [control.steps.limits(np.array([base] * self.shape.pes))[0] for control in few]
-            self._limits[base] = np.full(len(self.clusters), found)
+            few = self.units[:1] if (loaded == loaded[0]).all() else self.units
+            bases = np.array([base] * self.shape.pes)
+            limits = [unit.cluster.activation_limits(bases)[0] for unit in few]
+            self._limits[base] = np.full(len(self.clusters), limits)
         return self._limits[base]
 
     # The bus
@@ -294,12 +315,12 @@ class Gang:
             if waits is not False:
                 if other.end is None:
                     return NEVER
-                bounds.append(behind(other.end, waits))
-        if self.slow and op["place"] in self.ends:
+                bounds.append(cycle_after(other.end, waits))
+        if self.long_pipeline and op["place"] in self.ends:
             bounds.append(timing.write_back(self.ends[op["place"]]))
         return int(max(bound.max() for bound in bounds))
 
-    def taker(self, segment: int) -> Step:
+    def taker(self, segment: int) -> LockstepStep:
         """The ld that takes a segment."""
         return next(step for step in self.steps if segment in step.op["segments"])
 
@@ -310,17 +331,13 @@ class Gang:
     def _operands(self, op: Op) -> list[int]:
         return self.buffer.operands(self.run["initial"], op["iteration"])[op["place"]]
 
-    def hear(self, cycle: int, early: bool, what: str, *values: Any) -> None:
-        """Something that the bus does to the control units in `cycle`."""
-        self.heard.append((cycle, early, what, values))
-
-    def segment_first(self, segment: int, cycle: int) -> None:
+    def first_beat(self, segment: int, cycle: int) -> None:
         """The first beat of a segment was on the bus in `cycle`. Raises as `extend`."""
         op = self.taker(segment).op
         op["first"] = min(op["first"], cycle)
         self.extend()
 
-    def segment_last(self, segment: int, cycle: int) -> None:
+    def last_beat(self, segment: int, cycle: int) -> None:
         """The last beat was on the bus, and its contents are in place. Raises as `extend`."""
         step = self.taker(segment)
         op = step.op
@@ -357,24 +374,26 @@ class Gang:
                 left.append(place)
             else:
                 self._first = min(self._first, over)
-        if self.row.tracing:
-            self.row.tracer.macs_ended(self, left)
+        number = self.run["number"]
+        if self.context.core.tracing and self.mac_times and self.context.core.trace.records(number):
+            begin, until, uses = (times[:, left] for times in self._uses)
+            self.trace.end_macs(number, begin, until, uses)
 
     @cached_property
-    def uses(self) -> tuple[Ints, Ints, Ints]:
+    def _uses(self) -> tuple[Ints, Ints, Ints]:
         """Of all macs, (macs, clusters): first cycle, the first one behind it, products."""
         begin = np.array([start for start, _ in self.mac_times])
         until = np.array([end for _, end in self.mac_times]) + 1
         return begin, until, self.sums.products()
 
     def _leave(self, place: int) -> None:
-        state, c, control = self.state, self.clusters[place], self.controls[place]
-        run, ended = control.runs[0], self._ended
-        run["ops"] = [done(one, place) for one in ended if one.kept[place]]
+        state, c, unit = self.state, self.clusters[place], self.units[place]
+        run, ended = unit.cluster.runs[0], self._ended
+        run["ops"] = [op_of(one, place) for one in ended if one.remains[place]]
         run["iteration"], run["taken"] = self.run["iteration"], self.run["taken"]
         run["ahead"] = None if self.run["ahead"] is None else self.run["ahead"].copy()
         run["issue_at"][0], run["held"] = int(self.issue[place]), True
-        if self.slow:
+        if self.long_pipeline:
             for at, end in self.ends.items():
                 run["written_back"][at] = int(timing.write_back(end[place]))
             places = list(self.ends)
@@ -384,21 +403,21 @@ class Gang:
         self.sums.write(place)
         state.cycles_queue[c] += self.waits[place]
         state.doing[c], state.doing_since[c] = BUSY, self.since[place]
-        self.row.retired += self.done
-        control.loops.loop_back(run)
+        self.context.core.retired += self.retired
+        unit.lifecycle.loop_back(run)
         state.units[c] = [FREE] * len(state.units[c])
         assert self.over is not None  # who leaves is
         state.due[c] = int(self.over[place])
 
     @cached_property
-    def _ended(self) -> list[Ended]:
+    def _ended(self) -> list[EndedStep]:
         """The steps that are in the run when it is over: the last ones, and those they outran."""
         last = self.steps[0].known
         found = []
         for step in self.before + self.steps:
             assert step.start is not None
             assert step.end is not None
-            kept = step.end >= last if step in self.before else np.ones_like(last, np.bool_)
+            remains = step.end >= last if step in self.before else np.ones_like(last, np.bool_)
             times = step.start.tolist(), step.end.tolist()
-            found.append(Ended(step.op, *times, self._reads(step.op), kept.tolist()))
+            found.append(EndedStep(step.op, *times, self._reads(step.op), remains.tolist()))
         return found

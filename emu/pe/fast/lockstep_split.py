@@ -7,64 +7,55 @@ group.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from macaw.emu.core import NEVER
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.control_unit import Control
-    from macaw.emu.pe.fast.lockstep_group import Gang, Heard
+from macaw.emu.pe.fast.lockstep_group import LockstepGroup
+from macaw.emu.waits import NEVER
 
 
-def break_up(gang: Gang, now: dict[int, int], computed: int) -> list[tuple[int, int]]:
+def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tuple[int, int]]:
     """Bring the clusters that have not left to the start of a cycle, `now` by cluster.
 
-    Their PEs have had the cycles before `computed`. Of clusters that multiply then: the
-    cluster, and when its mac began; their PEs have that state.
+    Their PEs have had the cycles before `computed`. Gives, for each cluster that multiplies then,
+    its number and the cycle in which its mac began; its PEs have the state of that cycle.
     """
-    left, gang.left = sorted(gang.left), set()
-    found = []
+    left, group.left = sorted(group.left), set()
+    multiplying = []
     for cluster in left:
-        place = gang.clusters.index(cluster)
-        number = _replay(gang, place, now[cluster], computed)
-        if gang.state.computing[cluster]:
-            found.append((cluster, int(gang.mac_times[number][0][place])))
-    return found
+        place = group.clusters.index(cluster)
+        number = _replay(group, place, now[cluster], computed)
+        if group.state.computing[cluster]:
+            multiplying.append((cluster, int(group.mac_times[number][0][place])))
+    return multiplying
 
 
-def _replay(gang: Gang, place: int, now: int, computed: int) -> int:
-    """A cluster's cycles; how many of its macs are over then."""
-    state, c, control = gang.state, gang.clusters[place], gang.controls[place]
-    state.due[c] = gang.due[place]
-    macs, heard = 0, list(gang.heard)
+def _replay(group: LockstepGroup, place: int, now: int, computed: int) -> int:
+    """Repeat the cycles of a cluster. Gives how many of its macs are over then."""
+    state, c, unit = group.state, group.clusters[place], group.units[place]
+    state.due[c] = group.due[place]
+    macs, calls = 0, list(group.bus_calls)
 
     def end() -> int:
-        return int(gang.mac_times[macs][1][place]) if state.computing[c] else NEVER
+        return int(group.mac_times[macs][1][place]) if state.computing[c] else NEVER
 
     while True:
         acts = state.due[c] if state.due[c] < now else NEVER
-        cycle = min(acts, end() if end() < computed else NEVER, *(at for at, *_ in heard[:1]))
+        first_call = calls[0].cycle if calls else NEVER
+        cycle = min(acts, end() if end() < computed else NEVER, first_call)
         if cycle == NEVER:
             break
-        while heard and heard[0][:2] == (cycle, True):
-            _tell(control, heard.pop(0))
+        while calls and calls[0].cycle == cycle and calls[0].before_control:
+            calls.pop(0).call(unit)
         if state.due[c] <= cycle < now:
             state.due[c] = NEVER
-            control.step(cycle)
+            unit.step(cycle)
             state.reached = max(state.reached, cycle + 1)
         if end() == cycle < computed:
-            gang.sums.apply(place, macs)
+            group.sums.apply(place, macs)
             macs += 1
-            control.mac_ended(cycle)
+            unit.end_mac(cycle)
             state.reached = max(state.reached, cycle + 1)
-        while heard and heard[0][0] == cycle:
-            _tell(control, heard.pop(0))
+        while calls and calls[0].cycle == cycle:
+            calls.pop(0).call(unit)
     begun = macs + int(state.computing[c])
     if begun:  # since then the bus may have brought more
-        state.mac_limit[c] = gang.sums.macs[begun - 1].limit[place]
+        state.mac_limit[c] = group.sums.macs[begun - 1].limit[place]
     return macs
-
-
-def _tell(control: Control, heard: Heard) -> None:
-    _, _, what, values = heard
-    getattr(control, what)(*values)

@@ -16,7 +16,7 @@ STEPS = {"ld", "skip", "mac", "move"}  # what a gang can do
 
 
 @dataclass(eq=False)
-class Step:
+class LockstepStep:
     """A step of all clusters, and when each begins and ends it, as far as that is known."""
 
     op: Op
@@ -30,17 +30,17 @@ class Step:
         return self.op["implied"] is None
 
 
-class Ended(NamedTuple):
+class EndedStep(NamedTuple):
     """A step that is over, by cluster: when, what it read, whether it is still in the run."""
 
     op: Op
     start: list[int]
     end: list[int]
     reads: list[int]
-    kept: list[bool]
+    remains: list[bool]
 
 
-def behind(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
+def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
     """The cycle after an end, of those who wait for it."""
     return end + 1 if waits is True else np.where(waits, end + 1, 0)
 
@@ -50,7 +50,7 @@ def follows(op: Op, other: Op) -> bool:
     return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
 
 
-def done(ended: Ended, place: int) -> Op:
+def op_of(ended: EndedStep, place: int) -> Op:
     """A step of a cluster that is over."""
     op = ended.op.copy()
     op["segments"], op["beats"], op["reads"] = list(op["segments"]), [], ended.reads[place]

@@ -7,14 +7,16 @@ the PEs when the plan is made, which nothing else changes while the macs run. Th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.fast.comparator_tables import OUTCOMES, tables
-from macaw.emu.pe.reference.datapath import INDEX_MASK, PLACE_SHIFT, Datapath
+from macaw.emu.pe.loads import INDEX_MASK, PLACE_SHIFT
+from macaw.emu.pe.mac_outcome import MacOutcome
+from macaw.emu.pe.pe_arrays import PeArrays
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -25,33 +27,22 @@ class Unplannable(Exception):
     """Something unusual happens in these macs: the cycle-by-cycle data path shall find it."""
 
 
-@dataclass
-class Done:
-    """How far each PE of a plan is after some cycles, (PEs,)."""
-
-    examined: Ints  # weight entries
-    pushed: Ints  # loads into queue 1 (design 5a: into the latch)
-    moved: Ints  # loads from queue 1 to queue 2
-    taken: Ints  # loads that the MAC took
-    most: Ints | int  # loads that queue 1 held at most
-
-
 class Plan:
     """The macs at work in `clusters`, from cycle `start` on. Raises `Unplannable`.
 
-    Times inside are counted from `start`. `ends` has the last cycle of each cluster's mac.
-    Loads of a PE stand one behind the other: of queue 2, of queue 1, then those to come.
+    Times inside are counted from `start`. `ends` has the last cycle of each cluster's mac. The
+    loads of a PE are in one sequence: those in queue 2, those in queue 1, then those to come.
     """
 
-    def __init__(self, datapath: Datapath, clusters: list[int], start: int) -> None:
-        self.datapath, self.shape = datapath, datapath.shape
+    def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:
+        self.arrays, self.shape, self.adder = context.arrays, context.shape, context.adder
         self.clusters, self.start = clusters, start
         pes = self.shape.pes
         self.pes = (np.array(clusters)[:, None] * pes + np.arange(pes)).reshape(-1)
-        self.left = datapath.left[self.pes]
-        self.q1_count = datapath.q1_count[self.pes]
-        self.q2_count = datapath.q2_count[self.pes]
-        self.reached = datapath.reached[self.pes]
+        self.left = self.arrays.mac_left[self.pes]
+        self.q1_count = self.arrays.q1_count[self.pes]
+        self.q2_count = self.arrays.q2_count[self.pes]
+        self.reached = self.arrays.mac_reached[self.pes]
         direct = self.shape.direct
         # A row of the look-ups: as many entries as the longest PE has, in whole blocks.
         self.tables = None if direct else tables(self.shape.load_queue_1, self.shape.load_queue_2)
@@ -70,18 +61,18 @@ class Plan:
 
     def _find_loads(self) -> None:
         """`hit`: which entries are effectual; `loads`, `first`, `total`: each PE's loads."""
-        path, pes, width = self.datapath, self.pes, self.width
+        arrays, pes, width = self.arrays, self.pes, self.width
         number = np.arange(width)
-        place = path.next[pes][:, None] + number
+        place = arrays.mac_next[pes][:, None] + number
         if place[:, -1].max() >= self.shape.weight_queue:
             place %= self.shape.weight_queue
-        index = path.weight_index.take(path.weight_row[pes][:, None] + place)
-        index = index + path.base[pes][:, None]
+        index = arrays.weight_index.take(arrays.weight_row[pes][:, None] + place)
+        index = index + arrays.mac_base[pes][:, None]
         valid = number < self.left[:, None]
-        limit = path.limit[pes]
+        limit = arrays.mac_limit[pes]
         if index.max() >= limit.min() and (valid & (index >= limit[:, None])).any():
             raise Unplannable
-        self.hit = path.bitmask.take(path.input_row[pes][:, None] + index, mode="clip") & valid
+        self.hit = arrays.bitmask.take(arrays.input_row[pes][:, None] + index, mode="clip") & valid
         self.new = np.count_nonzero(self.hit, axis=1)
         held = self.q1_count + self.q2_count
         if held.any():
@@ -97,11 +88,11 @@ class Plan:
 
     def _held_loads(self) -> tuple[Bools, Ints]:
         """Loads that are in the queues when the plan begins, in their order, (PEs, places)."""
-        path, pes = self.datapath, self.pes
+        arrays, pes = self.arrays, self.pes
         masks, loads = [], []
         queues = (
-            (path.q2, path.q2_row, path.q2_head, self.q2_count, self.shape.load_queue_2),
-            (path.q1, path.q1_row, path.q1_head, self.q1_count, self.shape.load_queue_1),
+            (arrays.q2, arrays.q2_row, arrays.q2_head, self.q2_count, self.shape.load_queue_2),
+            (arrays.q1, arrays.q1_row, arrays.q1_head, self.q1_count, self.shape.load_queue_1),
         )
         for queue, row, head, count, depth in queues:
             number = np.arange(depth)
@@ -111,13 +102,13 @@ class Plan:
 
     def _add_up(self) -> None:
         """Every sum on the way, if none leaves the range and all are numbers."""
-        path, pes, adder = self.datapath, self.pes, self.datapath.adder
-        self.where = path.sum_row[pes] + path.sum[pes]
-        self.old = path.accumulators[self.where]
+        arrays, pes, adder = self.arrays, self.pes, self.adder
+        self.where = arrays.sum_row[pes] + arrays.mac_sum[pes]
+        self.old = arrays.accumulators[self.where]
         owner = np.repeat(np.arange(pes.size), self.total)
         of = pes[owner]
-        weight = path.weight_value[path.weight_row[of] + (self.loads >> PLACE_SHIFT)]
-        activation = path.activations[path.input_row[of] + (self.loads & INDEX_MASK)]
+        weight = arrays.weight_value[arrays.weight_row[of] + (self.loads >> PLACE_SHIFT)]
+        activation = arrays.activations[arrays.input_row[of] + (self.loads & INDEX_MASK)]
         product, wrong = adder.product(weight, activation)
         if wrong is not None:
             raise Unplannable
@@ -135,7 +126,7 @@ class Plan:
 
     def _add_floating(self, product: NDArray[Any], owner: Ints) -> None:
         """One addition after the other. A missing product is -0, which changes no sum."""
-        sums = np.full((self.pes.size, int(self.total.max()) + 1), -0.0, self.datapath.adder.dtype)
+        sums = np.full((self.pes.size, int(self.total.max()) + 1), -0.0, self.adder.dtype)
         sums[:, 0] = self.old
         sums[owner, np.arange(owner.size) - self.first[owner] + 1] = product
         self.running = np.add.accumulate(sums, axis=1)
@@ -144,7 +135,7 @@ class Plan:
 
     def _sums(self, rows: slice, taken: Ints) -> NDArray[Any]:
         """The accumulators of some PEs when so many loads of each were taken."""
-        if self.datapath.adder.floating:
+        if self.adder.floating:
             return np.asarray(self.running[np.arange(self.pes.size)[rows], taken])
         first = self.first[rows]
         gained = self.running[first + taken] - self.running[first]
@@ -191,35 +182,51 @@ class Plan:
         to_come = self.hit.argmax(axis=1) // 2 + 2
         self.first_taken = np.where(self.q2_count > 0, 0, np.where(self.q1_count > 0, 1, to_come))
 
-    # How far
+    # The outcome
 
-    def _done(self, rows: slice, cycles: int) -> Done:
-        """How far some PEs are after so many cycles."""
-        q2, new = self.q2_count[rows], self.new[rows]
-        if cycles > int(self.end[rows].max()):
-            most = 0 if self.tables is None else self.most[rows]
-            moved = new if self.tables is None else self.q1_count[rows] + new
-            return Done(self.left[rows], new, moved, self.total[rows], most)
-        taken_before = q2 * (cycles > 0)
+    def _outcome(self, rows: slice, cycles: int) -> MacOutcome:
+        """What some PEs have done after so many cycles."""
+        end = self.end[rows]
+        outcome = self._whole(rows) if cycles > int(end.max()) else self._part(rows, cycles)
+        outcome.cycles = cycles
+        outcome.busy = np.minimum(end + 1, cycles)
+        first = np.minimum(outcome.busy, self.first_taken[rows])
+        filling = np.where(self.total[rows] > 0, first, outcome.busy)
+        outcome.filling = np.where(self.reached[rows], 0, filling)
+        outcome.q2_most = outcome.moved > 0
+        return outcome
+
+    def _whole(self, rows: slice) -> MacOutcome:
+        """The loads of whole macs."""
+        new = self.new[rows]
+        return _loads(
+            examined=self.left[rows],
+            found=new,
+            moved=new if self.tables is None else self.q1_count[rows] + new,
+            taken=self.total[rows],
+            q1_most=0 if self.tables is None else self.most[rows],
+        )
+
+    def _part(self, rows: slice, cycles: int) -> MacOutcome:
+        """The loads of so many cycles."""
+        taken_before = self.q2_count[rows] * (cycles > 0)
         hit = self.hit[rows]
         if self.tables is None:
-            examined = np.minimum(self.left[rows], cycles)
-            pushed = np.count_nonzero(hit[:, :cycles], axis=1)
+            found = np.count_nonzero(hit[:, :cycles], axis=1)
             taken = np.count_nonzero(hit[:, : max(cycles - 1, 0)], axis=1) + taken_before
-            return Done(examined, pushed, pushed, taken, 0)
+            return _loads(np.minimum(self.left[rows], cycles), found, found, taken, 0)
         times, held = self._pair_times(rows)
         over = times < cycles
         number = np.arange(times.shape[1])
         pairs = np.count_nonzero(over & (number < (self.left[rows, None] + 1) // 2), axis=1)
         entry = np.repeat(times, 2, axis=1)
-        pushed = np.count_nonzero(hit & (entry < cycles), axis=1)
         moves, mask = self._moves(rows, entry)
-        return Done(
-            np.minimum(2 * pairs, self.left[rows]),
-            pushed,
-            np.count_nonzero(mask & (moves < cycles), axis=1),
-            np.count_nonzero(mask & (moves + 1 < cycles), axis=1) + taken_before,
-            np.where(over, held, 0).max(axis=1),
+        return _loads(
+            examined=np.minimum(2 * pairs, self.left[rows]),
+            found=np.count_nonzero(hit & (entry < cycles), axis=1),
+            moved=np.count_nonzero(mask & (moves < cycles), axis=1),
+            taken=np.count_nonzero(mask & (moves + 1 < cycles), axis=1) + taken_before,
+            q1_most=np.where(over, held, 0).max(axis=1),
         )
 
     def _pair_times(self, rows: slice) -> tuple[Ints, Ints]:
@@ -253,59 +260,22 @@ class Plan:
         pes = self.shape.pes
         for cluster in clusters:
             place = self.clusters.index(cluster)
-            self._write(
-                slice(place * pes, (place + 1) * pes),
-                slice(cluster * pes, (cluster + 1) * pes),
-                now - self.start,
-            )
+            rows = slice(place * pes, (place + 1) * pes)  # of the arrays of the plan
+            self._write(rows, self.arrays.clusters[cluster], now - self.start)
 
-    def _write(self, rows: slice, pes: slice, cycles: int) -> None:
-        """`rows` of the plan are `pes` of the row."""
-        path, done = self.datapath, self._done(rows, cycles)
-        path.accumulators[self.where[rows]] = self._sums(rows, done.taken)
-        path.left[pes] -= done.examined
-        path.next[pes] = (path.next[pes] + done.examined) % self.shape.weight_queue
-        self._write_queues(rows, pes, done)
-        self._count(rows, pes, done, cycles)
-        path.reached[pes] |= done.taken > 0
-
-    def _write_queues(self, rows: slice, pes: slice, done: Done) -> None:
-        path, depth_1, depth_2 = self.datapath, self.shape.load_queue_1, self.shape.load_queue_2
+    def _write(self, rows: slice, pes: PeArrays, cycles: int) -> None:
+        outcome = self._outcome(rows, cycles)
+        self.arrays.accumulators[self.where[rows]] = self._sums(rows, outcome.taken)
         q1, q2, first = self.q1_count[rows], self.q2_count[rows], self.first[rows]
         if self.tables is not None:
-            tail = path.q1_row[pes], path.q1_head[pes] + q1, depth_1
-            put(path.q1, tail, self.loads, first + q2 + q1, done.pushed)
-            path.q1_head[pes] = (path.q1_head[pes] + done.moved) % depth_1
-            path.q1_count[pes] = q1 + done.pushed - done.moved
-            path.q1_high[pes] = np.maximum(path.q1_high[pes], done.most)
-        tail = path.q2_row[pes], path.q2_head[pes] + q2, depth_2
-        put(path.q2, tail, self.loads, first + q2, done.moved)
-        path.q2_head[pes] = (path.q2_head[pes] + done.taken) % depth_2
-        path.q2_count[pes] = q2 + done.moved - done.taken
-        path.q2_high[pes] = np.maximum(path.q2_high[pes], done.moved > 0)
-
-    def _count(self, rows: slice, pes: slice, done: Done, cycles: int) -> None:
-        path = self.datapath
-        busy = np.minimum(self.end[rows] + 1, cycles)
-        waits = busy - done.taken
-        some = np.where(self.total[rows] > 0, np.minimum(busy, self.first_taken[rows]), busy)
-        filling = np.where(self.reached[rows], 0, some)
-        path.cycles_mac[pes] += done.taken
-        path.macs[pes] += done.taken
-        path.cycles_filling[pes] += filling
-        path.cycles_no_load[pes] += waits - filling
-        path.cycles_early[pes] += cycles - busy
-        path.examined[pes] += done.examined
-        path.effectual[pes] += done.pushed
+            pes.append_loads(1, self.loads, first + q2 + q1, outcome.found)
+        pes.append_loads(2, self.loads, first + q2, outcome.moved)
+        outcome.add_to(pes)
 
 
-def put(queue: Ints, tail: tuple[Ints, Ints, int], loads: Ints, first: Ints, count: Ints) -> None:
-    """By PE `count` loads from `first` on went to the tail; the last ones can still be seen.
-
-    `tail` is where the PE's part of the queue begins, the place in it, and its depth.
-    """
-    row, at, depth = tail
-    number = count[:, None] - depth + np.arange(depth)
-    seen = number >= 0
-    place = row[:, None] + (at[:, None] + number) % depth
-    queue[place[seen]] = loads[(first[:, None] + number)[seen]]
+def _loads(
+    examined: Ints, found: Ints, moved: Ints, taken: Ints, q1_most: Ints | int
+) -> MacOutcome:
+    """An outcome whose cycles are not known yet."""
+    none = np.zeros_like(taken)
+    return MacOutcome(taken, examined, found, moved, none, none, q1_most=q1_most)

@@ -3,7 +3,7 @@
 When a PE compares, moves and gives depends on nothing but how many loads stand in its queues
 and in its neighbour's, which of these were given, and how many of each pair of weights are
 effectual. So the cycles are counted first, one operation on narrow numbers a step for all PEs
-at once; which loads they are is found afterwards (`macaw.emu.pe.fast.balanced_plan`).
+at once; which loads they are is found afterwards (`balanced_state`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.pe.balancing import ROOM
+from macaw.emu.pe.balancing import FREE_PLACES
 from macaw.emu.pe.state import Shape
 
 DEEPEST = 64  # of queue 1: its given loads are the bits of a number
@@ -25,7 +25,7 @@ Numbers = NDArray[Any]
 
 
 @dataclass
-class Cycles:
+class LoadCounts:
     """What the PEs did in some cycles, (cycles, PEs)."""
 
     held: Numbers  # loads in queue 1 at the start of the cycle; a row more, for the end
@@ -37,7 +37,7 @@ class Cycles:
     given: Bools  # a column more: PE p gives a load to the left in p, is given one in p + 1
 
     @classmethod
-    def blank(cls, cycles: int, pes: int, kind: np.dtype[Any]) -> Cycles:
+    def blank(cls, cycles: int, pes: int, kind: np.dtype[Any]) -> LoadCounts:
         """Room for some cycles, in which nothing comes from outside."""
         flags = [np.empty((cycles, pes), np.bool_) for _ in range(3)]
         sums = [np.empty((cycles, pes), np.int32) for _ in range(2)]
@@ -45,31 +45,31 @@ class Cycles:
         return cls(held, flags[0], flags[1], sums[0], flags[2], sums[1], given)
 
     @classmethod
-    def joined(cls, parts: list[Cycles]) -> Cycles:
-        """Cycles one after the other."""
+    def joined(cls, parts: list[LoadCounts]) -> LoadCounts:
+        """LoadCounts one after the other."""
         held = [part.held[:-1] for part in parts] + [parts[-1].held[-1:]]
         others = zip(*(part._fields()[1:] for part in parts), strict=True)
         return cls(np.concatenate(held), *(np.concatenate(arrays) for arrays in others))
 
-    def part(self, columns: slice, cycles: int) -> Cycles:
+    def part(self, columns: slice, cycles: int) -> LoadCounts:
         """The first cycles of some PEs."""
         wide = slice(columns.start, columns.stop + 1)
         rows = [array[:cycles, columns] for array in self._fields()[1:-1]]
-        return Cycles(self.held[: cycles + 1, columns], *[*rows, self.given[:cycles, wide]])
+        return LoadCounts(self.held[: cycles + 1, columns], *[*rows, self.given[:cycles, wide]])
 
     def _fields(self) -> list[Numbers]:
         return [getattr(self, field.name) for field in fields(self)]
 
 
-def laid_out(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The pairs of some PEs, (PEs, pairs), as `Flow` takes them: zeros behind them."""
+def padded(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The pairs of some PEs, (PEs, pairs), as `QueueOccupancy` takes them: zeros behind them."""
     return np.pad(pairs, ((0, 0), (0, _STRETCH)))
 
 
-class Flow:
+class QueueOccupancy:
     """The queues of some PEs from a moment of their macs on.
 
-    `pairs` has how many of each two weights are effectual, PE after PE, `laid_out`; PE p looks
+    `pairs` has how many of each two weights are effectual, PE after PE, `padded`; PE p looks
     at those from `first[p]` to before `end[p]`. `held_1` and `held_2` are what the queues
     hold, queue 2 at most one load, `gifts` the bits of the given loads in queue 1, from its
     head on. `has_left` tells which PEs may give to the one before them.
@@ -96,18 +96,18 @@ class Flow:
         self.threshold = np.array(min(shape.balance_threshold, depth + 1), kind)
         self.most = np.array(depth - 2, kind)
         # The left neighbour has to hold less; PEs that have none find it full.
-        self.room = np.where(has_left[1:], depth + 1 - ROOM, 0).astype(kind)
+        self.room = np.where(has_left[1:], depth + 1 - FREE_PLACES, 0).astype(kind)
         self.one_place = shape.load_queue_2 == 1
         # The one load of a queue goes to queue 2, so with a threshold of 1 one has to look.
         self.slight = shape.balance_threshold == 1
         self.none, self.one = np.array(0, kind), np.array(1, kind)
 
-    def run(self, cycles: int | None) -> Cycles:
+    def run(self, cycles: int | None) -> LoadCounts:
         """At least so many cycles; None: to the last in which a PE has something to do."""
         parts = [self._stretch()]
         while self._at_work() and (cycles is None or len(parts) * _STRETCH < cycles):
             parts.append(self._stretch())
-        return Cycles.joined(parts)
+        return LoadCounts.joined(parts)
 
     def _at_work(self) -> bool:
         np.minimum(self.next, self.end, out=self.next)
@@ -117,9 +117,9 @@ class Flow:
         """Flags as what is added to the counts."""
         return flags.view(self.kind) if self.kind.itemsize == 1 else flags
 
-    def _stretch(self) -> Cycles:
+    def _stretch(self) -> LoadCounts:
         """Some cycles of `stages`, on counts instead of loads; a line is for all PEs."""
-        done, number = Cycles.blank(_STRETCH, self.held.size, self.kind), self._number
+        done, number = LoadCounts.blank(_STRETCH, self.held.size, self.kind), self._number
         done.held[0] = self.held
         place, gifts, before, found, moved = (
             self.next,

@@ -10,63 +10,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.fast.comparator_tables import OUTCOMES, Tables, tables
 from macaw.emu.pe.fast.mac_plan import Unplannable
-from macaw.emu.pe.reference.datapath import Datapath
+from macaw.emu.pe.mac_outcome import MacOutcome
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Counts:
-    """What macs add to the counters, (macs, clusters, PEs)."""
+class ResidentMacs:
+    """Whole macs of some bases over the same weights."""
 
-    added: dict[str, Ints]  # by the names of rows of the state
-    gone: Ints  # loads that left queue 1
-    most: Ints  # loads that it held at most
-
-
-@dataclass(frozen=True)
-class Whole:
-    """Whole macs, (bases, clusters, PEs) unless another shape stands there."""
-
-    cycles: Ints  # (bases, clusters): from the first to the last one
-    sums: NDArray[Any]  # what the accumulators gain
-    taken: Ints  # products
-    busy: Ints  # cycles until a PE is done
-    first: Ints  # cycles until its first product, if it has one
-    most: Ints  # loads that queue 1 held at most
-
-    balances: ClassVar[bool] = False
-
-    def counts(self, some: slice) -> Counts:
-        """What some of them add to the counters."""
-        taken, busy = self.taken[some], self.busy[some]
-        filling = np.where(taken > 0, np.minimum(busy, self.first[some]), busy)
-        return Counts(
-            {
-                "macs": taken,
-                "cycles_mac": taken,
-                "effectual_loads": taken,
-                "cycles_filling": filling,
-                "cycles_no_load": busy - taken - filling,
-                "cycles_early": self.cycles[some, :, None] - busy,
-            },
-            gone=taken,
-            most=self.most[some],
-        )
+    cycles: Ints  # (bases, clusters): of each mac
+    sums: NDArray[Any]  # (bases, clusters, PEs): what the accumulators gain
+    outcome: MacOutcome  # (bases, clusters, PEs)
+    balances: bool
 
 
-class Weights:
-    """What lies in the weight queues of `clusters`, from the head on: `entries` (clusters, PEs)."""
+class ResidentWeights:
+    """The first `entries` (clusters, PEs) of the weight queues of `clusters`, from the head on."""
 
-    def __init__(self, datapath: Datapath, clusters: Sequence[int], entries: Ints) -> None:
-        self.path, self.shape = datapath, datapath.shape
+    def __init__(self, context: RowContext, clusters: Sequence[int], entries: Ints) -> None:
+        self.arrays, self.shape = context.arrays, context.shape
         pes = self.shape.pes
         self.grid = (len(clusters), pes)
         of = (np.array(clusters)[:, None] * pes + np.arange(pes)).reshape(-1)
@@ -76,34 +47,34 @@ class Weights:
         block = 1 if self.tables is None else 2 * self.tables.pairs
         width = -(-max(int(self.entries.max()), 1) // block) * block
         number = np.arange(width)[:, None]
-        head = datapath.state.weight_head.reshape(-1)[of]
-        place = (head + number) % self.shape.weight_queue + datapath.weight_row[of]
+        head = context.state.weight_head.reshape(-1)[of]
+        place = (head + number) % self.shape.weight_queue + self.arrays.weight_row[of]
         valid = number < self.entries
-        index = np.where(valid, datapath.weight_index.take(place), 0).astype(np.int64)
+        index = np.where(valid, self.arrays.weight_index.take(place), 0).astype(np.int64)
         self.reach = np.where(self.entries > 0, index.max(axis=0), -1).reshape(self.grid)
         self.valid = None if valid.all() else valid
-        self.at = index + datapath.input_row[of]
-        values = np.where(valid, datapath.weight_value.take(place), 0)
-        self.values = values.astype(datapath.adder.dtype)
+        self.at = index + self.arrays.input_row[of]
+        values = np.where(valid, self.arrays.weight_value.take(place), 0)
+        self.values = values.astype(context.adder.dtype)
 
     @property
     def _depths(self) -> tuple[int, int]:
         return self.shape.load_queue_1, self.shape.load_queue_2
 
     def find(self, bases: Sequence[int], limits: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Which entries of macs of these bases are effectual, (entries, macs and PEs), and sums.
+        """Which entries are effectual in macs of these bases, (entries, macs · PEs), and the sums.
 
         `limits` (bases, clusters) is where the activations end. Raises `Unplannable` if a mac
-        would read beyond that.
+        would read past them.
         """
-        path, count = self.path, len(bases)
+        arrays, count = self.arrays, len(bases)
         base = np.array(bases)
         reads = self.reach + base[:, None, None]
         beyond = (reads >= limits[:, :, None]) & (self.reach >= 0)
         if beyond.any() or base.min() < 0 or base.max() >= self.shape.input_buffer:
             raise Unplannable
         at = (self.at[:, None, :] + base[:, None]).reshape(len(self.at), -1)
-        activations = path.activations.take(at)
+        activations = arrays.activations.take(at)
         hit = activations != 0  # as the bitmask has it, of what is loaded
         activations = activations.reshape(len(at), count, -1)
         if self.valid is not None:
@@ -111,8 +82,8 @@ class Weights:
         sums = np.einsum("wr,wir->ir", self.values, activations, dtype=self.values.dtype)
         return hit, sums.reshape(count, *self.grid)
 
-    def multiply(self, bases: Sequence[int], limits: Ints) -> Whole:
-        """Macs of these bases; see `find`."""
+    def multiply(self, bases: Sequence[int], limits: Ints) -> ResidentMacs:
+        """The macs of these bases. Raises `Unplannable` as `find` does."""
         hit, sums = self.find(bases, limits)
         count = len(bases)
         taken = hit.view(np.uint8).sum(axis=0, dtype=np.uint32).astype(np.int64)
@@ -122,15 +93,21 @@ class Weights:
         else:
             busy, first, most = self._queued(hit, entries, self.tables)
         shape = (count, *self.grid)
-        busy = busy.reshape(shape)
-        return Whole(
-            cycles=np.maximum(busy.max(axis=2), 1),
-            sums=sums,
-            taken=taken.reshape(shape),
+        filling = np.where(taken > 0, np.minimum(busy, first), busy).reshape(shape)
+        busy, taken = busy.reshape(shape), taken.reshape(shape)
+        cycles = np.maximum(busy.max(axis=2), 1)
+        outcome = MacOutcome(
+            taken=taken,
+            examined=entries.reshape(shape),
+            found=taken,
+            moved=taken,
             busy=busy,
-            first=first.reshape(shape),
-            most=most.reshape(shape),
+            filling=filling,
+            cycles=np.broadcast_to(cycles[:, :, None], shape),
+            q1_most=most.reshape(shape),
+            q2_most=taken > 0,
         )
+        return ResidentMacs(cycles, sums, outcome, balances=False)
 
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
         """Design 5a: an entry a cycle, its load in the MAC a cycle later."""

@@ -7,24 +7,20 @@ they have yet to read, run cycle by cycle.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from macaw.emu.pe.arithmetic import Adder
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.sequence import REDUCE
-from macaw.emu.pe.special_units import Special
+from macaw.emu.pe.special_units import SpecialUnits
 from macaw.emu.pe.state import SfuJob
 
-if TYPE_CHECKING:
-    from macaw.emu.pe.row import Row
 
-
-class FastSpecial(Special):
+class FastSpecialUnits(SpecialUnits):
     """The special-function units of a row."""
 
-    def __init__(self, row: Row, adder: Adder) -> None:
-        super().__init__(row, adder)
+    def __init__(self, context: RowContext, queues: OutputQueues) -> None:
+        super().__init__(context, queues)
         self.begun = 0  # the first cycle that the units have not had for certain
         self._next: dict[int, int] = {}  # by cluster of an instruction that can wait: the same
 
@@ -64,13 +60,13 @@ class FastSpecial(Special):
 
     def cycle(self, now: int) -> None:
         """A cycle of each unit at work that has to be looked at; of all while somebody listens."""
-        if self._next and self.row.listeners:
+        if self._next and self.context.core.listeners:
             self.catch_up(now, ended=False)
             self._next.clear()
         if any(self.state.sfu_jobs):
             for cluster, job in enumerate(self.state.sfu_jobs):
                 if job is not None and cluster not in self._next:
-                    self._cycle_of(cluster, job, now)
+                    self.cycle_of(cluster, job, now)
         self.begun = now + 1
 
     def catch_up(self, now: int, *, ended: bool) -> None:
@@ -103,7 +99,7 @@ class FastSpecial(Special):
         else:
             values = state.output[cluster, pe, np.array(job["source"])[pe] + place]
             np.add.at(state.output_reads[cluster], pe[entered - left :], 1)
-        values = self._apply(job, values)
+        values = self.apply(job, values)
         new = number[entered - left :]
         at = new // rate % latency, new % rate
         state.sfu_pipe[cluster][at] = values[entered - left :]
@@ -115,4 +111,4 @@ class FastSpecial(Special):
         state.sfu_results += leaves - left
         if leaves == total:
             del self._next[cluster]
-            self._end(cluster, job)
+            self.finish(cluster, job)

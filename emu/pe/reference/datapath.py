@@ -1,10 +1,8 @@
-"""A cycle of all PEs of a row: index comparator, load queues, MAC (seed 000 ¶94-¶102).
+"""One cycle of all PEs of a row: index comparator, load queues, MAC (seed 000 ¶94-¶102).
 
-The PEs of a row are one vector. All stages see the counts that hold at the
-start of the cycle, so what one stage puts into a queue the next one sees in the
-cycle after. A PE without a mac at work has nothing left to examine and empty
-queues, hence does nothing. A load in a queue is a number: the weight's place
-in the weight queue times 65536, plus the input index.
+The PEs of a row are one vector. Every stage uses the counts at the start of the cycle, so what one
+stage puts into a queue, the next stage sees one cycle later. A PE without a mac at work has no
+entries to examine and empty queues, hence does nothing.
 """
 
 from __future__ import annotations
@@ -17,228 +15,174 @@ from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.pe.arithmetic import Adder
-from macaw.emu.pe.balancing import GIVEN, Balancers, Mask
-from macaw.emu.pe.state import Shape
-from macaw.emu.state import State
+from macaw.emu.pe.balancing import hand_over
+from macaw.emu.pe.loads import FROM_NEIGHBOUR, INDEX_MASK, PLACE_SHIFT
+from macaw.emu.pe.mac_outcome import MacOutcome
+from macaw.emu.pe.pe_arrays import PeArrays
+from macaw.emu.pe.reference.balancers import Balancers, Mask
 
-PLACE_SHIFT = 16  # of the weight's place in a load
-INDEX_MASK = 0xFFFF
 _PAIR = np.array([[0], [1]])  # the comparator's two entries of a cycle
 
 
 class Datapath:
-    """The PEs of a row while they multiply. It owns views of `state`, nothing else."""
+    """The data path of all PEs of a row.
 
-    def __init__(self, state: State, shape: Shape, adder: Adder) -> None:
-        self.state, self.shape, self.adder = state, shape, adder
-        self.told: Callable[[Mask, NDArray[Any]], None] | None = None  # of what is multiplied
-        self.cycle = self._cycle_direct if shape.direct else self._cycle_queued
-        self.balancers = Balancers(state, shape, adder, shape.balance_threshold)
-        self.pes = pes = np.arange(shape.clusters * shape.pes)
-        # Where a PE's part of each flat array begins.
-        self.weight_row = pes * shape.weight_queue
-        self.input_row = pes * shape.input_buffer
-        self.q1_row = pes * shape.load_queue_1
-        self.q2_row = pes * shape.load_queue_2
-        self.sum_row = pes * state.accumulators.shape[-1]
+    `on_multiply` is called in each cycle with the PEs that multiply (PEs,) and the loads at the
+    heads of load queues 2 (PEs,).
+    """
 
-        def flat(name: str) -> NDArray[Any]:
-            view: NDArray[Any] = getattr(state, name).reshape(-1)
-            return view
+    def __init__(self, arrays: PeArrays, adder: Adder) -> None:
+        self.arrays, self.adder = arrays, adder
+        self.state, self.shape = arrays.state, arrays.shape
+        self.on_multiply: Callable[[Mask, NDArray[Any]], None] | None = None
+        self.cycle = self._cycle_direct if self.shape.direct else self._cycle_queued
+        self.balancers = Balancers(arrays)
 
-        self.weight_index, self.weight_value = flat("weight_index"), flat("weight_value")
-        self.activations, self.bitmask = flat("activations"), flat("bitmask")
-        self.accumulators, self.helpers = flat("accumulators"), flat("helpers")
-        self.q1, self.q1_head, self.q1_count = flat("q1"), flat("q1_head"), flat("q1_count")
-        self.q2, self.q2_head, self.q2_count = flat("q2"), flat("q2_head"), flat("q2_count")
-        self.left, self.next = flat("mac_left"), flat("mac_next")
-        self.base, self.limit = flat("mac_base"), flat("mac_limit")
-        self.sum, self.reached = flat("mac_sum"), flat("mac_reached")
-        self.cycles_mac, self.macs = flat("cycles_mac"), flat("macs")
-        self.cycles_filling, self.cycles_no_load = flat("cycles_filling"), flat("cycles_no_load")
-        self.cycles_early = flat("cycles_early")
-        self.examined, self.effectual = flat("weights_examined"), flat("effectual_loads")
-        self.q1_high, self.q2_high = flat("q1_high"), flat("q2_high")
-
-    def start(
-        self,
-        cluster: int,
-        base: NDArray[Any],
-        total: NDArray[Any],
-        limit: NDArray[Any],
-        balance: bool,
-    ) -> None:
-        """A mac begins in `cluster`: base, accumulator and end of the activations by PE.
-
-        It examines the entries of the segment at the head of the weight queue, whose
-        number by PE stands in `mac_left` already.
-        """
-        state = self.state
-        state.mac_next[cluster] = state.weight_head[cluster]
-        state.mac_base[cluster] = base
-        state.mac_sum[cluster] = total
-        state.mac_limit[cluster] = limit
-        state.mac_reached[cluster] = False
-        state.computing[cluster] = True
-        state.balancing[cluster] = balance
-
-    def clear_places(self) -> None:
-        """Set places of the load queues that hold nothing to 0: what lay there is gone."""
-        queues = (
-            (self.q1, self.q1_head, self.q1_count, self.shape.load_queue_1),
-            (self.q2, self.q2_head, self.q2_count, self.shape.load_queue_2),
-        )
-        for queue, head, count, depth in queues:
-            places = queue.reshape(-1, depth)
-            places[(np.arange(depth) - head[:, None]) % depth >= count[:, None]] = 0
-
-    def _busy(self) -> NDArray[np.bool_]:
+    def _busy(self) -> Mask:
         """PEs that have entries to examine or loads in a queue."""
-        return np.asarray(self.left + self.q1_count + self.q2_count > 0)
+        arrays = self.arrays
+        return np.asarray(arrays.mac_left + arrays.q1_count + arrays.q2_count > 0)
 
     def _cycle_queued(self) -> list[int]:
-        """A cycle of design 5b; the clusters whose mac ended in it."""
-        depth_1, depth_2 = self.shape.load_queue_1, self.shape.load_queue_2
-        handing = self.state.handing
-        handed = self.balancers.hand_over(handing.copy()) if handing.any() else None
+        """Simulate a cycle of design 5b. Gives the clusters whose mac ended. Raises `Fault`."""
+        arrays, shape, state = self.arrays, self.shape, self.state
+        handed = None
+        if state.handing.any():
+            handed = hand_over(state, self.adder, state.handing.copy())
         busy = self._busy()
-        taken = self.q2_count > 0
-        moved = (self.q1_count > 0) & (self.q2_count < depth_2)
-        free = self.q1_count <= depth_1 - 2
+        taken = arrays.q2_count > 0
+        moved = (arrays.q1_count > 0) & (arrays.q2_count < shape.load_queue_2)
+        free = arrays.q1_count <= shape.load_queue_1 - 2
 
-        givers = self.balancers.givers(moved) if self.balancers.at_work else self.pes[:0]
+        givers = self.balancers.givers(moved) if self.balancers.active else arrays.pes[:0]
         self._multiply(taken)
         self._fill_queue_2(moved)
-        pushed = self._compare(free) if self.left.any() else np.zeros_like(self.left)
+        if arrays.mac_left.any():
+            examined, found = self._compare(free)
+        else:
+            examined = found = np.zeros_like(arrays.mac_left)
+        outcome = self._outcome(busy, taken, examined, found, moved)
         if givers.size:
-            self.balancers.give(givers, moved, pushed)
-        self.q1_count += pushed
+            self.balancers.give(givers, moved, found)
+            given, received = np.zeros((2, busy.size), np.int8)
+            given[givers] = received[givers - 1] = 1
+            outcome.given, outcome.received = given, received
+        if handed is not None:
+            outcome.handing = handed.reshape(-1).view(np.int8)
+        return self._end_cycle(outcome)
 
-        self.q2_head += taken
-        self.q2_head %= depth_2
-        self.q2_count -= taken
-        self.q2_count += moved
-        self.q1_head += moved
-        self.q1_head %= depth_1
-        self.q1_count -= moved
-        np.maximum(self.q1_high, self.q1_count, out=self.q1_high)
-        np.maximum(self.q2_high, self.q2_count, out=self.q2_high)
-        return self._end_cycle(busy, taken, handed)
+    def _multiply(self, taken: Mask) -> None:
+        """Give a load of load queue 2 to the MAC 506 of each PE in `taken`.
 
-    def _multiply(self, taken: NDArray[np.bool_]) -> None:
-        """3. Load queue 2 gives a load to the MAC 506 of each PE in `taken`.
-
-        Of a given load, weight and activation are the right neighbour's, and the product goes
-        to the helper accumulator with the number of the owner's.
+        The weight and the activation of a given load are those of the right neighbour. Its product
+        goes to the helper accumulator with the number of the owner's accumulator.
         """
-        load = self.q2[self.q2_row + self.q2_head]
-        if self.told is not None:
-            self.told(taken, load)
-        helping = (load >= GIVEN) & taken if self.balancers.at_work else None
-        owner = self.pes if helping is None else self.pes + helping
-        activation = self.activations[self.input_row[owner] + (load & INDEX_MASK)]
+        arrays = self.arrays
+        load = arrays.q2[arrays.q2_row + arrays.q2_head]
+        if self.on_multiply is not None:
+            self.on_multiply(taken, load)
+        helping = (load >= FROM_NEIGHBOUR) & taken if self.balancers.active else None
+        owner = arrays.pes if helping is None else arrays.pes + helping
+        activation = arrays.activations[arrays.input_row[owner] + (load & INDEX_MASK)]
         place = load >> PLACE_SHIFT & INDEX_MASK
-        weight = self.weight_value[self.weight_row[owner] + place]
+        weight = arrays.weight_value[arrays.weight_row[owner] + place]
         product, wrong = self.adder.product(weight, activation)
-        where = self.sum_row + self.sum[owner]
-        old = self.accumulators[where]
+        where = arrays.sum_row + arrays.mac_sum[owner]
+        old = arrays.accumulators[where]
         if helping is not None:
-            old = np.where(helping, self.helpers[where], old)
+            old = np.where(helping, arrays.helpers[where], old)
         total, over = self.adder.total(old, product)
         if over is not None and wrong is not None:
             over = over | wrong
         elif over is None:
             over = wrong
         if over is not None and (over & taken).any():
-            self._overflow(int(np.flatnonzero(over & taken)[0]), load, old)
+            raise self._overflow(int(np.flatnonzero(over & taken)[0]), load, old)
         if helping is None:
-            self.accumulators[where] = np.where(taken, total, old)
+            arrays.accumulators[where] = np.where(taken, total, old)
             return
         own = taken & ~helping
-        self.accumulators[where[own]] = total[own]
-        self.helpers[where[helping]] = total[helping]
+        arrays.accumulators[where[own]] = total[own]
+        arrays.helpers[where[helping]] = total[helping]
 
-    def _fill_queue_2(self, moved: NDArray[np.bool_]) -> None:
-        """2. Load queue 1 gives one load to load queue 2 of each PE in `moved`."""
-        pes = np.flatnonzero(moved)
+    def _fill_queue_2(self, moved: Mask) -> None:
+        """Copy a load from load queue 1 to load queue 2 in each PE in `moved`."""
+        arrays, pes = self.arrays, np.flatnonzero(moved)
         if pes.size:
-            tail = (self.q2_head + self.q2_count) % self.shape.load_queue_2
-            self.q2[(self.q2_row + tail)[pes]] = self.q1[(self.q1_row + self.q1_head)[pes]]
+            tail = (arrays.q2_head + arrays.q2_count) % self.shape.load_queue_2
+            heads = arrays.q1[(arrays.q1_row + arrays.q1_head)[pes]]
+            arrays.q2[(arrays.q2_row + tail)[pes]] = heads
 
-    def _compare(self, free: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """1. The index comparator 505 of each PE in `free` looks at up to two weights.
+    def _compare(self, free: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Examine up to two weights in the index comparator 505 of each PE in `free`.
 
-        Pushes effectual loads behind those that queue 1 held at the start of the
-        cycle, and returns how many.
+        Stores effectual loads after those that queue 1 held at the start of the cycle. Gives how
+        many entries each PE examined, and how many of them were effectual.
         """
-        examined = (self.left > _PAIR) & free
-        place = (self.next + _PAIR) % self.shape.weight_queue
-        index = self.weight_index[self.weight_row + place] + self.base
+        arrays = self.arrays
+        examined = (arrays.mac_left > _PAIR) & free
+        place = (arrays.mac_next + _PAIR) % self.shape.weight_queue
+        index = arrays.weight_index[arrays.weight_row + place] + arrays.mac_base
         self._check_indices(index, examined)
-        hit = self.bitmask.take(self.input_row + index, mode="clip") & examined
-        # The second of two effectual loads goes behind the first.
-        tail = self.q1_head + self.q1_count + hit[0] * _PAIR
-        slot = self.q1_row + tail % self.shape.load_queue_1
+        hit = arrays.bitmask.take(arrays.input_row + index, mode="clip") & examined
+        # The second of two effectual loads goes after the first.
+        tail = arrays.q1_head + arrays.q1_count + hit[0] * _PAIR
+        slot = arrays.q1_row + tail % self.shape.load_queue_1
         hits = np.flatnonzero(hit)
         if hits.size:
-            self.q1[slot.reshape(-1)[hits]] = (place << PLACE_SHIFT | index).reshape(-1)[hits]
-        pushed: NDArray[np.int64] = hit[0].astype(np.int64) + hit[1]
-        self._advance(examined[0].astype(np.int64) + examined[1])
-        self.effectual += pushed
-        return pushed
+            arrays.q1[slot.reshape(-1)[hits]] = (place << PLACE_SHIFT | index).reshape(-1)[hits]
+        return examined[0].astype(np.int64) + examined[1], hit[0].astype(np.int64) + hit[1]
 
     def _cycle_direct(self) -> list[int]:
-        """A cycle of design 5a: the comparator looks at one weight and feeds the MAC.
+        """Simulate a cycle of design 5a. Gives the clusters whose mac ended. Raises `Fault`.
 
-        A latch stands between them, held as load queue 2 with one place.
+        The comparator examines one weight and feeds the MAC through a latch, which the state holds
+        as load queue 2 with one place.
         """
+        arrays = self.arrays
         busy = self._busy()
-        taken = self.q2_count > 0
+        taken = arrays.q2_count > 0
         self._multiply(taken)
-        examined = self.left > 0
-        index = self.weight_index[self.weight_row + self.next] + self.base
+        examined = arrays.mac_left > 0
+        index = arrays.weight_index[arrays.weight_row + arrays.mac_next] + arrays.mac_base
         self._check_indices(index, examined)
-        hit = self.bitmask.take(self.input_row + index, mode="clip") & examined
-        self.q2[...] = np.where(hit, self.next << PLACE_SHIFT | index, self.q2)
-        self.q2_count[...] = hit
-        self._advance(examined.astype(np.int64))
-        self.effectual += hit
-        np.maximum(self.q2_high, self.q2_count, out=self.q2_high)
-        return self._end_cycle(busy, taken, None)
+        hit = arrays.bitmask.take(arrays.input_row + index, mode="clip") & examined
+        arrays.q2[...] = np.where(hit, arrays.mac_next << PLACE_SHIFT | index, arrays.q2)
+        found = hit.view(np.int8)
+        return self._end_cycle(self._outcome(busy, taken, examined.view(np.int8), found, hit))
 
-    def _advance(self, examined: NDArray[np.int64]) -> None:
-        """Weight entries that the comparators are done with."""
-        self.left -= examined
-        self.next += examined
-        self.next %= self.shape.weight_queue
-        self.examined += examined
+    def _outcome(
+        self, busy: Mask, taken: Mask, examined: NDArray[Any], found: NDArray[Any], moved: Mask
+    ) -> MacOutcome:
+        """The outcome of this cycle for all PEs."""
+        return MacOutcome(
+            taken=taken.view(np.int8),
+            examined=examined,
+            found=found,
+            moved=moved.view(np.int8),
+            busy=busy.view(np.int8),
+            filling=(busy & ~taken & ~self.arrays.mac_reached).view(np.int8),
+            cycles=np.repeat(self.state.computing, self.shape.pes).view(np.int8),
+        )
 
-    def _end_cycle(self, busy: Mask, taken: Mask, handed: Mask | None) -> list[int]:
-        """Count the cycle of each PE in one class; the clusters whose last PE is done now."""
-        state, clusters = self.state, self.shape.clusters
-        self.cycles_mac += taken
-        self.macs += taken
-        waits = busy & ~taken
-        self.cycles_no_load += waits & self.reached
-        self.cycles_filling += waits & ~self.reached
-        self.reached |= taken
-        early = ~busy.reshape(clusters, -1) & state.computing[:, None]
-        if handed is not None:
-            early &= ~handed
-        self.cycles_early += early.reshape(-1)
-        ended = state.computing & ~self._busy().reshape(clusters, -1).any(axis=1)
-        if ended.any() and self.balancers.at_work:
-            ended = self.balancers.ended(ended)
+    def _end_cycle(self, outcome: MacOutcome) -> list[int]:
+        """Add the outcome to the state. Gives the clusters whose last PE is done now."""
+        outcome.add_to(self.arrays)
+        left = self._busy().reshape(self.shape.clusters, -1).any(axis=1)
+        ended = self.state.computing & ~left
+        if ended.any() and self.balancers.active:
+            ended = self.balancers.finished(ended)
         return [int(cluster) for cluster in np.flatnonzero(ended)] if ended.any() else []
 
-    def _check_indices(self, index: NDArray[Any], examined: NDArray[np.bool_]) -> None:
+    def _check_indices(self, index: NDArray[Any], examined: Mask) -> None:
         """Raise `Fault` for an input index past the loaded activations."""
-        wrong = (index >= self.limit) & examined
+        arrays = self.arrays
+        wrong = (index >= arrays.mac_limit) & examined
         if not wrong.any():
             return
-        pe = int(np.flatnonzero(wrong.reshape(-1, self.base.size).any(axis=0))[0])
-        worst = np.where(wrong, index, 0).reshape(-1, self.base.size)[:, pe]
-        at, base, limit = int(worst.max()), int(self.base[pe]), int(self.limit[pe])
+        pe = int(np.flatnonzero(wrong.reshape(-1, arrays.pes.size).any(axis=0))[0])
+        worst = np.where(wrong, index, 0).reshape(-1, arrays.pes.size)[:, pe]
+        at, base, limit = int(worst.max()), int(arrays.mac_base[pe]), int(arrays.mac_limit[pe])
         loaded = f"activations end before {limit}" if limit > base else "nothing is loaded there"
         raise self._fault(
             "index out of range",
@@ -247,13 +191,14 @@ class Datapath:
             {"index": at - base, "base": base, "limit": limit},
         )
 
-    def _overflow(self, pe: int, load: NDArray[Any], old: NDArray[Any]) -> None:
-        word = int(load[pe])
-        owner = pe + (word >= GIVEN)
-        weight = self.weight_value[self.weight_row[owner] + (word >> PLACE_SHIFT & INDEX_MASK)]
-        activation = self.activations[self.input_row[owner] + (word & INDEX_MASK)]
-        number = int(self.sum[owner])
-        raise self._fault(
+    def _overflow(self, pe: int, load: NDArray[Any], old: NDArray[Any]) -> Fault:
+        arrays, word = self.arrays, int(load[pe])
+        owner = pe + (word >= FROM_NEIGHBOUR)
+        place = arrays.weight_row[owner] + (word >> PLACE_SHIFT & INDEX_MASK)
+        weight = arrays.weight_value[place]
+        activation = arrays.activations[arrays.input_row[owner] + (word & INDEX_MASK)]
+        number = int(arrays.mac_sum[owner])
+        return self._fault(
             "accumulator overflow",
             f"accumulator {number} holds {old[pe]!s}, to be added: {weight!s} * {activation!s}",
             pe,
@@ -261,7 +206,7 @@ class Datapath:
         )
 
     def _fault(self, kind: str, message: str, pe: int, values: dict[str, int | str]) -> Fault:
-        """A fault of a PE; the control unit adds the address."""
+        """A fault of a PE, without an address."""
         cluster, place = divmod(pe, self.shape.pes)
         return Fault(
             kind,

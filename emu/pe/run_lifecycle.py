@@ -7,56 +7,39 @@ loopback the scalar pipeline state says what leaves the weight queue 503 (¶122-
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault
 from macaw.emu.pe import timing
+from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.expansion import Expansion
-from macaw.emu.pe.instruction_buffers import Buffer, Pairs, buffer_of, entries_of, joined, uses
-from macaw.emu.pe.sequence import LD_BOTH, LD_WEIGHTS, UNIT_OF, takes_weights
+from macaw.emu.pe.instruction_buffers import Pairs, initial_operands, joined, uses
+from macaw.emu.pe.row_units import RowUnits
+from macaw.emu.pe.sequence import FIFO, LD_BOTH, LD_WEIGHTS, UNIT_OF, WINDOW, takes_weights
 from macaw.emu.pe.state import DONE, LOADER, MAC, NOT_WRITTEN, STORE, WAITING, Ahead, Packet, Run
+from macaw.emu.waits import NEVER
 from macaw.isa.codec import Decoded
-from macaw.isa.pe import STATES
-
-if TYPE_CHECKING:
-    from macaw.emu.pe.control_unit import Control
 
 LANES = (0, 1)
 # What a buffer holds.
 BUFFER_FIELDS = ("headers", "words", "steps", "strides", "origins", "registers")
-FIFO, ROTATION, WINDOW = range(len(STATES))
 
 
-class Runs:
-    """The runs of one cluster; `control` is its control unit."""
+class RunLifecycle:
+    """The runs of one cluster."""
 
-    def __init__(self, control: Control) -> None:
-        self.control, self.row = control, control.row
-        self.state, self.shape = control.state, control.shape
-        self.cluster = control.cluster
-        self.stores = 0  # of the exe that was opened last, only for who opens next to it
-
-    def buffer(self, number: int) -> Buffer:
-        """The contents of an instruction buffer of the cluster."""
-        return buffer_of(self.state, self.cluster, number)
+    def __init__(self, cluster: Cluster, units: RowUnits) -> None:
+        self.cluster, self.state, self.shape = cluster, cluster.state, cluster.shape
+        self.units, self.core = units, units.context.core
+        self.stores = 0  # of the exe that was opened last, for the clusters that open the same
 
     # Opening
 
-    def chain(self, number: int) -> list[int]:
-        """A buffer and those that are triggered from it on, as far as they are configured."""
-        found = [number]
-        while (then := self.buffer(found[-1]).then) is not None and then not in found:
-            found.append(then)
-        return found
-
     def _checked_chain(self, number: int, address: int) -> list[int]:
-        """The same. Raises `Fault` if a buffer has no sequence, or if it never ends."""
-        found = self.chain(number)
-        empty = next((one for one in found if not self.buffer(one).words), None)
-        c = self.cluster
+        """The chain of a buffer. Raises `Fault` if one has no sequence, or if it never ends."""
+        found = self.cluster.chain(number)
+        empty = next((one for one in found if not self.cluster.buffer(one).words), None)
+        c = self.cluster.number
         if empty is not None:
             why = "exe" if empty == number else f"exe ib={number}, then"
             raise Fault(
@@ -65,7 +48,7 @@ class Runs:
                 {"cluster": c, "buffer": empty},
                 address=address,
             )
-        then = self.buffer(found[-1]).then
+        then = self.cluster.buffer(found[-1]).then
         if then is not None:
             raise Fault(
                 "malformed packet",
@@ -78,7 +61,7 @@ class Runs:
 
     def open(self, packet: Packet, address: int) -> Run:
         """The run of an exe's packet that is about to come. Raises `Fault`."""
-        c, number = self.cluster, packet["buffer"]
+        c, number = self.cluster.number, packet["buffer"]
         chain = self._checked_chain(number, address)
         out = packet["out"]
         assert out is not None  # an exe has one
@@ -110,28 +93,28 @@ class Runs:
             ops=[],
         )
         self._rewind(run)
-        buffers = [self.buffer(one) for one in chain]
+        buffers = [self.cluster.buffer(one) for one in chain]
         run["has_weights"] = any(_takes_weights(row) for one in buffers for row in one.rows)
         self.expand(run)
         run["ahead"] = self._ahead(run)
         self.stores = sum(self._stores(run, one) for one in chain)
-        run["span"] = self.row.results.span(c, out, self.stores, address)
+        run["span"] = self.units.stores.span(c, out, self.stores, address)
         return run
 
-    def like(self, clusters: list[int], number: int) -> list[bool]:
+    def equal_clusters(self, clusters: list[int], number: int) -> list[bool]:
         """Which clusters have the same as this one in a buffer and those that it triggers."""
-        chain = self.chain(number)
+        chain = self.cluster.chain(number)
         found = np.ones(len(clusters), np.bool_)
         for name in BUFFER_FIELDS:
             values = getattr(self.state, name)[:, chain]
-            same = values[clusters] == values[self.cluster]
+            same = values[clusters] == values[self.cluster.number]
             found &= same.reshape(len(clusters), -1).all(axis=1)
         return [bool(same) for same in found]
 
-    def open_like(self, other: Runs, packet: Packet, address: int) -> Run:
+    def open_like(self, other: RunLifecycle, packet: Packet, address: int) -> Run:
         """The same as `open` after `other` has done it, with the same buffers. Raises `Fault`."""
-        model = other.control.run_for(packet)
-        self.state.segment_entries[self.cluster, model["buffer"]] = 0
+        model = other.cluster.run_for(packet)
+        self.state.segment_entries[self.cluster.number, model["buffer"]] = 0
         self.stores = other.stores
         run = model.copy()
         run["chain"], run["issue_at"] = list(run["chain"]), list(run["issue_at"])
@@ -139,14 +122,14 @@ class Runs:
         run["ops"] = [op.copy() for op in model["ops"]]
         for op in run["ops"]:
             op["segments"], op["beats"] = list(op["segments"]), []
-        run["span"] = self.row.results.span(self.cluster, run["out"], self.stores, address)
+        run["span"] = self.units.stores.span(self.cluster.number, run["out"], self.stores, address)
         return run
 
     def _rewind(self, run: Run) -> None:
         """Let a run be at the beginning of its buffer."""
         run["iteration"], run["looped"] = 0, False
-        run["iterations"] = self.buffer(run["buffer"]).iterations
-        run["initial"] = entries_of(self.state, self.cluster, run["buffer"])
+        run["iterations"] = self.cluster.buffer(run["buffer"]).iterations
+        run["initial"] = initial_operands(self.state, self.cluster.number, run["buffer"])
         count = len(run["initial"])
         run["written_back"], run["unwritten"], run["ops"] = [NOT_WRITTEN] * count, [], []
 
@@ -154,7 +137,7 @@ class Runs:
         self, run: Run, number: int, operands: Pairs, iteration: int, taken: int, last: bool
     ) -> Expansion:
         """The steps of an iteration of a buffer. Raises `Fault`."""
-        buffer = self.buffer(number)
+        buffer = self.cluster.buffer(number)
         return Expansion(
             self.shape,
             buffer,
@@ -163,7 +146,7 @@ class Runs:
             run["segments"],
             run["out"],
             run["sharers"],
-            self.row.address(int(self.state.origins[self.cluster, number])),
+            self.shape.address(int(self.state.origins[self.cluster.number, number])),
             taken=taken,
             iteration=iteration,
             last=last,
@@ -172,13 +155,13 @@ class Runs:
     def expand(self, run: Run) -> None:
         """Append the steps of the run's iteration. Raises `Fault`."""
         iteration = run["iteration"]
-        operands = self.buffer(run["buffer"]).operands(run["initial"], iteration)
+        operands = self.cluster.buffer(run["buffer"]).operands(run["initial"], iteration)
         last = iteration + 1 == run["iterations"]
         last &= not run["chain"]
         expansion = self._expansion(run, run["buffer"], operands, iteration, run["taken"], last)
         run["taken"] = expansion.taken
         run["ops"] += expansion.ops
-        self.control.find_reads(run)
+        self.cluster.set_reads(run)
         if last:
             run["ahead"] = None
 
@@ -188,9 +171,9 @@ class Runs:
             return None
         found = None
         for number in (run["buffer"], *run["chain"]):
-            initial = entries_of(self.state, self.cluster, number)
+            initial = initial_operands(self.state, self.cluster.number, number)
             results = max(run["out"]["count"], 1)
-            found = joined(found, uses(self.shape, self.buffer(number), initial, results))
+            found = joined(found, uses(self.shape, self.cluster.buffer(number), initial, results))
         return found
 
     def _stores(self, run: Run, number: int) -> int:
@@ -198,11 +181,11 @@ class Runs:
         if number == run["buffer"]:
             ops = run["ops"]
         else:  # any iteration but the first asks for no segments
-            initial = entries_of(self.state, self.cluster, number)
+            initial = initial_operands(self.state, self.cluster.number, number)
             taken = len(run["segments"])
             ops = self._expansion(run, number, initial, 1, taken, False).ops
         stores = sum(op["unit"] == STORE for op in ops)
-        return stores * self.buffer(number).iterations
+        return stores * self.cluster.buffer(number).iterations
 
     # The loopback
 
@@ -220,7 +203,7 @@ class Runs:
         if not last and any(op["state"] == WAITING for op in ops):
             return
         run["held"] |= any(takes_weights(op) for op in ops)
-        header = self.buffer(run["buffer"]).header
+        header = self.cluster.buffer(run["buffer"]).header
         if header["state"] == FIFO or (last and not self._hands_on(run, header["state"])):
             self._leave_queue(run, self._entries(run))
             run["held"], run["reach"] = False, -1
@@ -231,10 +214,10 @@ class Runs:
             run["has_weights"] &= bool(run["chain"])
             return
         run["iteration"] += 1
-        if self.row.listeners:
-            self.row.announce(
+        if self.core.listeners:
+            self.core.announce(
                 "loopback",
-                cluster=self.cluster,
+                cluster=self.cluster.number,
                 buffer=run["buffer"],
                 iteration=run["iteration"],
             )
@@ -243,13 +226,13 @@ class Runs:
 
     def _entries(self, run: Run) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
         entries: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-        entries = self.state.segment_entries[self.cluster, run["buffer"]]
+        entries = self.state.segment_entries[self.cluster.number, run["buffer"]]
         return entries
 
     def _hands_on(self, run: Run, state: int) -> bool:
         """Whether the weights stay for the buffer that is triggered: it takes them as they are."""
         chain = run["chain"]
-        return bool(chain) and self.buffer(chain[0]).header["state"] == state
+        return bool(chain) and self.cluster.buffer(chain[0]).header["state"] == state
 
     def _slide(self, run: Run, header: dict[str, int]) -> None:
         """The window moves on; behind an inner loop nothing of it is left. Raises `Fault`."""
@@ -262,10 +245,10 @@ class Runs:
             held = int(entries.min())
             raise Fault(
                 "queue underflow",
-                f"cluster {self.cluster}: the loopback pops {amount} entries of the sliding"
+                f"cluster {self.cluster.number}: the loopback pops {amount} entries of the sliding"
                 f" window, {held} are left",
-                {"cluster": self.cluster, "buffer": run["buffer"], "entries": held},
-                address=self.control.address(run, run["ops"][-1]),
+                {"cluster": self.cluster.number, "buffer": run["buffer"], "entries": held},
+                address=self.cluster.address(run, run["ops"][-1]),
             )
         self._leave_queue(run, np.full_like(entries, amount))
 
@@ -273,14 +256,14 @@ class Runs:
         self, run: Run, entries: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     ) -> None:
         """`entries` of each PE leave the weight queue, from its head on."""
-        state, c = self.state, self.cluster
+        state, c = self.state, self.cluster.number
         state.weight_head[c] = (state.weight_head[c] + entries) % self.shape.weight_queue
         state.weight_count[c] -= entries
         state.segment_entries[c, run["buffer"]] = state.segment_entries[c, run["buffer"]] - entries
 
     def heads_queue(self, run: Run) -> bool:
         """Whether the run's segment is the first one in the weight queue."""
-        for other in self.control.runs:
+        for other in self.cluster.runs:
             if other["has_weights"]:
                 return other is run
         return False
@@ -293,16 +276,16 @@ class Runs:
 
     def leave(self, run: Run, now: int) -> None:
         """The run is over; its buffer is free from `now` on, and the next of its chain begins."""
-        runs, c = self.control.runs, self.cluster
+        runs, c = self.cluster.runs, self.cluster.number
         at = runs.index(run)
         if not run["chain"]:
             del runs[at]
-            if self.row.tracing:
-                self.row.tracer.left(run)
-            if self.row.listeners:
-                own = (control.runs for control in self.row.controls)
+            if self.core.tracing:
+                self.units.trace.end_run(run)
+            if self.core.listeners:
+                own = (cluster.runs for cluster in self.units.context.clusters)
                 left = sum(other["order"] == run["order"] for runs in own for other in runs)
-                self.row.announce(
+                self.core.announce(
                     "end", cluster=c, buffer=run["buffer"], order=run["order"], left=left
                 )
             return
@@ -314,10 +297,10 @@ class Runs:
         entries = self.state.segment_entries
         entries[c, number] = entries[c, run["buffer"]]
         runs[at] = follower
-        if self.row.listeners:
-            self.row.announce("trigger", cluster=c, buffer=number, order=run["order"])
+        if self.core.listeners:
+            self.core.announce("trigger", cluster=c, buffer=number, order=run["order"])
         self.expand(follower)
-        self.control.wake(follower["issue_at"][0])
+        self.cluster.wake(follower["issue_at"][0])
 
 
 def _takes_weights(row: Decoded) -> bool:

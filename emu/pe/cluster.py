@@ -1,0 +1,182 @@
+"""One cluster of a row: its part of the declared state, and what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.pe.instruction_buffers import InstructionBuffer, buffer_of, widened
+from macaw.emu.pe.sequence import block_mask
+from macaw.emu.pe.state import (
+    BUSY,
+    COMPUTING,
+    DONE,
+    FREE,
+    IDLE,
+    MAC,
+    RUNNING,
+    STORE,
+    WAITING,
+    Op,
+    Packet,
+    Run,
+    Segment,
+    Shape,
+)
+from macaw.emu.state import State
+from macaw.isa.pe import BLOCKS, INSTRUCTION_BYTES
+
+
+class Cluster:
+    """The state of cluster `number` of a row."""
+
+    def __init__(self, state: State, shape: Shape, number: int) -> None:
+        self.state, self.shape, self.number = state, shape, number
+
+    # Runs and units
+
+    @property
+    def runs(self) -> list[Run]:
+        """Running buffers, in the order of their packets."""
+        runs: list[Run] = self.state.runs[self.number]
+        return runs
+
+    @property
+    def units(self) -> list[int]:
+        """By unit (`state.UNITS`), the buffer that holds it, or `FREE`."""
+        units: list[int] = self.state.units[self.number]
+        return units
+
+    def run_of(self, buffer: int) -> Run | None:
+        """The run of an instruction buffer."""
+        for run in self.runs:
+            if run["buffer"] == buffer:
+                return run
+        return None
+
+    def run_for(self, packet: Packet) -> Run:
+        """The run of an exe's packet, which may be in a buffer that the exe's buffer triggered."""
+        order = packet["order"]
+        for run in self.runs:
+            if run["order"] == order:
+                return run
+        raise LookupError(order)
+
+    def taker(self, packet: Packet, segment: int) -> tuple[Run, Op]:
+        """The run and its ld that takes a segment of the packet on the bus."""
+        run = self.run_for(packet)
+        return run, next(op for op in run["ops"] if segment in op["segments"])
+
+    def storing(self) -> Op | None:
+        """The store at work, if it has beats left."""
+        buffer = self.state.units[self.number][STORE]
+        if buffer == FREE:
+            return None
+        for run in self.state.runs[self.number]:
+            if run["buffer"] == buffer:
+                for op in run["ops"]:
+                    if op["unit"] == STORE and op["state"] == RUNNING and op["beats"]:
+                        store: Op = op
+                        return store
+        return None
+
+    def remove_store_beat(self, cycle: int) -> None:
+        """A beat of the store at work was written in `cycle`; with the last one the store ends."""
+        op = self.storing()
+        assert op is not None  # its beat was written
+        op["beats"].pop(0)
+        if not op["beats"]:
+            op["end"] = cycle
+            self.wake(cycle + 1)
+
+    def may_still_write(self, order: int, segment: Segment) -> bool:
+        """Whether a run of a packet before `order` has yet to store into bytes of a segment."""
+        low, high = segment["offset"], segment["offset"] + segment["length"]
+        for run in self.runs:
+            span = run["span"]
+            touches = span is not None and span[0] < high and low < span[1]
+            stores = any(op["unit"] == STORE and op["state"] != DONE for op in run["ops"])
+            stores |= run["ahead"] is not None and run["ahead"]["stores"]
+            if touches and stores and run["order"] < order:
+                return True
+        return False
+
+    # Instructions
+
+    def buffer(self, number: int) -> InstructionBuffer:
+        """The contents of an instruction buffer."""
+        return buffer_of(self.state, self.number, number)
+
+    def chain(self, number: int) -> list[int]:
+        """A buffer and those that it triggers one after the other, as far as configured."""
+        chain = [number]
+        while (then := self.buffer(chain[-1]).then) is not None and then not in chain:
+            chain.append(then)
+        return chain
+
+    def address(self, run: Run, op: Op) -> int:
+        """The address of an instruction, without the half bit."""
+        origin = int(self.state.origins[self.number, run["buffer"]])
+        return self.shape.address(origin + INSTRUCTION_BYTES * op["place"])
+
+    def running_address(self, unit: int) -> int | None:
+        """The address of the instruction that a unit works on."""
+        run = self.run_of(self.units[unit])
+        if run is None:
+            return None
+        ops = (op for op in run["ops"] if op["unit"] == unit and op["state"] == RUNNING)
+        return next((self.address(run, op) for op in ops), None)
+
+    def operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The two operands of each PE (PEs,), from register file 605 or implied."""
+        pes = self.shape.pes
+        if op["implied"] is not None:
+            first, second = op["implied"]
+            return first + op["stride"] * np.arange(pes), np.full(pes, second)
+        entries = self.state.registers[self.number, run["buffer"], op["place"]]
+        first_entry = np.full(pes, op["chained"]) if op["chained"] >= 0 else entries[0]
+        return first_entry, entries[1]
+
+    def activation_limits(self, base: NDArray[Any]) -> NDArray[Any]:
+        """Where the activations end that each PE has loaded without a gap from `base` (PEs,) on."""
+        size, pes = self.shape.input_block, np.arange(self.shape.pes)
+        loaded = self.state.block_loaded[self.number]
+        torn = (loaded < size) & (np.arange(BLOCKS) >= (base // size)[:, None])
+        block = torn.argmax(axis=1)
+        end = np.where(torn.any(axis=1), block * size + loaded[pes, block], BLOCKS * size)
+        limits: NDArray[Any] = np.maximum(end, base)
+        return limits
+
+    def set_reads(self, run: Run) -> None:
+        """Set which input blocks the run's macs read, which the indices of its weights decide."""
+        for op in run["ops"]:
+            if op["unit"] == MAC and op["state"] == WAITING and run["reach"] >= 0:
+                base = op["base"]
+                low, high = widened((base, base), op["stride"], self.shape.pes)
+                end = min(high + run["reach"] + 1, self.shape.input_buffer)
+                op["reads"] = block_mask(low, end, self.shape.input_block)
+
+    # Time
+
+    def wake(self, cycle: int) -> None:
+        """Let the control unit act in `cycle` at the latest."""
+        due = self.state.due
+        due[self.number] = min(due[self.number], cycle)
+
+    def set_activity(self, activity: int, cycle: int) -> None:
+        """From `cycle` on the PEs idle, wait or compute: IDLE, BUSY or COMPUTING."""
+        self.count_to(cycle)
+        self.state.doing[self.number] = activity
+        self.state.computing[self.number] = activity == COMPUTING
+
+    def count_to(self, cycle: int) -> None:
+        """Count the cycles before `cycle`. Those of a mac at work the data path counts."""
+        state, c = self.state, self.number
+        passed = cycle - int(state.doing_since[c])
+        if state.doing[c] == IDLE:
+            state.cycles_idle[c] += passed
+        elif state.doing[c] == BUSY:
+            state.cycles_queue[c] += passed
+        state.doing_since[c] = cycle

@@ -1,0 +1,23 @@
+"""What the units of a row share: its state, its clusters, its memory, and who observes it."""
+
+from __future__ import annotations
+
+from macaw.emu.core import Core
+from macaw.emu.pe.arithmetic import Adder
+from macaw.emu.pe.cluster import Cluster
+from macaw.emu.pe.pe_arrays import PeArrays
+from macaw.emu.pe.provenance import RowProvenance
+from macaw.emu.pe.state import Shape
+from macaw.emu.pe.unit_memory import UnitMemory
+
+
+class RowContext:
+    """The data of one row. `core` gives time, listeners, trace and the count of retired steps."""
+
+    def __init__(self, core: Core, shape: Shape, memory: UnitMemory) -> None:
+        self.core, self.state, self.shape, self.memory = core, core.state, shape, memory
+        self.clusters = [Cluster(self.state, shape, number) for number in range(shape.clusters)]
+        self.arrays = PeArrays(self.state, shape)
+        self.adder = Adder(shape.sum_type, shape.overflow)
+        # Not None only after `Core.remember`: who records where values come from.
+        self.provenance: RowProvenance | None = None

@@ -1,0 +1,144 @@
+"""The control units of a row in the fast engine: clusters in lockstep are simulated as a group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.faults import Fault
+from macaw.emu.pe.cluster_controls import ClusterControls
+from macaw.emu.pe.control_unit import ControlUnit
+from macaw.emu.pe.fast.lockstep_detect import lockstep_group
+from macaw.emu.pe.fast.lockstep_group import BusCall, LockstepGroup
+from macaw.emu.pe.fast.lockstep_split import split
+from macaw.emu.pe.fast.mac_plan import Unplannable
+from macaw.emu.pe.fast.macs import PlannedMacs
+from macaw.emu.pe.row_units import RowUnits
+from macaw.emu.pe.state import Packet, Segment
+from macaw.emu.waits import NEVER
+
+
+class LockstepControls(ClusterControls):
+    """Control units of which those in `group`, if there is one, are not simulated themselves."""
+
+    macs: PlannedMacs  # set by the row
+
+    def __init__(self, units: RowUnits) -> None:
+        super().__init__(units)
+        self.trace = units.trace
+        self.group: LockstepGroup | None = None
+        self.groups = self.splits = 0  # how many groups formed, and how many of them split
+        self.acted = 0  # the last cycle that the row simulated
+
+    # The row's calls
+
+    def act(self, now: int) -> bool:
+        """Let the group and the control units act in cycle `now`. Raises `Fault`."""
+        acted = False
+        core, due = self.context.core, self.state.due
+        if self.group is not None:
+            self.group.leave(now)
+            acted = True
+            if not self.group.left:
+                self.group = None
+        elif min(due) <= now and not core.listeners and core.device.focus is not core:
+            self.group = lockstep_group(self, self.trace, now)
+            if self.group is not None:
+                self.groups += 1
+                acted = True
+        if min(due) <= now:
+            acted |= super().act(now)
+        self.acting = self.shape.clusters
+        return acted
+
+    def next_event(self, now: int) -> int:
+        """The first cycle after `now` in which the group must be simulated, or NEVER."""
+        return NEVER if self.group is None else self.group.next_event(now)
+
+    def oldest_mac(self, now: int) -> int:
+        """The first cycle, up to `now`, of the macs that the trace does not contain yet."""
+        oldest = super().oldest_mac(now)
+        return oldest if self.group is None else min(oldest, self.group.began)
+
+    def split(self, now: int = NEVER) -> None:
+        """Split the group: in the middle of the present cycle, or at the start of cycle `now`."""
+        group, self.group = self.group, None
+        assert group is not None  # the caller has looked
+        self.splits += 1
+        clusters = range(self.shape.clusters)
+        if now < NEVER:
+            at, computed = dict.fromkeys(clusters, now), now
+        else:
+            at = {cluster: self.acted + (cluster < self.acting) for cluster in clusters}
+            computed = self.macs.computed
+        for cluster, start in split(group, at, computed):
+            self.macs.plans.add([cluster], group.balances, start)
+
+    # The bus's calls
+
+    def accepts(self, packet: Packet) -> bool:
+        """Whether the packet's buffer is free in all its clusters."""
+        if self.group is not None and not self.group.left.isdisjoint(packet["clusters"]):
+            if self.group.keeps_out(packet):
+                return False
+            self.split()
+        return super().accepts(packet)
+
+    def may_still_write(self, order: int, segment: Segment) -> bool:
+        """Whether a run of a packet before `order` has yet to store into bytes of a segment."""
+        if self.group is not None:
+            if order == self.group.order:
+                return False  # there are no others
+            self.split()
+        return super().may_still_write(order, segment)
+
+    def can_take(self, packet: Packet, segment: int) -> bool:
+        """Whether all clusters can take a segment of the packet on the bus."""
+        if self.group is not None and self.group.takes(packet):
+            return self.group.opens(segment) <= self.acted
+        return super().can_take(packet, segment)
+
+    def begin_segment(self, packet: Packet) -> None:
+        """The first bytes of a segment are on the bus."""
+        if self.group is None or not self.group.takes(packet):
+            super().begin_segment(packet)
+            return
+        call = BusCall(self.acted, False, lambda unit: unit.begin_segment(packet))
+        self.group.bus_calls.append(call)
+
+    def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
+        """The first beat of a segment was on the bus in `cycle`."""
+        group = self.group
+        if group is None or not group.takes(packet):
+            super().first_beat(packet, segment, cycle)
+            return
+        self._record(group, lambda unit: unit.first_beat(packet, segment, cycle))
+        self._extend(lambda: group.first_beat(segment, cycle))
+
+    def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
+        """The last beat of a segment was on the bus in `cycle`; its contents are in place."""
+        group = self.group
+        if group is None or not group.takes(packet):
+            super().last_beat(packet, segment, cycle)
+            return
+        self._record(group, lambda unit: unit.last_beat(packet, segment, cycle))
+        self._extend(lambda: group.last_beat(segment, cycle))
+
+    def _record(self, group: LockstepGroup, call: Callable[[ControlUnit], None]) -> None:
+        group.bus_calls.append(BusCall(self.acted, True, call))
+
+    def _extend(self, extend: Callable[[], None]) -> None:
+        """Let the group compute times from what the bus brought; if it cannot, split it."""
+        try:
+            extend()
+        except (Unplannable, Fault):
+            self.split()
+
+    def targets(self, packet: Packet, segment: int) -> NDArray[np.int32]:
+        """Where the ld of each cluster puts a dense segment, (clusters, PEs)."""
+        if self.group is not None and self.group.takes(packet):
+            shape = len(packet["clusters"]), self.shape.pes
+            return np.full(shape, self.group.target(segment), np.int32)
+        return super().targets(packet, segment)

@@ -1,0 +1,67 @@
+"""The plans of the macs that are at work in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.fast.balanced_plan import BalancedPlan, settle
+from macaw.emu.pe.fast.mac_plan import Plan
+from macaw.emu.waits import NEVER
+
+
+class MacPlans:
+    """Plans by cluster. `peers` gives those of all rows, which are settled together."""
+
+    def __init__(self, context: RowContext, peers: Callable[[], Iterable[MacPlans]]) -> None:
+        self.context, self.peers = context, peers
+        self.by_cluster: dict[int, Plan] = {}
+        self.unsettled: list[BalancedPlan] = []  # of these, those whose ends are not known
+
+    def clear(self) -> None:
+        """Forget all plans."""
+        self.by_cluster, self.unsettled = {}, []
+
+    def add(self, clusters: list[int], balanced: bool, start: int) -> None:
+        """Plan the macs at work in `clusters` from cycle `start` on. Raises `Unplannable`."""
+        if balanced:
+            plan = BalancedPlan(self.context, clusters, start)
+            self.unsettled.append(plan)
+            self.by_cluster.update(dict.fromkeys(clusters, plan))
+        else:
+            self.by_cluster.update(dict.fromkeys(clusters, Plan(self.context, clusters, start)))
+
+    def first_end(self) -> int:
+        """The cycle in which the first mac ends or may end, or NEVER."""
+        plans = self.by_cluster.items()
+        return min((plan.ends[cluster] for cluster, plan in plans), default=NEVER)
+
+    def end(self, now: int) -> list[int]:
+        """Write the macs that end in cycle `now`. Gives their clusters in order."""
+        if any(plan.first_end() <= now for plan in self.unsettled):
+            self._settle()
+        plans = self.by_cluster.items()
+        ended = sorted(cluster for cluster, plan in plans if plan.ends[cluster] == now)
+        self.write(ended, now + 1)
+        return ended
+
+    def _settle(self) -> None:
+        """Find the ends of balanced macs, those of all rows with them."""
+        peers = list(self.peers())
+        settle([plan for plans in peers for plan in plans.unsettled])
+        for plans in peers:
+            plans.unsettled.clear()
+
+    def write(self, clusters: list[int], now: int) -> None:
+        """Bring macs to the start of cycle `now` and end their plans."""
+        groups: dict[Plan, list[int]] = {}
+        for cluster in clusters:
+            groups.setdefault(self.by_cluster.pop(cluster), []).append(cluster)
+        for plan, some in groups.items():
+            plan.write(some, now)
+        if self.unsettled:
+            self.unsettled = [plan for plan in self.unsettled if plan not in groups]
+
+    def write_all(self, now: int) -> None:
+        """Bring all planned macs to the start of cycle `now` and end their plans."""
+        self.write(list(self.by_cluster), now)

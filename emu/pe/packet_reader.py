@@ -1,0 +1,115 @@
+"""Packets of a list, as the distribution unit 601 reads them from the unit."""
+
+from __future__ import annotations
+
+from macaw.emu.faults import Fault
+from macaw.emu.pe.sequence import WEIGHTS
+from macaw.emu.pe.state import UNNUMBERED, Out, Packet, Segment, Shape
+from macaw.emu.pe.unit_memory import UnitMemory
+from macaw.isa.codec import DecodeError, StructureError, decode, unpack
+from macaw.isa.pe import (
+    COMMAND_BITS,
+    CORE,
+    OUT,
+    PACKET,
+    PACKET_ALIGN,
+    PAYLOADS,
+    SEGMENT,
+    SEGMENT_TYPES,
+)
+
+
+class PacketReader:
+    """Reads the packets of a row."""
+
+    def __init__(self, memory: UnitMemory, shape: Shape) -> None:
+        self.memory, self.shape = memory, shape
+
+    def read(self, address: int, order: int) -> tuple[Packet, int]:
+        """The packet at an offset of the half, and the offset after it. Raises `Fault`.
+
+        `order` numbers packets. What the command requires is not checked yet.
+        """
+        where = self.shape.address(address)
+        if address % PACKET_ALIGN:
+            message = f"a packet at offset {address:#x}, which is no multiple of {PACKET_ALIGN}"
+            raise Fault("misaligned access", message, {"offset": address}, address=where)
+        try:
+            head = unpack(PACKET, self.memory.peek(address, PACKET.size))
+            command = decode(CORE, head["command"], COMMAND_BITS, where)
+            at = address + PACKET.size
+            segments = []
+            for number in range(head["segments"]):
+                segments.append(self._segment(at, number, where))
+                at += SEGMENT.size
+            out: Out | None = None
+            if PAYLOADS[command.row.mnemonic].out:
+                members = unpack(OUT, self.memory.peek(at, OUT.size))
+                out = Out(
+                    offset=members["offset"],
+                    stride=members["stride"],
+                    step=members["step"],
+                    count=members["count"],
+                    pes=members["pes"],
+                    element=members["element"],
+                )
+                at += OUT.size
+        except StructureError as error:
+            values: dict[str, int | str] = {"packet": address}
+            raise Fault("malformed packet", str(error), values, address=where) from None
+        except DecodeError as error:
+            message = f"the command {error.word:#04x}: {error.detail or 'there is no such command'}"
+            values = {"command": error.word}
+            raise Fault(error.kind, message, values, address=where) from None
+        packet = Packet(
+            address=address,
+            mnemonic=command.row.mnemonic,
+            buffer=command.values.get("ib", command.values.get("g", 0)),
+            shift=bool(command.values.get("shift", 0)),
+            last=bool(command.values.get("last", 0)),
+            clusters=self._clusters(head["clusters"], where),
+            segments=segments,
+            out=out,
+            order=order,
+            number=UNNUMBERED,
+            opened=False,
+            commanded=False,
+            segment=0,
+            sent=0,
+            chunks=[],
+            entries={},
+            packed={},
+        )
+        return packet, at
+
+    def _segment(self, at: int, number: int, where: int) -> Segment:
+        members = unpack(SEGMENT, self.memory.peek(at, SEGMENT.size))
+        end = members["offset"] + members["length"]
+        if end > self.memory.half_bytes:
+            raise Fault(
+                "out-of-range access",
+                f"segment {number} is at offsets {members['offset']:#x} to {end - 1:#x},"
+                f" half a unit has {self.memory.half_bytes:#x} bytes",
+                {"segment": number, "offset": members["offset"], "length": members["length"]},
+                address=where,
+            )
+        if members["compress"] and members["type"] != WEIGHTS:
+            message = f"segment {number}: compress makes weights, it holds"
+            message = f"{message} {SEGMENT_TYPES[members['type']]}"
+            raise Fault("malformed packet", message, {"segment": number}, address=where)
+        if not members["length"]:
+            message = f"segment {number} has no bytes"
+            raise Fault("malformed packet", message, {"segment": number}, address=where)
+        return Segment(
+            type=members["type"],
+            mode=members["mode"],
+            compress=bool(members["compress"]),
+            offset=members["offset"],
+            length=members["length"],
+        )
+
+    def _clusters(self, mask: int, where: int) -> list[int]:
+        if mask >> self.shape.clusters or not mask:
+            message = f"the cluster mask is {mask:#x}, the row has {self.shape.clusters} clusters"
+            raise Fault("malformed packet", message, {"clusters": mask}, address=where)
+        return [cluster for cluster in range(self.shape.clusters) if mask >> cluster & 1]

@@ -1,0 +1,103 @@
+"""Flat views of the declared state of PEs: what the engines compute a mac from and write it to."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.pe.state import Shape
+from macaw.emu.state import State
+from macaw.isa.pe import PE_COUNTERS
+
+Ints = NDArray[np.int64]
+
+
+class PeArrays:
+    """Views of the state of all PEs of a row, or of those in `some`; nothing is copied.
+
+    Memories of PEs (queues, buffers, accumulators) are flat arrays of the whole row. `weight_row`,
+    `input_row`, `q1_row`, `q2_row` and `sum_row` (PEs,) say where the part of each PE begins. All
+    other arrays have one element a PE.
+    """
+
+    def __init__(self, state: State, shape: Shape, some: slice = slice(None)) -> None:
+        self.state, self.shape = state, shape
+
+        def flat(name: str) -> NDArray[Any]:
+            view: NDArray[Any] = getattr(state, name).reshape(-1)
+            return view
+
+        self.weight_index, self.weight_value = flat("weight_index"), flat("weight_value")
+        self.activations, self.bitmask = flat("activations"), flat("bitmask")
+        self.accumulators, self.helpers = flat("accumulators"), flat("helpers")
+        self.q1, self.q2 = flat("q1"), flat("q2")
+        self.pes = pes = np.arange(shape.clusters * shape.pes)[some]
+        self.weight_row = pes * shape.weight_queue
+        self.input_row = pes * shape.input_buffer
+        self.q1_row = pes * shape.load_queue_1
+        self.q2_row = pes * shape.load_queue_2
+        self.sum_row = pes * state.accumulators.shape[-1]
+        self.q1_head, self.q1_count = flat("q1_head")[some], flat("q1_count")[some]
+        self.q2_head, self.q2_count = flat("q2_head")[some], flat("q2_count")[some]
+        self.mac_left, self.mac_next = flat("mac_left")[some], flat("mac_next")[some]
+        self.mac_base, self.mac_limit = flat("mac_base")[some], flat("mac_limit")[some]
+        self.mac_sum, self.mac_reached = flat("mac_sum")[some], flat("mac_reached")[some]
+        self.given = flat("given")[some]
+        self.counters = {row.name: flat(row.name)[some] for row in PE_COUNTERS}
+
+    @cached_property
+    def clusters(self) -> list[PeArrays]:
+        """The same views by cluster."""
+        pes = self.shape.pes
+        ranges = (slice(first, first + pes) for first in range(0, self.pes.size, pes))
+        return [PeArrays(self.state, self.shape, some) for some in ranges]
+
+    def start_mac(
+        self,
+        cluster: int,
+        base: NDArray[Any],
+        total: NDArray[Any],
+        limit: NDArray[Any],
+        balance: bool,
+    ) -> None:
+        """Start a mac in `cluster`: base, accumulator and end of the activations, each (PEs,).
+
+        The mac examines entries from the head of the weight queue on; `mac_left` already holds
+        their number.
+        """
+        state = self.state
+        state.mac_next[cluster] = state.weight_head[cluster]
+        state.mac_base[cluster] = base
+        state.mac_sum[cluster] = total
+        state.mac_limit[cluster] = limit
+        state.mac_reached[cluster] = False
+        state.balancing[cluster] = balance
+
+    def clear_free_places(self) -> None:
+        """Set the places of the load queues that hold no load to 0."""
+        queues = (
+            (self.q1, self.q1_head, self.q1_count, self.shape.load_queue_1),
+            (self.q2, self.q2_head, self.q2_count, self.shape.load_queue_2),
+        )
+        for queue, head, count, depth in queues:
+            places = queue.reshape(-1, depth)
+            places[(np.arange(depth) - head[:, None]) % depth >= count[:, None]] = 0
+
+    def append_loads(self, queue: int, loads: Ints, first: Ints, count: Ints) -> None:
+        """Put `count` loads a PE, `loads` from `first` on, at the tail of queue 1 or 2.
+
+        More loads than the queue holds may have passed through it: only the last ones are stored.
+        """
+        if queue == 1:
+            places, row, tail = self.q1, self.q1_row, self.q1_head + self.q1_count
+            depth = self.shape.load_queue_1
+        else:
+            places, row, tail = self.q2, self.q2_row, self.q2_head + self.q2_count
+            depth = self.shape.load_queue_2
+        number = count[:, None] - depth + np.arange(depth)
+        stored = number >= 0
+        place = row[:, None] + (tail[:, None] + number) % depth
+        places[place[stored]] = loads[(first[:, None] + number)[stored]]

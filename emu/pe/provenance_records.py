@@ -1,0 +1,75 @@
+"""The records behind a row's provenance: shadows of its queues, buffers, sums and output queues.
+
+Every entry of a weight queue or an input buffer has the address from which it came, every
+accumulator the products that went into it, every place of an output queue the step that wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.core import Core
+from macaw.emu.origins import Origin, Origins, Source
+from macaw.emu.pe.cluster import Cluster
+from macaw.emu.pe.loads import INDEX_MASK, PLACE_SHIFT
+from macaw.emu.pe.pe_arrays import PeArrays
+from macaw.emu.pe.product_log import ACTIVATION, COLUMNS, MAC, TIME, WEIGHT, ProductLog
+from macaw.emu.pe.unit_memory import UnitMemory
+
+Key = tuple[int, int, int]  # cluster, PE, place of the output queue
+
+
+class ProvenanceRecords(Origins):
+    """The records of one row. `number()` counts the announcements so far."""
+
+    def __init__(
+        self,
+        core: Core,
+        clusters: list[Cluster],
+        arrays: PeArrays,
+        memory: UnitMemory,
+        number: Callable[[], int],
+    ) -> None:
+        super().__init__(number)
+        self.core, self.clusters, self.arrays, self.memory = core, clusters, arrays, memory
+        self.state, self.shape = arrays.state, arrays.shape
+        count = arrays.pes.size
+        # By place of all weight queues and input buffers: address, number of the announcement.
+        self.weights = np.full((count * self.shape.weight_queue, 2), -1, np.int64)
+        self.activations = np.full((count * self.shape.input_buffer, 2), -1, np.int64)
+        self.mac_at = np.full(self.shape.clusters, -1, np.int64)
+        self.lds: dict[int, tuple[int, int]] = {}  # by number of the announcement: time, ld
+        self.products = ProductLog(np.dtype(self.shape.value_type).itemsize)
+        self.output: dict[Key, Origin] = {}
+        self.stored: dict[int, list[tuple[int, Origin]]] = {}  # by address: bytes
+        self.reductions: dict[int, list[Origin]] = {}  # by cluster: of the reduction at work
+        # By cluster and buffer: the config, and the address of the sequence that it brought.
+        self.configs: dict[tuple[int, int], tuple[Origin, int]] = {}
+        self.scalars: dict[Key, list[Origin]] = {}  # by cluster, buffer, accumulator of 604
+
+    def flat(self, cluster: int, pe: int, accumulator: int) -> int:
+        """The number of an accumulator among all of the row."""
+        width = self.state.accumulators.shape[-1]
+        return (cluster * self.shape.pes + pe) * int(width) + accumulator
+
+    def loads(
+        self, owner: NDArray[Any], load: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Rows for the product log (columns, loads) of some loads, and their numbers (2, loads)."""
+        arrays = self.arrays
+        weight = arrays.weight_row[owner] + (load >> PLACE_SHIFT & INDEX_MASK)
+        activation = arrays.input_row[owner] + (load & INDEX_MASK)
+        rows = np.empty((COLUMNS, owner.size), np.int64)
+        rows[TIME] = self.core.time
+        rows[MAC] = self.mac_at[owner // self.shape.pes]
+        rows[WEIGHT : WEIGHT + 2] = self.weights[weight].T
+        rows[ACTIVATION : ACTIVATION + 2] = self.activations[activation].T
+        return rows, np.array([arrays.weight_value[weight], arrays.activations[activation]])
+
+    def reduction_sources(self, reductions: list[Origin]) -> list[Source]:
+        """The reductions that an accumulator of the scalar unit combines."""
+        return [Source("reduced", x.number, None, None, x, x.value) for x in reductions]

@@ -1,0 +1,70 @@
+"""Load balancing between neighbours, cycle by cycle (seed 000, Fig. 5b, ¶98-100): balancers 517.
+
+A PE whose load queue 1 holds many more loads than that of its left neighbour pushes a load into
+the neighbour's queue, with a mark (`loads.FROM_NEIGHBOUR`). The neighbour has copies of the weight
+queue 503 and the input buffer 504 of its right neighbour. They are latched in the same bus beats,
+so the emulator stores them once, with the owner. The neighbour adds these products to its helper
+accumulators until the sums are handed over (`balancing.hand_over`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.pe.balancing import FREE_PLACES
+from macaw.emu.pe.loads import FROM_NEIGHBOUR
+from macaw.emu.pe.pe_arrays import PeArrays
+
+Mask = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+
+
+class Balancers:
+    """The balancers of all PEs of a row."""
+
+    def __init__(self, arrays: PeArrays) -> None:
+        self.arrays, self.state, self.shape = arrays, arrays.state, arrays.shape
+        self.has_left = arrays.pes % self.shape.pes != 0
+
+    @property
+    def active(self) -> bool:
+        """Whether any cluster runs a mac with `balance`."""
+        return bool(self.state.balancing.any())
+
+    def givers(self, moved: Mask) -> Numbers:
+        """The PEs that give a load away in this cycle; those in `moved` also fill load queue 2.
+
+        A PE gives the load after the one that moves, and never one that it was itself given.
+        """
+        count = self.arrays.q1_count
+        left = np.roll(count, 1)
+        able = self.has_left & np.repeat(self.state.balancing, self.shape.pes)
+        able &= count - left >= self.shape.balance_threshold
+        able &= self.shape.load_queue_1 - left >= FREE_PLACES
+        able &= count - moved >= 1
+        return np.asarray(np.flatnonzero(able & (self._next_load(moved) < FROM_NEIGHBOUR)))
+
+    def _next_load(self, moved: Mask) -> Numbers:
+        arrays = self.arrays
+        place = (arrays.q1_head + moved) % self.shape.load_queue_1
+        return np.asarray(arrays.q1[arrays.q1_row + place])
+
+    def give(self, givers: Numbers, moved: Mask, pushed: Numbers) -> None:
+        """Copy a load of each giver to the tail of its left neighbour's load queue 1.
+
+        The tail is after the loads that the neighbour pushes in this cycle, `pushed` (PEs,).
+        """
+        arrays, takers = self.arrays, givers - 1
+        tail = arrays.q1_head[takers] + arrays.q1_count[takers] + pushed[takers]
+        place = arrays.q1_row[takers] + tail % self.shape.load_queue_1
+        arrays.q1[place] = self._next_load(moved)[givers] | FROM_NEIGHBOUR
+
+    def finished(self, drained: Mask) -> Mask:
+        """Which clusters, of those whose PEs have nothing left, end their mac in this cycle.
+
+        Clusters whose sums are incomplete hand them over in the next cycle instead.
+        """
+        owing = drained & self.state.given.any(axis=1)
+        self.state.handing |= owing
+        return np.asarray(drained & ~owing)

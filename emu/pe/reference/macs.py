@@ -1,0 +1,40 @@
+"""The macs of a row, cycle by cycle."""
+
+from __future__ import annotations
+
+from macaw.emu.faults import Fault
+from macaw.emu.pe.cluster_controls import ClusterControls
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.reference.datapath import Datapath
+from macaw.emu.pe.state import MAC
+from macaw.emu.waits import NEVER
+
+
+class CycleMacs:
+    """Simulates every cycle of macs in the data path."""
+
+    def __init__(self, context: RowContext, controls: ClusterControls) -> None:
+        self.state, self.clusters, self.controls = context.state, context.clusters, controls
+        self.datapath = Datapath(context.arrays, context.adder)
+
+    def cycle(self, now: int) -> None:
+        """The PEs' turn in cycle `now`. Raises `Fault`."""
+        if not self.state.computing.any():
+            return
+        try:
+            ended = self.datapath.cycle()
+        except Fault as fault:
+            cluster = fault.values.get("cluster", 0)
+            fault.address = self.clusters[int(cluster)].running_address(MAC)
+            raise
+        for number in ended:
+            self.controls.units[number].end_mac(now)
+
+    @property
+    def needs_next_cycle(self) -> bool:
+        """Whether any mac is at work."""
+        return bool(self.state.computing.any())
+
+    def next_end(self) -> int:
+        """NEVER: no mac goes on without simulation."""
+        return NEVER

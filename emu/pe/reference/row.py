@@ -1,0 +1,37 @@
+"""The reference engine of a row: every cycle in which something can change, one by one.
+
+Between these cycles only time passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from macaw.emu.origins import Origins
+from macaw.emu.pe.cluster_controls import ClusterControls
+from macaw.emu.pe.reference.macs import CycleMacs
+from macaw.emu.pe.row import Row
+from macaw.emu.pe.row_units import RowUnits
+from macaw.emu.pe.special_units import SpecialUnits
+from macaw.emu.system import System
+
+
+class ReferenceRow(Row):
+    """Reference engine of a row."""
+
+    macs: CycleMacs
+
+    def __init__(self, device: System, row: int) -> None:
+        super().__init__(device, row)
+        self.special = SpecialUnits(self.context, self.queues)
+        units = RowUnits(self.context, self.queues, self.special)
+        self.controls = ClusterControls(units)
+        self.macs = CycleMacs(self.context, self.controls)
+        self.assemble(units)
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """See `Core.remember`; products are recorded too."""
+        origins = super().remember(number)
+        assert self.context.provenance is not None  # it was just made
+        self.macs.datapath.on_multiply = self.context.provenance.multiplied
+        return origins

@@ -1,0 +1,49 @@
+"""The return bus of a row: the beats of stores, one a cycle, clusters in turn."""
+
+from __future__ import annotations
+
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.row_trace import RowTrace
+from macaw.emu.pe.state import FREE, STORE
+
+
+class ReturnBus:
+    """The return bus of a row."""
+
+    def __init__(self, context: RowContext, trace: RowTrace) -> None:
+        self.context, self.state, self.shape = context, context.state, context.shape
+        self.trace = trace
+
+    def cycle(self) -> None:
+        """Ask for the next beat of the return bus: a beat a cycle, clusters in turn."""
+        state = self.state
+        if state.returning != FREE or all(units[STORE] == FREE for units in state.units):
+            return
+        for turn in range(self.shape.clusters):
+            cluster = (state.return_turn + turn) % self.shape.clusters
+            if state.units[cluster][STORE] == FREE:
+                continue
+            op = self.context.clusters[cluster].storing()
+            if op is not None:
+                state.returning = cluster
+                state.returned = FREE
+                ranges, data = op["beats"][0]
+                memory = self.context.memory
+                if self.context.core.tracing:
+                    memory.return_port.instruction = self.trace.storing(cluster)
+                memory.write(ranges, data)
+                return
+
+    def take_in(self) -> None:
+        """The beat of the return bus was written: on with the next one."""
+        state = self.state
+        if state.returning == FREE or state.returned == FREE:
+            return
+        cluster = state.returning
+        op = self.context.clusters[cluster].storing()
+        assert op is not None  # its beat was written
+        state.return_beats += 1
+        state.return_bytes += len(op["beats"][0][1])
+        state.return_turn = (cluster + 1) % self.shape.clusters
+        state.returning = FREE
+        self.context.clusters[cluster].remove_store_beat(state.returned)

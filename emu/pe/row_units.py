@@ -1,0 +1,20 @@
+"""The units of a row that its clusters share, and its data."""
+
+from __future__ import annotations
+
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.data_loading import DataLoading
+from macaw.emu.pe.output_queues import OutputQueues
+from macaw.emu.pe.row_trace import RowTrace
+from macaw.emu.pe.special_units import SpecialUnits
+from macaw.emu.pe.stores import Stores
+
+
+class RowUnits:
+    """One of each. The engine chooses the special-function units."""
+
+    def __init__(self, context: RowContext, queues: OutputQueues, special: SpecialUnits) -> None:
+        self.context, self.queues, self.special = context, queues, special
+        self.stores = Stores(context, queues)
+        self.loading = DataLoading(context, queues)
+        self.trace = RowTrace(context)

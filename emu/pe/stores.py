@@ -1,0 +1,104 @@
+"""Stores: results of the output queues as beats of the return bus.
+
+The layout of results in memory is the out record of an exe (`macaw.isa.pe.OUT`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.faults import Fault
+from macaw.emu.pe.arithmetic import stored, stored_type
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.output_queues import OutputQueues
+from macaw.emu.pe.state import Out, Run
+from macaw.emu.pe.store_layout import Ranges, store_layout
+from macaw.isa.pe import ELEMENTS
+
+Beats = list[tuple[Ranges, bytes]]
+_CACHED_ELEMENTS = 4096  # the layouts of larger stores are not cached
+
+
+class Stores:
+    """The stores of a row."""
+
+    def __init__(self, context: RowContext, queues: OutputQueues) -> None:
+        self.context, self.state, self.shape = context, context.state, context.shape
+        self.queues = queues
+
+    def span(self, cluster: int, out: Out, stores: int, address: int) -> tuple[int, int] | None:
+        """The bytes of the half between which all stores of an exe lie, None if there are none.
+
+        Raises `Fault`, at the packet's `address`, if they do not fit the half.
+        """
+        pes = self._writers(cluster, out)
+        elements = stores * out["count"]
+        if not elements or not pes.size:
+            return None
+        size = stored_type(ELEMENTS[out["element"]]).itemsize
+        first, last = int(pes[0]), int(pes[-1])
+        low = out["offset"] + first * out["stride"]
+        high = out["offset"] + last * out["stride"] + (elements - 1) * out["step"] + size
+        if high > self.context.memory.half_bytes:
+            raise Fault(
+                "out-of-range access",
+                f"results of cluster {cluster} go to offsets {low:#x} to {high - 1:#x},"
+                f" half a unit has {self.context.memory.half_bytes:#x} bytes",
+                {"cluster": cluster, "offset": low, "end": high},
+                address=address,
+            )
+        return low, high
+
+    def _writers(self, cluster: int, out: Out) -> NDArray[np.intp]:
+        """PE indices of a cluster that write: those below out.pes, or all."""
+        pes = cluster * self.shape.pes + np.arange(self.shape.pes)
+        return pes[pes < out["pes"]] if out["pes"] else pes
+
+    def beats(self, cluster: int, run: Run, source: NDArray[Any]) -> Beats:
+        """The beats of a store: elements in the order of their addresses, as many as a beat holds.
+
+        Raises `Fault`: a place that nothing has written, a result that does not fit.
+        """
+        out = run["out"]
+        writers = self._writers(cluster, out)
+        count = out["count"]
+        if not count or not writers.size:
+            return []
+        holders = self.queues.holders(cluster, source, count, "st")
+        held = np.zeros(self.shape.pes, np.bool_)
+        held[holders] = True
+        writers = writers[held[writers - cluster * self.shape.pes]]
+        local = writers - cluster * self.shape.pes
+        number = np.arange(count)
+        values = self.state.output[cluster, local[:, None], source[local][:, None] + number]
+        self.state.output_reads[cluster, local] += count
+        element = ELEMENTS[out["element"]]
+        self._check_kind(cluster, element)
+        data, over = stored(values, element)
+        if over.any():
+            pe, at = (int(x) for x in np.argwhere(over)[0])
+            raise Fault(
+                "store overflow",
+                f"cluster {cluster}, PE {int(local[pe])}: the result {values[pe, at]!s}"
+                f" does not fit {element}",
+                {"cluster": cluster, "pe": int(local[pe]), "value": str(values[pe, at])},
+            )
+        steps = out["step"], run["stored"], count
+        size, width = data.dtype.itemsize, self.shape.bus_bytes
+        layout = store_layout if data.size <= _CACHED_ELEMENTS else store_layout.__wrapped__
+        order, ranges = layout(out["offset"], out["stride"], steps, writers.tobytes(), size, width)
+        whole = data.reshape(-1)[order].tobytes()
+        return [(list(some), whole[i * width : (i + 1) * width]) for i, some in enumerate(ranges)]
+
+    def _check_kind(self, cluster: int, element: str) -> None:
+        """Integers are stored as integers, floating results as floating elements."""
+        floating = np.dtype(self.shape.sum_type).kind == "f"
+        if floating != (stored_type(element).kind == "f"):
+            raise Fault(
+                "not available",
+                f"cluster {cluster}: results of {self.shape.element} cannot be stored as {element}",
+                {"cluster": cluster, "element": element},
+            )

@@ -1,0 +1,44 @@
+"""The on-chip unit that feeds a row, as the row reads and writes it: its feeding half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from macaw.emu.core import Core
+from macaw.emu.memory import Memory
+
+Ranges = Sequence[tuple[int, int]]  # offset in the half, bytes
+
+
+class UnitMemory:
+    """The feeding half of unit `number`, through a port to read and one to write."""
+
+    def __init__(self, memory: Memory, core: Core, number: int, half_bytes: int) -> None:
+        self.memory, self.core, self.number, self.half_bytes = memory, core, number, half_bytes
+        self.read_port, self.return_port = memory.port(core), memory.port(core)
+
+    @property
+    def base(self) -> int:
+        """The address of the half that feeds the row now."""
+        return self.memory.feeding_address(self.number)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a beat waits for its grant."""
+        return self.read_port.busy or self.return_port.busy
+
+    def peek(self, offset: int, length: int) -> bytes:
+        """Bytes of the half, read in no time. Raises `Fault`."""
+        return self.memory.peek(self.base + offset, length)
+
+    def read(self, ranges: Ranges, instruction: int) -> None:
+        """Request the bytes of a beat, for the exe `instruction` of the trace."""
+        base = self.base
+        self.read_port.instruction = instruction
+        self.read_port.beat(self.core.time, [(base + at, length) for at, length in ranges])
+
+    def write(self, ranges: Ranges, data: bytes) -> None:
+        """Request to write a beat of the return bus."""
+        base = self.base
+        ranges = [(base + at, length) for at, length in ranges]
+        self.return_port.beat(self.core.time, ranges, data)

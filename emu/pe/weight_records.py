@@ -1,0 +1,42 @@
+"""Weights in memory: a segment has a record (count, entries) for each slice."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from struct import Struct
+from typing import Any
+
+import numpy as np
+
+from macaw.isa.codec import codes
+from macaw.isa.pe import ENTRY, WEIGHTS_RECORD
+
+Records = tuple[tuple[int, int], ...]  # of each record: where its entries begin, their number
+
+
+def entry_type(value_type: str) -> np.dtype[Any]:
+    """The type of an entry in memory: index and value, the value a NumPy `value_type`."""
+    members = zip(ENTRY.offsets, codes(ENTRY), strict=True)
+    layout = [(name, "<" + code) for name, code in members]
+    layout.append(("value", np.dtype(value_type).newbyteorder("<").str))
+    return np.dtype(layout)
+
+
+@lru_cache(maxsize=8)
+def records_of(data: bytes, entry: int) -> tuple[Records, int]:
+    """The records of a segment of weights, and where the first incomplete one begins.
+
+    An entry has `entry` bytes. The cache helps because several rows or clusters often get the same
+    bytes.
+    """
+    records = []
+    at, size, head = 0, len(data), WEIGHTS_RECORD.size
+    count_at = Struct("<" + codes(WEIGHTS_RECORD)).unpack_from  # its only member
+    while at + head <= size:
+        count = count_at(data, at)[0]
+        end = at + head + entry * count
+        if end > size:
+            break
+        records.append((at + head, count))
+        at = end
+    return tuple(records), at
