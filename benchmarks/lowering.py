@@ -23,8 +23,8 @@ from macaw.layer_lowering import assembled
 from macaw.lowering import reference
 from macaw.lowering.choose import Candidate, Choice, choose
 from macaw.lowering.convolution import convolution
+from macaw.lowering.layer_source import lowered
 from macaw.lowering.operation import Product
-from macaw.lowering.product import lowered
 
 WITHIN = 1.10  # of the best measured
 

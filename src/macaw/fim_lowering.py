@@ -19,12 +19,12 @@ from macaw.fim_step_recorder import Watch, Watched
 from macaw.isa.config import Configuration, load, presets
 from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim import dynamic as dispatcher
+from macaw.lowering.fim import dispatch_program as dispatcher
 from macaw.lowering.fim import explain, options, program
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.plan import BRING, FETCH, Option, Plan, Refusal, Step
 from macaw.lowering.fim.schedule import schedule
-from macaw.lowering.product import Lowered
+from macaw.lowering.layer_source import Lowered
 
 WORDS, FEWEST = "fim.instructions", 64  # words of an island, and of a step at least
 EXTERNAL = "mem.external_bytes"
@@ -32,7 +32,7 @@ EXTERNAL = "mem.external_bytes"
 if TYPE_CHECKING:
     import onnx
 
-    from macaw.lowering.fim.placing import Unit
+    from macaw.lowering.fim.option_table import Unit
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ from macaw.lowering.choose import Choice, choose
 from macaw.lowering.convolution import convolution
 from macaw.lowering.cost import Cost
 from macaw.lowering.errors import LowerError
+from macaw.lowering.layer_source import Lowered, lowered
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS
-from macaw.lowering.product import Lowered, lowered
 from macaw.phrases import did_you_mean
 
 PRODUCTS, CONVOLUTIONS = ("spmv", "spmm"), ("conv2d", "depthwise")

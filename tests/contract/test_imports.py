@@ -21,7 +21,7 @@ ROOMS = {
     "emu.scalar": True,
     "emu.vector": True,
     "isa": False,
-    "lowering": True,
+    "lowering": False,
     "": False,
 }
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 import macaw
 from macaw.isa.config import Configuration
-from macaw.lowering.held import make_product_plan
+from macaw.lowering.layer_source import Lowered, lowered
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
 from macaw.lowering.plan import Plan, Tile
-from macaw.lowering.product import Lowered, lowered
+from macaw.lowering.weight_stationary import make_product_plan
 
 
 def made(program: Lowered, name: str = "p") -> Any:

@@ -15,15 +15,15 @@ import macaw
 from macaw.isa.config import Configuration
 from macaw.layer_lowering import lower
 from macaw.lowering import reference
-from macaw.lowering.conv import ImagePlan, ImageTile, make_image_plan
 from macaw.lowering.convolution import Convolution, convolution
 from macaw.lowering.cost import traffic
 from macaw.lowering.errors import LowerError
+from macaw.lowering.image_plan import ImagePlan, ImageTile, make_image_plan
+from macaw.lowering.layer_source import lowered
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.partition import SPLITS, partition
-from macaw.lowering.product import lowered
-from macaw.lowering.rows import unit_bytes
-from macaw.lowering.strips import StripPlan
+from macaw.lowering.row_program import unit_bytes
+from macaw.lowering.sliding_window import StripPlan
 from tests.lowering.running import made
 
 pytestmark = pytest.mark.once

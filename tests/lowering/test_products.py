@@ -17,12 +17,12 @@ from macaw.layer_lowering import lower
 from macaw.lowering.choose import choose
 from macaw.lowering.cost import traffic
 from macaw.lowering.errors import LowerError
-from macaw.lowering.held import make_product_plan
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS, partition
 from macaw.lowering.plan import Tile
-from macaw.lowering.rows import unit_bytes
+from macaw.lowering.row_program import unit_bytes
+from macaw.lowering.weight_stationary import make_product_plan
 from tests.lowering.running import run
 
 pytestmark = pytest.mark.once

@@ -35,7 +35,7 @@ INTERNAL = {
     "macaw.isa.kinds.ReservedBitError", "macaw.isa.nnp_chains.ChainError",
     "macaw.isa.rows.TableError",  # of whoever writes a table
     "macaw.asm.layout.LayoutError", "macaw.asm.floats.FloatError", "macaw.emu.plain.PlainError",
-    "macaw.lowering.fim.unit.CannotError", "macaw.profiling.model._UnfitError",
+    "macaw.lowering.fim.fused_task.CannotError", "macaw.profiling.model._UnfitError",
     "macaw.pytest_plugin.GoldenDiffersError",  # pytest prints it
 }  # fmt: skip
 

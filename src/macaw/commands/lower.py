@@ -197,7 +197,7 @@ def _keep_to(ctx: click.Context, target: str) -> None:
 
 def _table(found: Lowering) -> str:
     """Every mapping and split, cheapest first."""
-    from macaw.lowering.conv import ImagePlan
+    from macaw.lowering.image_plan import ImagePlan
 
     lines = [
         f"{'mapping':<8} {'split':<5} {'tile m×n×k':<14} {'iterations':>10} {'cycles':>12}"

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import singledispatch
 
-import macaw.lowering.conv_rows  # noqa: F401 - it registers the rows and transfers of an ImagePlan
+import macaw.lowering.image_program  # noqa: F401 - it registers the rows and transfers of an ImagePlan
 from macaw.isa.config import Configuration
 from macaw.isa.pe import ACCUMULATORS, BLOCKS
-from macaw.lowering.conv import ImagePlan, ImageTile, make_image_plan
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import Cost, cost
 from macaw.lowering.errors import LowerError
-from macaw.lowering.held import make_product_plan
+from macaw.lowering.image_plan import ImagePlan, ImageTile, make_image_plan
 from macaw.lowering.mapping import MAPPINGS, OUTPUT, WEIGHT, Mapping
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS, Partition, partition
 from macaw.lowering.plan import Plan, Tile
-from macaw.lowering.remedy import refusal
-from macaw.lowering.rows import unit_bytes
-from macaw.lowering.strips import StripPlan
+from macaw.lowering.row_program import unit_bytes
+from macaw.lowering.size_refusal import refusal
+from macaw.lowering.sliding_window import StripPlan
+from macaw.lowering.weight_stationary import make_product_plan
 
 GROUPS = (1, 2, 4, 8, 16)  # of rows of activations that a tile may have
 HELD = (2, 4, 8, 16, 32, 64, 120, 240)  # the same, where weights stay

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from math import ceil, gcd
 
 from macaw.isa.pe import ACCUMULATORS
-from macaw.lowering.conv import ImagePlan
-from macaw.lowering.held import HeldPlan, WholePlan
+from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import Plan
-from macaw.lowering.rows import (
+from macaw.lowering.row_program import (
     BEGIN,
     FINAL,
     HOLD,
@@ -29,7 +28,7 @@ from macaw.lowering.rows import (
     lists,
     program_bytes,
 )
-from macaw.lowering.strips import StripPlan
+from macaw.lowering.sliding_window import StripPlan
 from macaw.lowering.transfers import (
     Transfer,
     activating,
@@ -39,9 +38,10 @@ from macaw.lowering.transfers import (
     results_of,
     weighing,
 )
+from macaw.lowering.weight_stationary import HeldPlan, WholePlan
 
-# cp's cycles, of the code that src/macaw/lowering/processor.py writes (cp.alu_cycles and the like
-# at defaults).
+# cp's cycles, of the code that `macaw.lowering.processor_program` writes, with the default settings
+# of cp (cp.alu_cycles and the like).
 CP_STEP = 110  # dispatch, step, load and store without their loops
 CP_STORE = 40  # from the dispatch to the first transfer of the load
 CP_TRANSFER = 11  # a turn of a loop over transfers

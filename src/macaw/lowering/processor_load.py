@@ -5,7 +5,7 @@ from __future__ import annotations
 from macaw.lowering.listing import Listing
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.plan import Plan
-from macaw.lowering.rows import has_again, list_names
+from macaw.lowering.row_program import has_again, list_names
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 INDEX = {"M": "s2", "N": "s3", "K": "s4"}  # the loop counters

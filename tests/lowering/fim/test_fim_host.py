@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import macaw
-import macaw.lowering.fim.host
+import macaw.lowering.fim.host_job
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import GATHER, Graph
-from macaw.lowering.fim.host import HostJob
+from macaw.lowering.fim.host_job import HostJob
 
 
 def carried(job, memory):
@@ -80,7 +80,7 @@ def tasks(draw):
 def test_copies_do_what_the_task_says(drawn, piece):
     (task, rng), job = drawn, HostJob(drawn[0], 0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(macaw.lowering.fim.host, "PIECE", piece)
+        patch.setattr(macaw.lowering.fim.host_job, "PIECE", piece)
         sizes = {
             name: array.numbers
             for name, array in (
@@ -127,7 +127,7 @@ def test_large_results_share_one_place_in_local_memory():
 
 
 def test_too_many_copies_are_refused(monkeypatch):
-    monkeypatch.setattr(macaw.lowering.fim.host, "MOST", 3)
+    monkeypatch.setattr(macaw.lowering.fim.host_job, "MOST", 3)
     graph = Graph()
     graph.gather(graph.tensor("x", 9, 2), [0, 5, 1, 7, 2], "y")
     with pytest.raises(LowerError, match="its numbers go by more than 3 copies of the dma"):

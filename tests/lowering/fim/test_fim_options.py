@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from macaw.isa.fim_circuit import DOT, OUTER
-from macaw.lowering.fim import words
-from macaw.lowering.fim.job import ProductJob, predicted
+from macaw.lowering.fim import instruction_timing
+from macaw.lowering.fim.block_program import size
+from macaw.lowering.fim.island_job import ProductJob, predicted
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.shape import Shape
-from macaw.lowering.fim.ways import streams
-from macaw.lowering.fim.words import size
+from macaw.lowering.fim.stream_candidates import streams
 from tests.lowering.fim.running import BASE, TINY, alone, operands, product, rounded, run
 
 pytestmark = pytest.mark.once
@@ -109,10 +109,10 @@ def test_many_items_and_starts(monkeypatch):
     ways = [x for x in streams(Shape(300, 20, 16), TINY, 0, DOT) if x.wide == 16]
     jobs = [ProductJob(tuple(graph.tasks), way) for way in ways]
     jobs.append(ProductJob(tuple(graph.tasks), replace(ways[0], starts=30)))
-    assert max(way.items for way in ways) > words.LONG
+    assert max(way.items for way in ways) > instruction_timing.LONG
     short = [predicted(job, TINY) for job in jobs]
-    monkeypatch.setattr(words, "LONG", 1 << 30)
-    monkeypatch.setattr("macaw.lowering.fim.job._MANY", 1 << 30)
+    monkeypatch.setattr(instruction_timing, "LONG", 1 << 30)
+    monkeypatch.setattr("macaw.lowering.fim.island_job._MANY", 1 << 30)
     for found, job in zip(short, jobs, strict=True):
         assert found.total == pytest.approx(predicted(job, TINY).total, rel=0.001)
 

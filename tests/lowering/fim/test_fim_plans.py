@@ -10,8 +10,8 @@ from onnx import TensorProto, helper, numpy_helper
 import macaw
 from macaw.lowering.fim import program
 from macaw.lowering.fim.graph import PRODUCT, Graph
+from macaw.lowering.fim.option_table import placing
 from macaw.lowering.fim.options import options
-from macaw.lowering.fim.placing import placing
 from macaw.lowering.fim.plan import Option
 from macaw.lowering.fim.schedule import exhaustive, schedule
 from tests.lowering.fim import random_graphs

@@ -10,7 +10,7 @@ from macaw.isa.config import load
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.clock import followed
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.placing import placing
+from macaw.lowering.fim.option_table import placing
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.schedule import exhaustive, schedule
 from tests.lowering.fim import schedules

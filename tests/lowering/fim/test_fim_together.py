@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from macaw.isa.fim_circuit import DOT, ELEMENTWISE, TENSOR
-from macaw.lowering.fim.banks import Banks
+from macaw.lowering.fim.bank_timing import Banks
 from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.instruction_timing import ended
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
-from macaw.lowering.fim.words import ended
 from tests.emu.fim.machine import Machine
 from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
 

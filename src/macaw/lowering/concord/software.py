@@ -9,7 +9,7 @@ from macaw.isa.config import Configuration
 from macaw.lowering.concord import arithmetic
 from macaw.lowering.concord.graph import Graph, Output, Tensor
 from macaw.lowering.concord.layer import Layer
-from macaw.lowering.concord.lines import WIDTH
+from macaw.lowering.concord.line_layout import WIDTH
 from macaw.lowering.concord.loops import rolled
 from macaw.lowering.concord.writer import Writer
 

@@ -13,7 +13,7 @@ from macaw.isa.config import Configuration
 from macaw.lowering.concord import arithmetic
 from macaw.lowering.concord.graph import SHARED, Graph, Node, Output, Tensor
 from macaw.lowering.concord.layer import Layer, Loop
-from macaw.lowering.concord.lines import WIDTH, Group, arguments, bare, laid, numbers
+from macaw.lowering.concord.line_layout import WIDTH, Group, arguments, bare, laid, numbers
 
 _INLINE = (
     "quantise", "quantise_matrix", "rows", "columns", "regroup", "collected", "zeros", "zero_tiles",

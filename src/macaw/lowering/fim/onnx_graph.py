@@ -16,13 +16,13 @@ from onnx import TensorProto
 
 from macaw.isa.fim_circuit import FORMAT_NAMES
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim import onnx_moves
+from macaw.lowering.fim import onnx_movement
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.onnx_constants import FOLDED, SLOW, Evaluator
 from macaw.lowering.fim.onnx_file import reason, shown
 from macaw.lowering.fim.onnx_inference import STANDARD, Form, opset, results
 from macaw.lowering.fim.onnx_layers import LAYERS
-from macaw.lowering.fim.onnx_moves import JOINS, MOVES, SCATTERS
+from macaw.lowering.fim.onnx_movement import JOINS, MOVES, SCATTERS
 from macaw.lowering.fim.onnx_values import LARGEST, Value, Values, matrix
 
 TWO = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
@@ -219,7 +219,7 @@ class _Reader:
             return [values[0]]
         if kind in LAYERS:
             return LAYERS[kind](self.values, node, attributes, inputs)
-        return onnx_moves.moved(self.values, self.evaluator, node, attributes, inputs, forms)
+        return onnx_movement.moved(self.values, self.evaluator, node, attributes, inputs, forms)
 
     def _nothing(self, form: Form | None) -> Value:
         """A result without numbers."""

@@ -1,7 +1,7 @@
 """What each island and layout would take for a task, all of it: bring, compute, fetch.
 
 Ways of a pair are ranked by a rough count; the first few are followed cycle by cycle
-(`macaw.lowering.fim.job.predicted`), and the least is the pair's option.
+(`macaw.lowering.fim.island_job.predicted`), and the least is the pair's option.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OUTER, TENSOR
 from macaw.isa.fim_islands import abilities, timings
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.carry import Carrier
+from macaw.lowering.fim.dma_timing import Carrier
+from macaw.lowering.fim.fused_task import CannotError, Part, Traits, check, parted
 from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER, Task
-from macaw.lowering.fim.host import HostJob
-from macaw.lowering.fim.job import Cycles, Job, ProductJob, copies, held_up, predicted
-from macaw.lowering.fim.pair import pair
+from macaw.lowering.fim.host_job import HostJob
+from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, held_up, predicted
 from macaw.lowering.fim.plan import ROWS, Home, Option, Refusal
 from macaw.lowering.fim.pointwise import pointwise
+from macaw.lowering.fim.producer_consumer import pair
 from macaw.lowering.fim.stream import Stream
-from macaw.lowering.fim.unit import CannotError, Part, Traits, check, parted
-from macaw.lowering.fim.ways import streams
+from macaw.lowering.fim.stream_candidates import streams
 
 FOLLOWED = 3  # ways of a pair that are followed cycle by cycle, if by the rough count they
 NEAR = 1.05  # take no more than so many times the first one's

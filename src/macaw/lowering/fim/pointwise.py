@@ -26,12 +26,7 @@ from macaw.isa.fim_circuit import (
     FUNCTIONS,
 )
 from macaw.isa.fim_islands import Geometry, abilities, geometry
-from macaw.lowering.fim.carry import EXTERNAL, ISLAND, LOCAL, Copy, Place
-from macaw.lowering.fim.copies import Route
-from macaw.lowering.fim.graph import Task
-from macaw.lowering.fim.job import Phase
-from macaw.lowering.fim.stream import ROW_BYTES
-from macaw.lowering.fim.words import (
+from macaw.lowering.fim.block_program import (
     ACT,
     COMPUTE,
     COMPUTE_ALONE,
@@ -44,7 +39,12 @@ from macaw.lowering.fim.words import (
     Repeat,
     Word,
 )
-from macaw.lowering.fim.words import size as words_of
+from macaw.lowering.fim.block_program import size as words_of
+from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Place
+from macaw.lowering.fim.graph import Task
+from macaw.lowering.fim.island_job import Phase
+from macaw.lowering.fim.stream import ROW_BYTES
+from macaw.lowering.fim.tile_copies import Route
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ from macaw.isa.fim_circuit import FORMATS
 from macaw.isa.fim_islands import island_address
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import labels as own
-from macaw.lowering.fim.carry import ISLAND, LOCAL, Copy, Place
-from macaw.lowering.fim.copies import Route
+from macaw.lowering.fim.block_program import Block
+from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, Place
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.host import SHARED, ZEROS
-from macaw.lowering.fim.job import Phase, copies
+from macaw.lowering.fim.host_job import SHARED, ZEROS
+from macaw.lowering.fim.island_job import Phase, copies
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Plan, Step
-from macaw.lowering.fim.words import Block
+from macaw.lowering.fim.tile_copies import Route
 from macaw.lowering.listing import Listing
 
 BLOCKS = "blocks"  # and the number of a step: the label of its blocks

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from macaw.isa.config import Configuration
 from macaw.lowering.fim.clock import Track, followed
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.placing import Ask, Placing, Unit, placing
+from macaw.lowering.fim.option_table import Ask, Placing, Unit, placing
 from macaw.lowering.fim.plan import Option, Plan, Step
 
 EFFORT = 60_000  # steps that are issued, at most, while changes are tried

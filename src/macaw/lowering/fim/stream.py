@@ -4,7 +4,7 @@ The tiles of B lie in the banks of a block, each once: a bank has some columns o
 A lie once in a bank of their own, a buffer, from which all banks of the block take the same tile
 (`pull gio, all`), a tile ahead of the one that they multiply. So nothing is brought in twice, but
 that each block has all of B: blocks share the strips of A. Sums stay in Rz while all of k go by.
-Only numbers here; the words are in `macaw.lowering.fim.stream_words`.
+Only numbers here; the words are in `macaw.lowering.fim.stream_program`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,8 @@ from macaw.isa.fim_circuit import (
     tile_shape,
 )
 from macaw.isa.fim_islands import Geometry, island_address
+from macaw.lowering.fim.block_program import Mode
 from macaw.lowering.fim.shape import Shape
-from macaw.lowering.fim.stream_words import block_items
-from macaw.lowering.fim.words import Block, Mode
-from macaw.lowering.fim.words import size as words_of
 
 ROW_BYTES = COLUMNS * COLUMN_BYTES
 DIV = FUNCTION_NAMES.index("div")
@@ -269,29 +267,12 @@ class Stream:
         sums = (Mode(MUL, self.layout, form, accumulates) for accumulates in (False, True))
         return (*sums, *(Mode(function, ELEMENTWISE, form) for function in self.after))
 
-    def program(self, row: int = 0) -> list[Block]:
-        """The blocks; `row` is the first row of the banks that they may use."""
-        return [
-            Block(
-                tuple(self.bank(block, number) for number in range(self.banks)),
-                tuple(block_items(self, block, row)),
-                self.modes,
-                row + self._last_row,
-            )
-            for block in range(self.blocks)
-        ]
-
     @property
-    def _last_row(self) -> int:
+    def last_row(self) -> int:
         """The row that is open at the end."""
         if self.link.pushes is not None:
             return self.result_row - 1
         return self.result_row + (self.rounds * self.items - 1) * self.slices // COLUMNS
-
-    @cached_property
-    def words(self) -> int:
-        """Words of the program."""
-        return sum(2 + words_of(block.items) for block in self.program()) + 1
 
     @property
     def most_words(self) -> int:

@@ -14,13 +14,19 @@ from dataclasses import replace
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import BLOCKS
+from macaw.lowering.cluster_reduction import (
+    join_arrays,
+    join_exes,
+    join_sequences,
+    merge_exes,
+    most_parts,
+)
 from macaw.lowering.errors import LowerError
-from macaw.lowering.joins import join_arrays, join_exes, join_sequences, merge_exes, most_parts
 from macaw.lowering.mapping import WEIGHT, Mapping
 from macaw.lowering.operation import Product, Types
 from macaw.lowering.partition import partition
 from macaw.lowering.plan import MOST_SEGMENTS, Plan, Tile
-from macaw.lowering.rows import (
+from macaw.lowering.row_program import (
     FINAL,
     HOLD,
     PRODUCT,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import Plan
-from macaw.lowering.rows import PRODUCT, Array, Exe, Sequence, to_clusters
+from macaw.lowering.row_program import PRODUCT, Array, Exe, Sequence, to_clusters
 
 JOIN, MERGE, ROW = 1, 2, PRODUCT + 1  # instruction buffers
 

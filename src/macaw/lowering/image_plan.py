@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import BLOCKS
+from macaw.lowering.cluster_reduction import most_parts
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.errors import LowerError
-from macaw.lowering.joins import most_parts
 from macaw.lowering.mapping import INPUT, Mapping
 from macaw.lowering.partition import partition
 from macaw.lowering.plan import MOST_SEGMENTS, Plan, Tile

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
-from macaw.lowering.fim.banks import Banks
-from macaw.lowering.fim.carry import LOCAL, Carrier, Copy
-from macaw.lowering.fim.copies import Route, Router, operand
+from macaw.lowering.fim.bank_timing import Banks
+from macaw.lowering.fim.block_program import Block
+from macaw.lowering.fim.dma_timing import LOCAL, Carrier, Copy
 from macaw.lowering.fim.graph import Task, Tensor
+from macaw.lowering.fim.instruction_timing import ended
 from macaw.lowering.fim.stream import Stream
-from macaw.lowering.fim.words import Block, ended
+from macaw.lowering.fim.stream_program import program
+from macaw.lowering.fim.tile_copies import Route, Router, operand
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class ProductJob:
 
     def blocks(self, row: int = 0) -> list[Block]:
         """The blocks."""
-        return self.stream.program(row)
+        return program(self.stream, row)
 
     def phases(self, row: int = 0) -> Iterator[Phase]:
         """The starts; B stays where it is for all of them."""

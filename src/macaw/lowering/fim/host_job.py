@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.carry import EXTERNAL, LOCAL, Copy, Place
-from macaw.lowering.fim.copies import Route
+from macaw.lowering.fim.dma_timing import EXTERNAL, LOCAL, Copy, Place
 from macaw.lowering.fim.graph import GATHER, Task, Tensor
-from macaw.lowering.fim.job import Phase
+from macaw.lowering.fim.island_job import Phase
+from macaw.lowering.fim.tile_copies import Route
 
 PIECE = 1 << 20  # bytes of a result that lie in local memory at once
 MOST = 100_000  # copies of a task

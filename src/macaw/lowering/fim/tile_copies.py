@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from macaw.isa.fim_circuit import COLUMN_BYTES, OUTER, TENSOR
-from macaw.lowering.fim.carry import EXTERNAL, ISLAND, LOCAL, Copy, Place
+from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Place
 from macaw.lowering.fim.graph import Tensor
 from macaw.lowering.fim.stream import ROW_BYTES, Stream
 

@@ -15,18 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.pe import BLOCKS
-from macaw.lowering.conv import ImagePlan
-from macaw.lowering.conv_rows import (
+from macaw.lowering.errors import LowerError
+from macaw.lowering.image_plan import ImagePlan
+from macaw.lowering.image_program import (
     final_sequences,
     out_words,
     result_array,
     results_words,
     start_array,
 )
-from macaw.lowering.errors import LowerError
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import MOST_SEGMENTS
-from macaw.lowering.rows import (
+from macaw.lowering.row_program import (
     FINAL,
     PRODUCT,
     Array,

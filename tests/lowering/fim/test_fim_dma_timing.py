@@ -7,9 +7,9 @@ import pytest
 
 import macaw
 from macaw.isa.fim_islands import geometry, island_address
-from macaw.lowering.fim.banks import Banks
-from macaw.lowering.fim.carry import EXTERNAL, ISLAND, LOCAL, Carrier, Copy, Place
-from macaw.lowering.fim.job import held_up
+from macaw.lowering.fim.bank_timing import Banks
+from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Carrier, Copy, Place
+from macaw.lowering.fim.island_job import held_up
 from tests.lowering.fim.running import BASE, TINY
 
 DATA, SPACE = 1 << 14, 1 << 14  # bytes

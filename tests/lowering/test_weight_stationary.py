@@ -11,10 +11,10 @@ from macaw.isa import config
 from macaw.lowering.choose import choose
 from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
-from macaw.lowering.held import WholePlan, make_product_plan
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.operation import Product
 from macaw.lowering.plan import Tile
+from macaw.lowering.weight_stationary import WholePlan, make_product_plan
 from tests.lowering.running import run
 
 pytestmark = pytest.mark.once

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from macaw.isa.fim_circuit import (
     ARRANGEMENT_NAMES,
@@ -17,7 +16,7 @@ from macaw.isa.fim_circuit import (
     OUTER,
     SLOTS,
 )
-from macaw.lowering.fim.words import (
+from macaw.lowering.fim.block_program import (
     ACT,
     COMPUTE,
     COMPUTE_ALONE,
@@ -30,19 +29,25 @@ from macaw.lowering.fim.words import (
     PUSH,
     STORE,
     UNLOCK,
+    Block,
     Item,
     Repeat,
     Word,
 )
-
-if TYPE_CHECKING:
-    from macaw.lowering.fim.stream import Stream
+from macaw.lowering.fim.stream import Stream
 
 
-def block_items(stream: Stream, block: int, row: int) -> Iterator[Item]:
-    """What a block of the stream does; `row` is the first row of the banks that it may use."""
-    yield from _setup(stream, block, row)
-    yield from _rounds(stream, block, row)
+def program(stream: Stream, row: int = 0) -> list[Block]:
+    """The blocks of a stream; `row` is the first row of the banks that they may use."""
+    return [
+        Block(
+            tuple(stream.bank(block, number) for number in range(stream.banks)),
+            (*_setup(stream, block, row), *_rounds(stream, block, row)),
+            stream.modes,
+            row + stream.last_row,
+        )
+        for block in range(stream.blocks)
+    ]
 
 
 def _setup(stream: Stream, block: int, row: int) -> Iterator[Item]:

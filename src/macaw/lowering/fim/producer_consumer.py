@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, COLUMNS, DOT, TENSOR
 from macaw.isa.fim_islands import geometry
-from macaw.lowering.fim.copies import Router, operand
-from macaw.lowering.fim.job import Cycles, Phase, placed, predicted
+from macaw.lowering.fim.block_program import LOCK, POINT, PUSH, UNLOCK, Block, Word
+from macaw.lowering.fim.fused_task import CannotError, Part, Traits, check
+from macaw.lowering.fim.island_job import Cycles, Phase, placed, predicted
 from macaw.lowering.fim.stream import Link, Stream
-from macaw.lowering.fim.unit import CannotError, Part, Traits, check
-from macaw.lowering.fim.ways import streams
-from macaw.lowering.fim.words import LOCK, POINT, PUSH, UNLOCK, Block, Word
+from macaw.lowering.fim.stream_candidates import streams
+from macaw.lowering.fim.stream_program import program
+from macaw.lowering.fim.tile_copies import Router, operand
 
 _BETWEEN = 1  # the number of the buffer between them; 0 is that of A
 _FOLLOWED = 3
@@ -75,7 +76,7 @@ class PairJob:
 
     def blocks(self, row: int = 0) -> list[Block]:
         """The producer, which says where the buffer lies, and the consumer."""
-        (first,), (second,) = self.producer.program(row), self.consumer.program(row)
+        (first,), (second,) = program(self.producer, row), program(self.consumer, row)
         low = self.producer.offset(self._bank, row) // COLUMN_BYTES
         places = (f"{self.producer.address(column):#x}" for column in (low, low + self._size))
         head = (

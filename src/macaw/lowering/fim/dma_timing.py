@@ -14,7 +14,7 @@ from macaw.emu.rules.dram import aligned
 from macaw.emu.rules.transfers import beat_length, channel_beats, transfer_end
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMN_BYTES
-from macaw.lowering.fim.banks import Banks
+from macaw.lowering.fim.bank_timing import Banks
 
 EXTERNAL, LOCAL, ISLAND = "external", "local", "island"
 

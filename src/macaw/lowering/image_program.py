@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from macaw.isa.pe import BLOCKS
-from macaw.lowering.conv import ImagePlan
-from macaw.lowering.joins import join_arrays, join_exes, join_sequences, merge_exes
+from macaw.lowering.cluster_reduction import join_arrays, join_exes, join_sequences, merge_exes
+from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.operation import Types
-from macaw.lowering.rows import (
+from macaw.lowering.row_program import (
     FINAL,
     HOLD,
     PRODUCT,

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import macaw.lowering.conv_rows  # noqa: F401 - it registers the rows and transfers of an ImagePlan
+import macaw.lowering.image_program  # noqa: F401 - it registers the rows and transfers of an ImagePlan
 from macaw.isa.config import load, presets
-from macaw.lowering.conv import ImagePlan
+from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.listing import Listing
 from macaw.lowering.plan import Plan
-from macaw.lowering.processor import write_processor
-from macaw.lowering.rows import write_rows
+from macaw.lowering.processor_program import write_processor
+from macaw.lowering.row_program import write_rows
 from macaw.lowering.transfers import write_transfers
 
 

@@ -17,10 +17,10 @@ from macaw.isa.fim import CORE, POINTERS
 from macaw.isa.fim_circuit import BUFFERS, COLUMN_BYTES
 from macaw.isa.fim_islands import geometry, island_address
 from macaw.isa.memory_map import REGISTERS
+from macaw.lowering.fim.block_program import Block, Word
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.plan import Option, Plan, Step
 from macaw.lowering.fim.program import LoweredGraph, Writer
-from macaw.lowering.fim.words import Block, Word
 from macaw.lowering.listing import Listing
 
 UNIT, WAY = 3, 7  # words of a unit and of a way in cp's tables
