@@ -15,7 +15,7 @@ import macaw
 from benchmarks.measure import ROUNDS, table, target, timed
 from macaw.asm.source import Source
 from macaw.emu.device import Device
-from macaw.emu.fim.processor import Island
+from macaw.emu.fim.island import Island
 from macaw.isa.config import load
 from macaw.isa.fim_islands import Place, island_address
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from macaw.emu.engines import ENGINES
-from macaw.emu.fim.processor import FastIsland, Island
+from macaw.emu.core import Core
+from macaw.emu.fim.fast import FastIsland
+from macaw.emu.fim.reference import ReferenceIsland
+from macaw.emu.system import System
 from macaw.isa.fim_islands import geometry
 
-if TYPE_CHECKING:
-    from macaw.emu.core import Core
-    from macaw.emu.device import Device
+ENGINES = {"fast": FastIsland, "reference": ReferenceIsland}
 
 
-def build(device: Device) -> list[Core]:
+def build(device: System) -> list[Core]:
     """The islands of a device."""
-    memory = geometry(device.config)
-    kind = FastIsland if device.engine == ENGINES[0] else Island
-    return [kind(device, number, memory) for number in range(device.config["fim.islands"])]
+    engine, memory = ENGINES[device.engine], geometry(device.config)
+    return [engine(device, number, memory) for number in range(device.config["fim.islands"])]

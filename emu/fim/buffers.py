@@ -1,75 +1,65 @@
-"""Words of a producer and a consumer: pointers of buffers, push, pull, locks (seed 004 ¶48-51).
+"""Words on buffers: pointers, push, pull and locks (seed 004 ¶48-51).
 
-A push takes its columns at once, and each is stored when its data are: from then on the end pointer
-has it. Consumers and the host see the end pointer only; a pull that it does not reach yet waits.
+A push takes all its columns at once; the end pointer that others see passes each column when its
+data are stored. Consumers and the host see only that pointer; a pull of columns that it has not
+passed waits.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault
-from macaw.emu.fim.guards import check_column, check_lock, check_producer
+from macaw.emu.fim.buffer_access import check_column, check_lock, check_producer
+from macaw.emu.fim.island import Island
 from macaw.emu.fim.operations import SLOT, check_slice, slice_of, step_slot
+from macaw.emu.fim.progress import Values, end_wait, finish, wait, wake
 from macaw.emu.fim.state import NOBODY, NOWHERE, Block, Buffer
-from macaw.emu.fim.turns import done, wait, wake, went_on
 from macaw.emu.rules.circuits import block_end, columns_stored, pointer_start
 from macaw.isa.fim import PULLED, PUSHED
 from macaw.isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, GIO, ROP, RZ
 
-if TYPE_CHECKING:
-    from macaw.emu.fim.processor import Island
 
-Values = Mapping[str, int]
-
-
-def end_at(buffer: Buffer, time: int) -> int:
-    """The end pointer as others see it at a cycle."""
+def visible_end(buffer: Buffer, time: int) -> int:
+    """The end pointer as other blocks and the host see it at a cycle."""
     return buffer.end - sum(arrival > time for arrival in buffer.arrivals)
-
-
-def _offset(island: Island, column: int) -> int:
-    """The offset in the island's memory of a column that a pointer names."""
-    return (column - island.first_column) * COLUMN_BYTES
 
 
 # --- pointers ---
 
 
 def pointer(register: int) -> tuple[int, str] | None:
-    """The buffer and the part of a memory-mapped register, by its number; None: another one."""
+    """The buffer and the pointer that a register number names; None: a register of circuits."""
     if register < BUFFER_REGISTERS:
         return None
     buffer, part = divmod(register - BUFFER_REGISTERS, len(BUFFER_PARTS))
     return buffer, BUFFER_PARTS[part]
 
 
-def pointer_free(island: Island, block: Block, values: Values) -> int:
-    """From which cycle on an `mmr` may be done."""
-    found = pointer(values["register"])
-    if found is None:
+def pointer_ready(island: Island, block: Block, values: Values) -> int:
+    """The cycle from which an `mmr` may be done."""
+    target = pointer(values["register"])
+    if target is None:
         return 0
-    number, part = found
+    number, part = target
     written = [island.dram.written[bank] for bank in block.banks]
     return pointer_start(part, island.buffers[number].arrivals, written)
 
 
-def point(island: Island, block: Block, number: int, part: str, value: int) -> None:
+def move_pointer(island: Island, block: Block, number: int, part: str, value: int) -> None:
     """Move a pointer of a buffer. Raises `Fault`."""
     buffer = island.buffers[number]
     name = f"b{number}_{part}"
-    first, last = island.first_column, island.first_column + island.geometry.size // COLUMN_BYTES
+    memory = island.memory
+    first, last = memory.first_column, memory.first_column + memory.columns
     if not first <= value <= last - (part == "low"):
         raise Fault(
             "isolation violation",
-            f"{name} names {island.address(value):#010x}, which is not in {island.name},"
-            f" {island.address(first):#010x} to {island.address(last) - 1:#010x}",
-            {"address": island.address(value)},
+            f"{name} names {memory.address(value):#010x}, which is not in {island.name},"
+            f" {memory.address(first):#010x} to {memory.address(last) - 1:#010x}",
+            {"address": memory.address(value)},
         )
     check_lock(island, block, number, f"{name} is moved")
     if part in ("start", "end"):
@@ -77,9 +67,9 @@ def point(island: Island, block: Block, number: int, part: str, value: int) -> N
         if not buffer.low <= value <= buffer.high:
             raise Fault(
                 "out-of-range access",
-                f"{name} names {island.address(value):#010x}, outside of the buffer,"
-                f" {island.address(buffer.low):#010x} to {island.address(buffer.high):#010x}",
-                {"address": island.address(value)},
+                f"{name} names {memory.address(value):#010x}, outside of the buffer,"
+                f" {memory.address(buffer.low):#010x} to {memory.address(buffer.high):#010x}",
+                {"address": memory.address(value)},
             )
     if part != "start":
         check_producer(island, block, number, f"{name} is moved")
@@ -98,7 +88,7 @@ def point(island: Island, block: Block, number: int, part: str, value: int) -> N
 
 
 def _check_low(buffer: Buffer, number: int, what: str) -> None:
-    """Raise `Fault` if no word has said where a buffer begins."""
+    """Raise `Fault` if no word has set the low end of a buffer."""
     if buffer.low == NOWHERE:
         raise Fault(
             "out-of-range access",
@@ -123,20 +113,20 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
         step_slot(block)
     else:
         data = getattr(island.state, file)[block.places]
-    told = island.remembered
-    if told is not None:
-        told.pushes(block, file, slot)
+    origins = island.island_origins
+    if origins is not None:
+        origins.begin_push(block, file, slot)
     buffer.arrivals = [arrival for arrival in buffer.arrivals if arrival > block.time]
     island.dram.begin(block.time)
     time = block.time
     for bank, column in enumerate(data):
-        offset = _offset(island, buffer.end)
+        offset = island.memory.offset(buffer.end)
         place = island.geometry.place(offset)
         time, stored = island.dram.access(place.bank, place.row, time, True, island.divider)
         time += island.divider
-        island.store(offset, column.tobytes())
-        if told is not None:
-            told.pushed(bank, offset)
+        island.memory.write(offset, column.tobytes())
+        if origins is not None:
+            origins.record_store(bank, offset)
         _refresh(island, place.bank, place.row, place.column, column)
         buffer.end += 1
         buffer.arrivals.append(stored)
@@ -145,7 +135,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
     island.counts["pushed"] += count
     island.counts["column_writes"] += count
     wake(island, block, f"buffer {number}")
-    return done(island, block, time)
+    return finish(island, block, time)
 
 
 def _check_push(island: Island, block: Block, number: int) -> None:
@@ -164,10 +154,10 @@ def _check_push(island: Island, block: Block, number: int) -> None:
         check_column(island, block, column, number)
 
 
-def register_there(island: Island, block: Block, values: Values) -> int:
-    """From which cycle on a register can be pushed."""
+def register_ready(island: Island, block: Block, values: Values) -> int:
+    """The cycle from which the register of a push can be read."""
     file = PUSHED[values["register"]]
-    time = block.rz_ready if file == RZ else block.pulled((file,))
+    time = block.rz_ready if file == RZ else block.pull_ready((file,))
     if time > block.time:
         kind = "cycles_alu" if file == RZ else "cycles_pull"
         island.counts[kind] += island.aligned(time) - block.time
@@ -175,7 +165,7 @@ def register_there(island: Island, block: Block, values: Values) -> int:
 
 
 def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.uint8]) -> None:
-    """Let the sense amplifiers of a bank have what was written to a row that a block works on."""
+    """Copy a written column into the sense amplifiers of a bank if a block has its row open."""
     for other in island.blocks:
         if other.running and other.row == row and bank in other.banks:
             island.state.iosa[bank, column] = data
@@ -185,34 +175,34 @@ def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.
 
 
 def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Take columns from the start, or wait until the end is past them."""
+    """Take columns from the start, or wait until the end pointer has passed them."""
     number = values["buffer"]
     buffer = island.buffers[number]
     count = 1 if values["all"] else len(block.banks)
-    there = columns_stored(buffer.start, buffer.end, buffer.arrivals, count)
-    if there is None or there > block.time:
-        until = NEVER if there is None else island.aligned(there)
+    ready = columns_stored(buffer.start, buffer.end, buffer.arrivals, count)
+    if ready is None or ready > block.time:
+        until = NEVER if ready is None else island.aligned(ready)
         return wait(block, f"buffer {number}", f"{count} columns in buffer {number}", until)
-    island.counts["cycles_pull"] += went_on(block)
+    island.counts["cycles_pull"] += end_wait(block)
     end = time = block.time
     island.dram.begin(time)
-    taken, offsets = [], []
+    columns, offsets = [], []
     for _ in range(count):
-        offset = _offset(island, buffer.start)
+        offset = island.memory.offset(buffer.start)
         offsets.append(offset)
         place = island.geometry.place(offset)
         time, end = island.dram.access(place.bank, place.row, time, False, island.divider)
         time += island.divider
-        taken.append(np.frombuffer(island.banks.read(offset, COLUMN_BYTES), np.uint8))
+        columns.append(np.frombuffer(island.memory.pages.read(offset, COLUMN_BYTES), np.uint8))
         buffer.start += 1
     file = PULLED[values["register"]]
-    getattr(island.state, file)[block.places] = np.array(taken)
-    if island.remembered is not None:
-        island.remembered.pulled(block, file, offsets)
-    setattr(block, f"{file}_ready", max(end, block.pulled((file,))))
+    getattr(island.state, file)[block.places] = np.array(columns)
+    if island.island_origins is not None:
+        island.island_origins.record_pull(block, file, offsets)
+    setattr(block, f"{file}_ready", max(end, block.pull_ready((file,))))
     island.counts["pulled"] += count
     island.counts["column_reads"] += count
-    return done(island, block, time)
+    return finish(island, block, time)
 
 
 # --- locks ---
@@ -231,9 +221,9 @@ def lock(island: Island, block: Block, values: Values, limit: int) -> bool:
     if buffer.owner != NOBODY:
         what = f"the lock of buffer {number}, block {buffer.owner} has it"
         return wait(block, f"lock {number}", what)
-    island.counts["cycles_lock"] += went_on(block)
+    island.counts["cycles_lock"] += end_wait(block)
     buffer.owner = block.index
-    return done(island, block, block.time + island.divider)
+    return finish(island, block, block.time + island.divider)
 
 
 def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
@@ -249,10 +239,10 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
         )
     buffer.owner = NOBODY
     wake(island, block, f"lock {number}")
-    return done(island, block, block.time + island.divider)
+    return finish(island, block, block.time + island.divider)
 
 
-def all_there(island: Island, block: Block, values: Values) -> int:
-    """From which cycle on a block may end."""
+def end_ready(island: Island, block: Block, values: Values) -> int:
+    """The cycle from which a block may end: all its results are in registers and banks."""
     written = (island.dram.written[bank] for bank in block.banks)
-    return block_end(block.rz_ready, block.stored, block.pulled((ROP, GIO)), written)
+    return block_end(block.rz_ready, block.stored, block.pull_ready((ROP, GIO)), written)

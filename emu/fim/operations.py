@@ -1,21 +1,21 @@
-"""`fim`: the ten operations, one repeat after the other or several together."""
+"""`fim`: the ten operations of circuits, one repeat or a batch of repeats at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.fim.arithmetic import Mode, accumulated, results
+from macaw.emu.fim.buffer_access import buffer_banks, check_column
 from macaw.emu.fim.dram import READ, WRITE
-from macaw.emu.fim.guards import check_column
+from macaw.emu.fim.island import Island
+from macaw.emu.fim.repeats import Batch
 from macaw.emu.fim.state import HOST, Block
 from macaw.emu.floats import Host
-from macaw.emu.rules.circuits import Latency, operation_start, repeat_period
+from macaw.emu.rules.circuits import operation_start, repeat_period
 from macaw.emu.rules.dram import CLOSED
 from macaw.isa.fim_circuit import (
     CIRCUIT_REGISTERS,
@@ -33,61 +33,47 @@ from macaw.isa.fim_circuit import (
 )
 from macaw.isa.fim_islands import Place
 
-if TYPE_CHECKING:
-    from macaw.emu.fim.processor import Island
-
 SLOT = CIRCUIT_REGISTERS.index("rz_slot")
 STEP = CIRCUIT_REGISTERS.index("rz_step")
 
 
-@dataclass(slots=True)
-class Run:
-    """Repeats of a fim that were done together: when the first was, cycles between them."""
-
-    at: int
-    period: int
-    times: int
-    waits: int  # cycles that each but the first waited for constraints of the memory
-    latency: Latency
-
-
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
-    """`fim`: its next repeat, and those behind that are asked for before `limit`."""
+    """Do the next repeat of a `fim`, in a batch with those requested before `limit`."""
     operation, step = OPERATIONS[values["n"]], island.divider
     mode = block.mode
-    if operation.computes and mode not in island.able_modes:
+    if operation.computes and mode not in island.checked_modes:
         _check_mode(island, mode)
     left = values["repeat"] - block.repeat
     slots = _slots(island, block, operation, mode, left)
-    shared = not island.buffer_banks.isdisjoint(block.banks)
+    shared = not buffer_banks(island).isdisjoint(block.banks)
     if shared and operation.to == IOSA and block.row != CLOSED:
         _check_columns(island, block, values["col"] + values["inc"] * block.repeat)
-    there = island.aligned(max(block.time, block.pulled((*operation.reads, operation.to))))
-    begin = island.aligned(operation_start(operation, there, block.alu_free, block.rz_ready))
+    arrived = island.aligned(max(block.time, block.pull_ready((*operation.reads, operation.to))))
+    begin = island.aligned(operation_start(operation, arrived, block.alu_free, block.rz_ready))
     if operation.has_column:
         at = _column(island, block, operation, begin)
     elif block.index == HOST and island.geometry.one_bus:
         at = island.dram.command(begin, step, len(block.banks))
     else:
         at = begin
-    island.counts["cycles_pull"] += there - block.time
-    island.counts["cycles_alu"] += begin - there
+    island.counts["cycles_pull"] += arrived - block.time
+    island.counts["cycles_alu"] += begin - arrived
     latency = island.latency(mode.op, mode.arrange, mode.format, mode.accumulates)
     count, period, waits = 1, 0, 0
-    if island.at_once > 1 and left > 1 and not island.listeners and not shared:
+    if island.max_batch > 1 and left > 1 and not island.listeners and not shared:
         most = min(len(slots), left)
-        count, period, waits = _together(island, block, operation, latency.busy, at, most, limit)
+        count, period, waits = _batch(island, block, operation, latency.busy, at, most, limit)
     last = at + (count - 1) * period
     if island.tracing or island.listeners:
-        island.run = Run(at, period, count, waits, latency)
+        island.batch = Batch(at, period, count, waits, latency)
     first = values["col"] + values["inc"] * block.repeat
     columns = first + values["inc"] * np.arange(count)
-    told = island.remembered
-    if told is not None:
-        told.moves(block, operation, int(columns[0]), slots[0])
+    origins = island.island_origins
+    if origins is not None:
+        origins.begin_operation(block, operation, int(columns[0]), slots[0])
     _move(island, block, operation, mode, columns, slots[:count])
-    if told is not None:
-        told.moved()
+    if origins is not None:
+        origins.end_operation()
     block.time = last + step
     if operation.computes:
         block.alu_free = last + latency.busy * step
@@ -106,37 +92,37 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
 
 
 def _check_mode(island: Island, mode: Mode) -> None:
-    why = island.able.lacks(mode.op, mode.arrange, mode.format, mode.transpose)
+    why = island.abilities.lacks(mode.op, mode.arrange, mode.format, mode.transpose)
     if why:
         raise Fault("not available", why, {"function": FUNCTION_NAMES[mode.op]})
-    island.able_modes.add(mode)
+    island.checked_modes.add(mode)
 
 
 def _uses_slice(operation: Operation, mode: Mode) -> bool:
-    """Whether an operation fills or moves the slice RZ_SLOT."""
+    """Whether an operation fills or copies the slice RZ_SLOT."""
     return operation.left == RZ or (operation.computes and mode.arrange not in (DOT, OUTER))
 
 
 def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count: int) -> list[int]:
-    """RZ_SLOT of the next repeats, up to one that faults. Raises `Fault` if it is the first."""
+    """RZ_SLOT of the next `count` repeats, or fewer if one faults. Raises `Fault` for the first."""
     slot = block.registers[SLOT]
     if not _uses_slice(operation, mode):
         forward = int(operation.computes and mode.arrange == DOT)
         return [(slot + forward * k) % SLOTS for k in range(count)]
     check_slice(island, slot)
-    found = []
+    slots = []
     for k in range(count):
         place = (slot + block.registers[STEP] * k) % SLOTS
-        if place >= island.able.rz_slices:
+        if place >= island.abilities.rz_slices:
             break
-        found.append(place)
-    return found
+        slots.append(place)
+    return slots
 
 
 def check_slice(island: Island, slot: int) -> None:
-    """Raise `Fault` if the island's Rz is too small."""
-    if slot >= island.able.rz_slices:
-        size = island.able.rz_slices
+    """Raise `Fault` if the island's Rz has no slice `slot`."""
+    if slot >= island.abilities.rz_slices:
+        size = island.abilities.rz_slices
         raise Fault(
             "not available",
             f"slice {slot} of Rz (rz_slot): {island.name} has {size}, 0 to {size - 1}",
@@ -152,12 +138,12 @@ def _advance_slot(block: Block, operation: Operation, mode: Mode, count: int) ->
 
 
 def step_slot(block: Block, count: int = 1) -> None:
-    """RZ_SLOT behind operations that used a slice."""
+    """Advance RZ_SLOT after operations that used a slice."""
     block.registers[SLOT] = (block.registers[SLOT] + count * block.registers[STEP]) % SLOTS
 
 
 def _column(island: Island, block: Block, operation: Operation, begin: int) -> int:
-    """The cycle of a column command of the block's banks. Raises `Fault`."""
+    """Issue a column command to the block's banks; returns its cycle. Raises `Fault`."""
     if block.row == CLOSED:
         bank = block.banks[0]
         raise Fault(
@@ -175,29 +161,29 @@ def _column(island: Island, block: Block, operation: Operation, begin: int) -> i
 
 
 def load_rows(island: Island, banks: list[int], row: int) -> None:
-    """The sense amplifiers of banks take a row."""
-    island.state.iosa[banks] = island.cells[banks, row]
+    """Copy a row of banks into their sense amplifiers."""
+    island.state.iosa[banks] = island.memory.cells[banks, row]
 
 
 def _check_columns(island: Island, block: Block, column: int) -> None:
-    """Raise `Fault` if a column of the block's rows is of a buffer that another block fills."""
+    """Raise `Fault` if a column of the block's row is in a buffer that another block fills."""
     for bank in block.banks:
-        offset = island.geometry.offset(Place(bank, block.row, column))
-        check_column(island, block, island.first_column + offset // COLUMN_BYTES)
+        check_column(island, block, island.memory.column_at(bank, block.row, column))
 
 
-def _together(
+def _batch(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
 ) -> tuple[int, int, int]:
-    """Repeats that are asked for before `limit` with the one at `at`: how many, and their period.
+    """Take the repeats requested before `limit` together with the one at `at`, `most` at most.
 
-    The last number is the cycles of these for which each but the first waits for the memory.
+    Returns how many there are, the cycles from one to the next, and how many of these cycles each
+    but the first waits for the memory.
     """
     dram, step = island.dram, island.divider
     alu, period = repeat_period(operation, busy, dram.timings.t_ccdl, step)
     if operation.has_column and dram.jitter is not None:
-        most = 1  # each column asks for itself
-    count = 1 + min(min(most, island.at_once) - 1, max(0, -(-(limit - at - step) // period)))
+        most = 1  # each column command has its own noise
+    count = 1 + min(min(most, island.max_batch) - 1, max(0, -(-(limit - at - step) // period)))
     last = at + (count - 1) * period
     island.counts["cycles_alu"] += (count - 1) * (alu - step)
     if operation.has_column and count > 1:
@@ -236,16 +222,16 @@ def _move(
 
 
 def slice_of(rz: NDArray[np.uint8], places: NDArray[np.intp], slot: int) -> NDArray[np.uint8]:
-    """A slice of Rz in some banks."""
+    """A slice of Rz in some banks: (banks, 32)."""
     return rz[places, slot * COLUMN_BYTES : (slot + 1) * COLUMN_BYTES]
 
 
 def write_column(island: Island, block: Block, column: int, data: NDArray[np.uint8]) -> None:
-    """A column of the open row in each bank of a block: sense amplifiers and memory."""
+    """Write a column of the open row in each bank of a block: sense amplifiers and memory."""
     island.state.iosa[block.places, column] = data
     for bank, row in zip(block.banks, data, strict=True):
         offset = island.geometry.offset(Place(bank, block.row, column))
-        island.store(offset, row.tobytes())
+        island.memory.write(offset, row.tobytes())
 
 
 def _compute(
@@ -260,8 +246,8 @@ def _compute(
 
     def operand(name: str) -> NDArray[np.uint8]:
         if name == IOSA:
-            found: NDArray[np.uint8] = state.iosa[places[:, None], columns[None, :]]
-            return found
+            cells: NDArray[np.uint8] = state.iosa[places[:, None], columns[None, :]]
+            return cells
         register: NDArray[np.uint8] = (state.rop if name == ROP else state.gio)[places]
         return register[:, None, :]
 
@@ -284,7 +270,7 @@ def _compute(
 def _fill_slots(
     rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
 ) -> None:
-    """One number after the other into the slots; as many together as differ."""
+    """Put numbers into the slots in order; slots that all differ are filled at once."""
     for start in range(0, len(slots), SLOTS):
         where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]
         numbers = new[:, start : start + SLOTS]

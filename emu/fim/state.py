@@ -1,4 +1,4 @@
-"""Declared state of an island, and what a block of its program is between two words."""
+"""The declared state of an island, its buffers, and its blocks between two words."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.core import NEVER
+from macaw.emu.core import CONTRACT, NEVER
 from macaw.emu.fim.arithmetic import Mode
-from macaw.emu.fim.tracing import UNKNOWN, Ahead
+from macaw.emu.fim.repeats import UNKNOWN, PendingRepeats
 from macaw.emu.rules.dram import CLOSED
-from macaw.emu.state import StateField
+from macaw.emu.state import State, StateField
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
 
 NOBODY = -1
 NOWHERE = -1  # a pointer that no word has set
-HOST = -2  # the number of a block of what the host sends
+HOST = -2  # the number of a block that does a host operation
 _MODE = tuple(map(CIRCUIT_REGISTERS.index, ("op", "arrange", "transpose", "accumulate", "format")))
 OWN_COUNTS = (
     "operations", "activations", "reopened", "column_reads", "column_writes", "pushed", "pulled",
@@ -44,50 +44,68 @@ def fields(banks: int) -> tuple[StateField, ...]:
     )
 
 
+class IslandState(State):
+    """`fields` for the type checker."""
+
+    rop: NDArray[np.uint8]
+    gio: NDArray[np.uint8]
+    rz: NDArray[np.uint8]
+    iosa: NDArray[np.uint8]
+    blocks: list[list[Any]]
+    buffers: list[list[Any]]
+    circuits: list[list[Any]]
+    sent: int
+    dram: list[Any]
+    counts: list[int]
+
+    def __init__(self, banks: int) -> None:
+        super().__init__((*CONTRACT, *fields(banks)))
+
+
 @dataclass
 class Buffer:
     """A range of columns, as pointers count them; `owner` and `producer` are blocks' numbers.
 
-    The last columns before `end` are on their way: `arrivals` has the cycle from which on each is
-    stored, the earliest first. The end pointer that others see is before these (seed 004 ¶50).
+    The last columns before `end` may not be stored yet: `arrivals` has the cycle in which each of
+    them is, the earliest first. The end pointer that others see is before these (seed 004 ¶50).
     """
 
     low: int = NOWHERE
     high: int = NOWHERE
     start: int = NOWHERE
-    end: int = NOWHERE  # after the last column that a push has taken
+    end: int = NOWHERE  # after the last column that was pushed
     owner: int = NOBODY
     producer: int = NOBODY
     arrivals: list[int] = field(default_factory=list)
 
     def plain(self) -> list[Any]:
-        """The buffer as lists and numbers."""
+        """The buffer as lists and numbers, for a snapshot."""
         pointers = (self.low, self.high, self.start, self.end)
         return [*pointers, self.owner, self.producer, list(self.arrivals)]
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Buffer:
-        """The buffer that `plain` gave."""
+        """The buffer of a snapshot."""
         low, high, start, end, owner, producer, arrivals = plain
         return cls(low, high, start, end, owner, producer, list(arrivals))
 
 
 @dataclass
 class Circuit:
-    """The circuit of a bank while no block works with it: registers as `mmr` writes them, times."""
+    """The circuit of a bank while no block uses it: registers as `mmr` writes them, times."""
 
-    time: int = 0  # of the next operation at the earliest
+    time: int = 0  # earliest cycle of the next operation
     rz_ready: int = 0
     alu_free: int = 0
     registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
 
     def plain(self) -> list[Any]:
-        """The circuit as lists and numbers."""
+        """The circuit as lists and numbers, for a snapshot."""
         return [self.time, self.rz_ready, self.alu_free, list(self.registers)]
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Circuit:
-        """The circuit that `plain` gave."""
+        """The circuit of a snapshot."""
         time, rz_ready, alu_free, registers = plain
         return cls(time, rz_ready, alu_free, list(registers))
 
@@ -101,20 +119,20 @@ class Block:
     pc: int
     time: int  # of its next word; NEVER: it waits or has ended
     running: bool = True
-    row: int = CLOSED  # what its act has opened
-    loops: list[list[int]] = field(default_factory=list)  # begin of the body, passes left
+    row: int = CLOSED  # that its act has opened
+    loops: list[list[int]] = field(default_factory=list)  # first word of the body, passes left
     registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
     rz_ready: int = 0  # the first cycle in which Rz may be read
     alu_free: int = 0
-    rop_ready: int = 0  # the first cycle in which what was pulled is there
+    rop_ready: int = 0  # the first cycle in which pulled columns are in Rop
     gio_ready: int = 0
-    stored: int = 0  # the first cycle in which all that it has pushed is stored
-    repeat: int = 0  # times that the present fim has been done
+    stored: int = 0  # the first cycle in which all its pushed columns are stored
+    repeat: int = 0  # repeats of the present fim that were done
     waiting: str = ""  # what would end its wait, in words
-    key: str = ""  # the same, as what changes it says it
+    key: str = ""  # the same, as `progress.wake` names it
     since: int = NEVER
-    number: int = UNKNOWN  # of the fim that is not done, for the trace
-    ahead: Ahead | None = None  # what the trace was not told of it
+    number: int = UNKNOWN  # of a fim with repeats left, for the trace
+    pending: PendingRepeats | None = None  # repeats of which the trace does not know yet
 
     def __post_init__(self) -> None:
         self.places: NDArray[np.intp] = np.array(self.banks, np.intp)
@@ -122,34 +140,34 @@ class Block:
         self.registers_changed()
 
     def registers_changed(self) -> None:
-        """Take what the circuits' registers say of an operation."""
+        """Derive the mode of operations from the circuits' registers."""
         self.mode = Mode(*(self.registers[place] for place in _MODE))
 
     @property
     def moment(self) -> object:
-        """What tells this coming to a word from all others: the word, and passes of loops left."""
+        """What tells this execution of a word from others: block, word, passes of loops left."""
         return (self.index, self.pc, *(left for _, left in self.loops))
 
-    def pulled(self, registers: Iterable[str]) -> int:
-        """The first cycle in which nothing is on its way to any of these registers."""
+    def pull_ready(self, registers: Iterable[str]) -> int:
+        """The first cycle in which all pulled columns are in these registers."""
         ready = {ROP: self.rop_ready, GIO: self.gio_ready}
         return max((ready.get(name, 0) for name in registers), default=0)
 
     def plain(self) -> list[Any]:
-        """The block as lists and numbers."""
-        known = self.repeat > 0 or self.ahead is not None
+        """The block as lists and numbers, for a snapshot."""
+        known = self.repeat > 0 or self.pending is not None
         return [
             self.index, list(self.banks), self.pc, self.time, self.running, self.row,
             [list(loop) for loop in self.loops], list(self.registers), self.rz_ready,
             self.alu_free, self.rop_ready, self.gio_ready, self.stored, self.repeat, self.waiting, self.key, self.since,
-            self.number if known else UNKNOWN, None if self.ahead is None else self.ahead.plain(),
+            self.number if known else UNKNOWN, None if self.pending is None else self.pending.plain(),
         ]  # fmt: skip
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Block:
-        """The block that `plain` gave."""
+        """The block of a snapshot."""
         values = list(plain)
         values[1], values[7] = list(values[1]), list(values[7])
         values[6] = [list(loop) for loop in values[6]]
-        values[-1] = None if values[-1] is None else Ahead(*values[-1])
+        values[-1] = None if values[-1] is None else PendingRepeats(*values[-1])
         return cls(*values)

@@ -1,33 +1,31 @@
-"""What the words of a block do; each gives whether others have to act before the island goes on."""
+"""What the words of a block do, by mnemonic.
+
+Each function does a word of a block, of a `fim` the repeats requested before `limit`. It returns
+whether other cores have to act before the island continues.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from macaw.emu.core import NEVER
-from macaw.emu.fim import buffers, sending
+from macaw.emu.fim import buffers, host_operations
+from macaw.emu.fim.island import Island
 from macaw.emu.fim.operations import load_rows, operate
+from macaw.emu.fim.progress import Act, Values, finish
 from macaw.emu.fim.state import Block
-from macaw.emu.fim.turns import done
 from macaw.emu.rules.dram import CLOSED
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS
-
-if TYPE_CHECKING:
-    from macaw.emu.fim.processor import Island
-
-Values = Mapping[str, int]
-Act = Callable[["Island", Block, Values, int], bool]
 
 
 def _trace_begin(island: Island, block: Block, values: Values, limit: int) -> bool:
     island.mark(True, values["g"], block.time, block.time + island.divider)
-    return done(island, block, block.time + island.divider)
+    return finish(island, block, block.time + island.divider)
 
 
 def _trace_end(island: Island, block: Block, values: Values, limit: int) -> bool:
     island.mark(False, values["g"], block.time, block.time + island.divider)
-    return done(island, block, block.time + island.divider)
+    return finish(island, block, block.time + island.divider)
 
 
 def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
@@ -35,24 +33,24 @@ def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
     block.row = values["row"]
     load_rows(island, block.banks, block.row)
     island.counts["activations"] += len(block.banks)
-    return done(island, block, at + island.divider)
+    return finish(island, block, at + island.divider)
 
 
 def _pre(island: Island, block: Block, values: Values, limit: int) -> bool:
     at = island.dram.close(block.banks, block.time, island.divider)
     block.row = CLOSED
-    return done(island, block, at + island.divider)
+    return finish(island, block, at + island.divider)
 
 
 def _loop(island: Island, block: Block, values: Values, limit: int) -> bool:
     block.loops.append([block.pc + 4, values["n"]])
-    return done(island, block, block.time + island.divider)
+    return finish(island, block, block.time + island.divider)
 
 
 def _endloop(island: Island, block: Block, values: Values, limit: int) -> bool:
     loop = block.loops[-1]
     loop[1] -= 1
-    ended = done(island, block, block.time + island.divider)
+    ended = finish(island, block, block.time + island.divider)
     if loop[1]:
         block.pc = loop[0]
     else:
@@ -61,28 +59,28 @@ def _endloop(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _end(island: Island, block: Block, values: Values, limit: int) -> bool:
-    over, block.running, block.time = block.time, False, NEVER
+    last, block.running, block.time = block.time, False, NEVER
     island.retired += 1
-    sending.leave(island, block)
+    host_operations.release_circuits(island, block)
     if not any(other.running for other in island.blocks):
-        island.running = island.sent != NEVER
+        island.running = island.host_until != NEVER
     if island.listeners:
         island.announce("end", block=block.index, address=block.pc)
-    island.device.changed(island, over)
+    island.device.changed(island, last)
     return True
 
 
 def _mmr(island: Island, block: Block, values: Values, limit: int) -> bool:
     number, value = values["register"], values["value"]
-    found = buffers.pointer(number)
-    if found is None:
+    target = buffers.pointer(number)
+    if target is None:
         block.registers[number] = value
         block.registers_changed()
-        if island.remembered is not None:
-            island.remembered.set(block, CIRCUIT_REGISTERS[number], value)
+        if island.island_origins is not None:
+            island.island_origins.set_register(block, CIRCUIT_REGISTERS[number], value)
     else:
-        buffers.point(island, block, *found, value)
-    return done(island, block, block.time + island.divider)
+        buffers.move_pointer(island, block, *target, value)
+    return finish(island, block, block.time + island.divider)
 
 
 ACTS: Mapping[str, Act] = {
@@ -101,10 +99,10 @@ ACTS: Mapping[str, Act] = {
     "trace_end": _trace_end,
 }
 
-# Words that take the channel, say that columns are there, or end a block, come when what they are
-# about is there: until then the channel is for others. The cycle from which on it is.
-COMES: Mapping[str, Callable[[Island, Block, Values], int]] = {
-    "end": buffers.all_there,
-    "mmr": buffers.pointer_free,
-    "push": buffers.register_there,
+# The cycle from which a word may be done, of words that take the channel, move a pointer or end a
+# block. Until then the channel is free for others.
+READY_AT: Mapping[str, Callable[[Island, Block, Values], int]] = {
+    "end": buffers.end_ready,
+    "mmr": buffers.pointer_ready,
+    "push": buffers.register_ready,
 }

@@ -15,7 +15,7 @@ ROOMS = {
     "emu": False,
     "emu.cp": True,
     "emu.dma": False,
-    "emu.fim": True,
+    "emu.fim": False,
     "emu.nnp": False,
     "emu.pe": False,
     "emu.scalar": True,

@@ -1,4 +1,4 @@
-"""Tiles of 4 x 4 numbers in memory, as the tensor arrangement takes them and dot leaves them."""
+"""Memory formats of fim: tiles of 4 x 4 numbers, as tensor products read and write them."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def _format(name: str) -> MemoryFormat:
     return MemoryFormat(meaning, TENSOR_SIDE**2 * dtype.itemsize, columns, partial(_rows, dtype))
 
 
-TILES: Mapping[str, MemoryFormat] = MappingProxyType(
+TILE_FORMATS: Mapping[str, MemoryFormat] = MappingProxyType(
     {"tiles": _format("fp16"), "tiles_fp32": _format("fp32")}
 )

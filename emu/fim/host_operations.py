@@ -1,18 +1,18 @@
-"""Operations that the host starts by their numbers, without a program (seed 004 ¶46).
+"""Operations that the host sends by their numbers, without a program (seed 004 ¶46).
 
-The number comes on spare bits of a column command: the address gives island, row and column, a
-mask the banks. The circuits' registers say what operations 6 to 8 compute: the host has stored
-them, or a block has left them. Circuits whose registers are equal act in lock-step.
+The number is in spare bits of a column command: the address gives island, row and column, a mask
+the banks. The circuits' registers say what operations 6 to 8 compute: the host has stored them, or
+a block has left them. Circuits whose registers are equal act in lock-step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault
 from macaw.emu.fim import tracing
+from macaw.emu.fim.island import Island
 from macaw.emu.fim.operations import load_rows, operate
 from macaw.emu.fim.state import HOST, Block
 from macaw.emu.windows import WindowNotReady
@@ -21,16 +21,13 @@ from macaw.isa.fim import CORE
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, OPERATIONS, REGISTERS
 from macaw.isa.fim_islands import Place
 
-if TYPE_CHECKING:
-    from macaw.emu.fim.processor import Island
-
 _FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
 
 
 def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
-    """Do an operation in the banks of a mask, of an empty one in the place's: when it came.
+    """Do an operation in the banks of a mask (0: in the bank of `place`); returns its cycle.
 
-    Raises `Fault`; `WindowNotReady` while a block works with one of the banks.
+    Raises `Fault`; `WindowNotReady` while a block uses one of the banks.
     """
     if number >= len(OPERATIONS):
         raise Fault(
@@ -44,18 +41,18 @@ def send(island: Island, number: int, place: Place, mask: int, time: int) -> int
         if block.running and shared:
             on = f"bank {min(shared)} of {island.name}, which block {block.index} works with"
             raise WindowNotReady(on, 1 << island.number, NEVER)
-    operation, came = OPERATIONS[number], time
+    operation, command = OPERATIONS[number], time
     column = place.column if operation.has_column else 0
     word = Decoded(_FIM, {"n": number, "col": column, "inc": 0, "repeat": 1})
-    for together in _alike(island, banks):
-        block = _block(island, together, time)
+    for group in _equal_circuits(island, banks):
+        block = _block(island, group, time)
         island.dram.begin(time)
         if operation.has_column:
             _open(island, block, place.row)
         _do(island, block, word)
-        came = max(came, block.time - island.divider)
-        _keep(island, block)
-    return came
+        command = max(command, block.time - island.divider)
+        _update_circuits(island, block)
+    return command
 
 
 def _banks(island: Island, mask: int) -> list[int]:
@@ -71,24 +68,22 @@ def _banks(island: Island, mask: int) -> list[int]:
     return [bank for bank in range(count) if mask >> bank & 1]
 
 
-def _alike(island: Island, banks: Sequence[int]) -> Iterator[list[int]]:
-    """The banks whose circuits' registers are equal."""
-    found: dict[tuple[int, ...], list[int]] = {}
+def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]:
+    """Groups of banks whose circuits have equal registers."""
+    groups: dict[tuple[int, ...], list[int]] = {}
     for bank in banks:
-        found.setdefault(tuple(island.circuits[bank].registers), []).append(bank)
-    yield from found.values()
+        groups.setdefault(tuple(island.circuits[bank].registers), []).append(bank)
+    yield from groups.values()
 
 
 def _block(island: Island, banks: list[int], time: int) -> Block:
-    """A block of one word that these circuits do next."""
+    """A block of these banks, for one host operation."""
     circuits = [island.circuits[bank] for bank in banks]
     begin = island.aligned(max(time, *(circuit.time for circuit in circuits)))
-    acting = island.device.acting
-    address = None if acting is None else acting.next_address
     return Block(
         HOST,
         banks,
-        address or 0,
+        island.acting_address or 0,
         begin,
         registers=list(circuits[0].registers),
         rz_ready=max(circuit.rz_ready for circuit in circuits),
@@ -97,42 +92,42 @@ def _block(island: Island, banks: list[int], time: int) -> Block:
 
 
 def _open(island: Island, block: Block, row: int) -> None:
-    """Open the row of the command where it is not open; another one is closed first."""
+    """Open a row in the banks where it is not open; another open row is closed first."""
     others = [bank for bank in block.banks if island.dram.rows[bank] != row]
     if others:
         at = island.dram.open(others, row, block.time, island.divider, bus=True)
         block.time = at + island.divider
         island.counts["activations"] += len(others)
-    load_rows(island, block.banks, row)  # what the host has written, too
+    load_rows(island, block.banks, row)  # with what the host has written
     block.row = row
 
 
 def _do(island: Island, block: Block, word: Decoded) -> None:
     if island.tracing or island.listeners:
-        tracing.absorb(island)
-        island.tallied, island.alone = None, False
-        tracing.step(island, block, word, operate, NEVER)
+        tracing.flush_tally(island)
+        island.tally_block, island.is_single = None, False
+        tracing.do_word(island, block, word, operate, NEVER)
     else:
         operate(island, block, word.values, NEVER)
 
 
-def _keep(island: Island, block: Block) -> None:
-    """What the circuits are at now, and until when."""
+def _update_circuits(island: Island, block: Block) -> None:
+    """Write back times and registers of the circuits that have done a host operation."""
     for bank in block.banks:
         circuit = island.circuits[bank]
         circuit.time, circuit.registers = block.time, list(block.registers)
         circuit.rz_ready, circuit.alu_free = block.rz_ready, block.alu_free
     written = (island.dram.written[bank] for bank in block.banks)
-    sent = 0 if island.sent == NEVER else island.sent
-    island.sent = island.aligned(max(sent, block.time, block.rz_ready, *written))
+    until = 0 if island.host_until == NEVER else island.host_until
+    island.host_until = island.aligned(max(until, block.time, block.rz_ready, *written))
     island.settle()
 
 
 # --- circuits' registers, as the host sees them ---
 
 
-def read(island: Island, name: str) -> int:
-    """A register of the circuit of bank 0."""
+def read_register(island: Island, name: str) -> int:
+    """The value of a circuit register, as bank 0 has it."""
     place = CIRCUIT_REGISTERS.index(name)
     for block in island.blocks:
         if block.running and 0 in block.banks:
@@ -140,8 +135,8 @@ def read(island: Island, name: str) -> int:
     return island.circuits[0].registers[place]
 
 
-def write(island: Island, name: str, value: int, time: int) -> None:
-    """Set a register of all circuits that no block works with. Raises `Fault`."""
+def write_register(island: Island, name: str, value: int, time: int) -> None:
+    """Set a register of all circuits that no block uses. Raises `Fault`."""
     place = CIRCUIT_REGISTERS.index(name)
     greatest = REGISTERS[place].greatest
     if value > greatest:
@@ -150,18 +145,16 @@ def write(island: Island, name: str, value: int, time: int) -> None:
             f"the register {name} of {island.name} takes 0 to {greatest}, not {value}",
             {"value": value},
         )
-    taken = {bank for block in island.blocks if block.running for bank in block.banks}
+    in_use = {bank for block in island.blocks if block.running for bank in block.banks}
     for bank, circuit in enumerate(island.circuits):
-        if bank not in taken:
+        if bank not in in_use:
             circuit.registers[place] = value
-    if island.remembered is not None:
-        acting = island.device.acting
-        address = None if acting is None else acting.next_address
-        island.remembered.host_sets(name, value, time, address)
+    if island.island_origins is not None:
+        island.island_origins.set_by_host(name, value, time, island.acting_address)
 
 
-def leave(island: Island, block: Block) -> None:
-    """A block has ended: its circuits keep their registers."""
+def release_circuits(island: Island, block: Block) -> None:
+    """End the use of its circuits by a block: they keep its registers."""
     for bank in block.banks:
         circuit = island.circuits[bank]
         circuit.time = circuit.rz_ready = circuit.alu_free = 0

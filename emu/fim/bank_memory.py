@@ -1,0 +1,67 @@
+"""The bytes of an island's banks, and the addresses of their columns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.address_space import AddressSpace
+from macaw.emu.pages import Pages
+from macaw.isa import memory_map
+from macaw.isa.fim import CORE
+from macaw.isa.fim_circuit import COLUMN_BYTES, COLUMNS
+from macaw.isa.fim_islands import Geometry, Place, island_address
+
+_MEMORY = CORE.memories[1]
+
+
+class BankMemory:
+    """The banks of an island; columns are counted over all islands, as pointers count them.
+
+    While `journal` is a list, each write appends its offset and the bytes before it.
+    """
+
+    def __init__(self, island: int, geometry: Geometry, memory: AddressSpace) -> None:
+        self.geometry, self.memory = geometry, memory
+        self.key = CORE.number + island, _MEMORY.name
+        self.start = island_address(island)
+        self.first_column = (self.start - memory_map.ISLANDS) // COLUMN_BYTES
+        self.columns = geometry.size // COLUMN_BYTES
+        self.journal: list[tuple[int, bytes]] | None = None
+
+    @property
+    def pages(self) -> Pages:
+        """The bytes, by offset in the island."""
+        return self.memory.own[self.key]
+
+    @cached_property
+    def cells(self) -> NDArray[np.uint8]:
+        """The bytes to read: (banks, rows, columns, bytes)."""
+        shape = (self.geometry.banks, self.geometry.rows, COLUMNS, COLUMN_BYTES)
+        return np.frombuffer(self.pages.bytes, np.uint8).reshape(shape)
+
+    def address(self, column: int) -> int:
+        """The address of the column that a pointer names."""
+        return memory_map.ISLANDS + column * COLUMN_BYTES
+
+    def offset(self, column: int) -> int:
+        """The offset in the island of the column that a pointer names."""
+        return (column - self.first_column) * COLUMN_BYTES
+
+    def column_at(self, bank: int, row: int, column: int) -> int:
+        """The number, as pointers count it, of a column of a row of a bank."""
+        return self.first_column + self.geometry.offset(Place(bank, row, column)) // COLUMN_BYTES
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Write bytes at an offset in the island."""
+        pages = self.pages
+        if self.journal is not None:
+            self.journal.append((offset, pages.read(offset, len(data))))
+        pages.write(offset, data)
+
+    def undo(self) -> None:
+        """Take back the writes in the journal."""
+        for offset, data in reversed(self.journal or []):
+            self.pages.write(offset, data)

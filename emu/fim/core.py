@@ -1,0 +1,270 @@
+"""An island as a core: blocks with their own program counters, one word after the other.
+
+docs/timing-fim.md has the rules. The block with the least (time, number) does its next word. Its
+waits for memory or ALU are known at once, so the word has its effects in the cycle in which it is
+requested, and the block continues after its last command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.address_space import Guarded
+from macaw.emu.core import NEVER, Stall, Units
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.fim import host_operations, stalls, tracing, words
+from macaw.emu.fim.buffers import visible_end
+from macaw.emu.fim.formats import TILE_FORMATS
+from macaw.emu.fim.island import Island
+from macaw.emu.fim.program import WORD
+from macaw.emu.fim.repeats import UNKNOWN
+from macaw.emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circuit
+from macaw.emu.formats import MemoryFormat
+from macaw.emu.system import Operable, Startable, System
+from macaw.emu.windows import WindowNotReady
+from macaw.isa.fim import CORE
+from macaw.isa.fim_circuit import BUFFERS, CIRCUIT_REGISTERS, COLUMN_BYTES, FORMATS, GIO, ROP, RZ
+from macaw.isa.fim_islands import Geometry
+
+_BANKS = CORE.memories[1].name
+
+
+class IslandCore(Island, Startable, Operable, Guarded):
+    """An island that executes its program and the operations of the host.
+
+    An engine sets `max_batch`, the number of repeats of an operation that it does at once.
+    """
+
+    halts = True
+
+    def __init__(self, device: System, number: int, geometry: Geometry) -> None:
+        super().__init__(device, number, geometry)
+        self._start_count = 0  # since the device was made
+        self._break_moments: dict[int, object] = {}  # by block: of the break that it met last
+
+    # Other cores
+
+    def reached(
+        self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
+    ) -> int:
+        """See `Guarded.reached`: columns of banks that no block uses, one after the other."""
+        if memory != _BANKS or not length:
+            return ready
+        first, last = offset // COLUMN_BYTES, (offset + length - 1) // COLUMN_BYTES
+        places = [self.geometry.place(column * COLUMN_BYTES) for column in range(first, last + 1)]
+        for block in self.blocks:
+            for place in places:
+                if block.running and place.bank in block.banks:
+                    on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
+                    raise WindowNotReady(on, 1 << self.number, NEVER, ordered=True)
+        self.dram.begin(time)
+        waits = dict(self.dram.waits)  # count circuits' waits only
+        for place in places:
+            time, ready = self.dram.access(place.bank, place.row, time, writes)
+        self.dram.waits = waits
+        self.counts["host_columns"] += len(places)
+        return ready
+
+    def read_register(self, name: str, time: int) -> int:
+        """See `Core.read_register`: of circuits, or a pointer of a buffer as an address."""
+        if name in CIRCUIT_REGISTERS:
+            return host_operations.read_register(self, name)
+        number, _, part = name.removeprefix("b").partition("_")
+        buffer = self.buffers[int(number)]
+        column = visible_end(buffer, time) if part == "end" else int(getattr(buffer, part))
+        return 0 if column == NOWHERE else self.memory.address(column)
+
+    def write_register(self, name: str, value: int, time: int) -> None:
+        """See `Core.write_register`: of the circuits."""
+        host_operations.write_register(self, name, value, time)
+
+    def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
+        """See `Operable.operate`: one of the ten operations."""
+        if memory != _BANKS:
+            text = f"operation {number} sent to {memory} of {self.name}, which takes none"
+            raise Fault("bad mask", text, {"number": number})
+        return host_operations.send(self, number, self.geometry.place(offset), mask, time)
+
+    # The program
+
+    @property
+    def next_address(self) -> int | None:
+        block = self._next_block()
+        return None if block is None else block.pc
+
+    def _next_block(self) -> Block | None:
+        """The block that acts next, or one that waits if all do."""
+        running = [block for block in self.blocks if block.running]
+        return min(running, key=lambda block: (block.time, block.index), default=None)
+
+    def start(self, entry: int, time: int) -> None:
+        """See `Startable.start`: all blocks of the program at `entry` start together."""
+        if entry % WORD:
+            raise Fault(
+                "misaligned access", f"{self.name} starts at {entry:#010x}", {"entry": entry}
+            )
+        begin = self.aligned(time)
+        try:
+            blocks = self.program.blocks(entry, self.geometry, self.abilities)
+        except Fault as fault:
+            fault.cycle = time
+            raise
+        self._start_count += 1
+        self.blocks = [Block(index, *block, begin) for index, block in enumerate(blocks)]
+        self.buffer_banks = None
+        if self.island_origins is not None:
+            self.island_origins.start_program()
+        for buffer in self.buffers:
+            buffer.owner = buffer.producer = NOBODY
+        if self.blocks:
+            self.running = True
+            self.settle()
+
+    def advance(self, limit: int) -> Stop | None:
+        self.is_single = sum(block.running for block in self.blocks) == 1
+        while True:
+            block = self._next_block()
+            host = self.host_until
+            if host < limit and (block is None or host <= block.time):
+                self._end_host_operations()
+                return None
+            if block is None or block.time >= limit:
+                break
+            self.time = block.time
+            stop = self._check_breaks() if self.breaks else None
+            if stop is not None:
+                return stop
+            if self._do_word(block, limit):
+                self.settle()
+                return None
+        tracing.report_until(self, limit)
+        self.settle()
+        return None
+
+    def _end_host_operations(self) -> None:
+        """Become idle, if no block runs: what the host has sent is done."""
+        self.time, self.host_until = self.host_until, NEVER
+        last = self.time
+        self.settle()
+        self.device.changed(self, last)
+
+    def moment(self, address: int) -> object:
+        return self._start_count, *(block.moment for block in self.blocks if block.pc == address)
+
+    @property
+    def following(self) -> tuple[int, ...]:
+        return tuple(block.pc for block in self._starting_blocks())
+
+    def _starting_blocks(self) -> Iterator[Block]:
+        """The blocks that start a word in the island's next cycle."""
+        for block in self.blocks:
+            if block.running and block.time == self.time and not block.repeat and not block.waiting:
+                yield block
+
+    def _check_breaks(self) -> Stop | None:
+        """The stop before the words that start in this cycle; each is checked once."""
+        stop = None
+        for block in self._starting_blocks():
+            moment = self._start_count, block.moment
+            if block.pc in self.breaks and self._break_moments.get(block.index) != moment:
+                self._break_moments[block.index] = moment
+                stop = self.halted(block.pc) or stop
+        return stop
+
+    def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
+        """See `Core.not_numbers`: NaNs in registers of banks in use, in their block's format."""
+        masks = {}
+        for name in (ROP, GIO, RZ):
+            data = getattr(self.state, name)
+            masks[name] = np.zeros(len(data), np.bool_)
+            for block in self.blocks:
+                if block.running:
+                    numbers = data[block.places].view(block.mode.dtype)
+                    masks[name][block.places] = np.isnan(numbers).any(axis=1)
+        return masks
+
+    @property
+    def formats(self) -> Mapping[str, MemoryFormat]:
+        """See `Core.formats`: tiles of tensor products."""
+        return TILE_FORMATS
+
+    def _do_word(self, block: Block, limit: int) -> bool:
+        """Do a word of a block; whether other cores have to act next."""
+        word = self.program.word(block.pc)
+        ready_at = words.READY_AT.get(word.row.mnemonic)
+        if ready_at is not None:
+            time = self.aligned(ready_at(self, block, word.values))
+            if time > block.time:
+                block.time = time
+                return False
+        if self.listeners and not block.repeat:
+            banks = sum(1 << bank for bank in block.banks)
+            self.announce("instruction", address=block.pc, block=block.index, banks=banks)
+        try:
+            act = words.ACTS[word.row.mnemonic]
+            if self.tracing or self.listeners:
+                return tracing.do_word(self, block, word, act, limit)
+            return act(self, block, word.values, limit)
+        except Fault as fault:
+            fault.address = block.pc if fault.address is None else fault.address
+            raise
+
+    # State and questions
+
+    def trace_changed(self) -> None:
+        """See `Core.trace_changed`: words under way when the last record ends are in no record."""
+        if not self.tracing:
+            self.tally_block = None
+            for block in self.blocks:
+                block.number = UNKNOWN
+
+    def units(self) -> Units:
+        """See `Core.units`: the lanes of a circuit's ALU; a lane takes a number in a cycle."""
+        width = max(row.size for row in FORMATS if row.name in self.abilities.formats)
+        # Columns of a bank follow one another after t_ccdl; one is requested in each cycle.
+        spacing = -(-self.dram.timings.t_ccdl // self.divider) * self.divider - self.divider
+        return Units(self.abilities.lanes, width, COLUMN_BYTES, spacing)
+
+    def stalls(self) -> Sequence[Stall]:
+        running = any(block.running for block in self.blocks)
+        return tuple(stalls.stalls(self)) if running else super().stalls()
+
+    def unit(self, units: tuple[int, ...]) -> Stall:
+        return stalls.unit(self, *units)
+
+    def reset(self) -> None:
+        self.state.reset()
+        self.state.blocks = []
+        self.state.circuits = [Circuit().plain() for _ in range(self.geometry.banks)]
+        self.state.buffers = [Buffer().plain() for _ in range(BUFFERS)]
+        self.dram.reset()
+        self.state.dram = self.dram.plain()
+        self.state.counts = [0] * len(OWN_COUNTS)
+        self.reload()
+
+    def sync(self) -> None:
+        tracing.report_until(self, self.device.frontier(self))
+        tracing.flush_tally(self)
+        super().sync()
+        self.state.blocks = [block.plain() for block in self.blocks]
+        self.state.buffers = [buffer.plain() for buffer in self.buffers]
+        self.state.circuits = [circuit.plain() for circuit in self.circuits]
+        self.state.sent = self.host_until
+        self.state.dram = self.dram.plain()
+        self.state.counts = list(self.counts.values())
+
+    def reload(self) -> None:
+        super().reload()
+        self._break_moments.clear()
+        self.tally.clear()
+        self.tally_end, self.tally_block = UNKNOWN, None
+        self.blocks = [Block.of(plain) for plain in self.state.blocks]
+        self.buffers = [Buffer.of(plain) for plain in self.state.buffers]
+        self.circuits = [Circuit.of(plain) for plain in self.state.circuits]
+        self.host_until = self.state.sent
+        self.buffer_banks = None
+        self.dram.take(self.state.dram)
+        self.counts = dict(zip(OWN_COUNTS, self.state.counts, strict=True))

@@ -1,0 +1,71 @@
+"""The fast engine of fim: many repeats of an operation at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from macaw.emu import recordings
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.fim import tracing
+from macaw.emu.fim.core import IslandCore
+from macaw.emu.fim.state import Block, Buffer
+from macaw.emu.system import System
+from macaw.isa.fim_islands import Geometry
+
+_MAX_BATCH = 1 << 11
+
+
+class FastIsland(IslandCore):
+    """An island that does many repeats of an operation at once.
+
+    While one block is ahead of another, the other may fault. Then everything since the call of
+    `advance` is undone, and done again one repeat at a time.
+    """
+
+    def __init__(self, device: System, number: int, geometry: Geometry) -> None:
+        super().__init__(device, number, geometry)
+        self.max_batch = _MAX_BATCH
+        rows = recordings.fields(device.config)
+        self._trace_fields = [row.name for row in rows if not row.shape]
+
+    def advance(self, limit: int) -> Stop | None:
+        if sum(block.running for block in self.blocks) < 2:
+            return super().advance(limit)
+        saved = self._save()
+        self.memory.journal = []
+        self.max_batch = 1 if self.breaks else _MAX_BATCH
+        try:
+            return super().advance(limit)
+        except Fault:
+            self._undo(saved)
+            self.max_batch = 1
+            return super().advance(limit)
+        finally:
+            self.memory.journal = None
+            self.max_batch = _MAX_BATCH
+
+    def _save(self) -> dict[str, Any]:
+        """The state without the banks, whose writes are in the journal."""
+        tracing.flush_tally(self)
+        self.trace.sync()
+        arrays = (row for row in self.state.fields if row.shape)
+        return {
+            "plain": (self.retired, dict(self.counts), self.dram.plain()),
+            "blocks": [block.plain() for block in self.blocks],
+            "buffers": [buffer.plain() for buffer in self.buffers],
+            "arrays": {row.name: getattr(self.state, row.name).copy() for row in arrays},
+            "trace": {name: getattr(self.state, name) for name in self._trace_fields},
+        }
+
+    def _undo(self, saved: dict[str, Any]) -> None:
+        # Spilled records stay in memory: they are spilled again to the same addresses.
+        self.memory.undo()
+        self.retired, self.counts, dram = saved["plain"]
+        self.dram.take(dram)
+        self.blocks = [Block.of(plain) for plain in saved["blocks"]]
+        self.buffers = [Buffer.of(plain) for plain in saved["buffers"]]
+        for name, data in saved["arrays"].items():
+            getattr(self.state, name)[...] = data
+        for name, value in saved["trace"].items():
+            setattr(self.state, name, value)
+        self.trace.reload()

@@ -1,0 +1,52 @@
+"""How a word of a block ends: it is finished, or it waits for another block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from macaw.emu.core import NEVER
+from macaw.emu.fim.island import Island
+from macaw.emu.fim.state import Block
+
+Values = Mapping[str, int]  # of the operands of a word, by name
+Act = Callable[[Island, Block, Values, int], bool]  # see `macaw.emu.fim.words`
+
+
+def finish(island: Island, block: Block, time: int) -> bool:
+    """Finish the word of a block; the next one follows at `time` at the earliest."""
+    block.time = island.aligned(time)
+    block.pc += 4
+    island.retired += 1
+    return False
+
+
+def wait(block: Block, key: str, what: str, until: int = NEVER) -> bool:
+    """Try the word again at `until`, or when another block changes what `key` names.
+
+    `what` says in words what is waited for.
+    """
+    if not block.waiting:
+        block.since = block.time
+    block.waiting, block.key = what, key
+    block.time = until
+    return False
+
+
+def end_wait(block: Block) -> int:
+    """End the wait of a block; returns its cycles, 0 if there was none."""
+    if not block.waiting:
+        return 0
+    cycles = block.time - block.since
+    block.waiting, block.key, block.since = "", "", NEVER
+    return cycles
+
+
+def wake(island: Island, by: Block, key: str, sooner: bool = False) -> None:
+    """Let the blocks that wait for `key` try again in the next cycle: block `by` has changed it.
+
+    Unless `sooner`, only those that do not know until when they wait.
+    """
+    again = island.aligned(by.time + 1)
+    for block in island.blocks:
+        if block.running and block.key == key and (sooner or block.time == NEVER):
+            block.time = min(block.time, again)
