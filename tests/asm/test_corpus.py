@@ -26,23 +26,16 @@ from macaw.asm.source import Source, SourceText, logical_lines
 from macaw.isa import registry
 from macaw.isa.model import Core
 from tests.asm import expectations
+from tests.asm.corpus import EXPANDING_DIRECTIVE, FOLDER, ROOT, VALID_SOURCES, source_of
 from tests.fuzzing import fuzz
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-OK = sorted((HERE / "ok").glob("*.s"))
-ERR = sorted((HERE / "err").glob("*.s"))
+ERR = sorted((FOLDER / "err").glob("*.s"))
 
 
-def source(path: Path) -> Source:
-    """A source under a name that is the same wherever the tests run."""
-    return Source(path.read_text("utf-8"), str(path.relative_to(ROOT)), path.parent)
-
-
-@pytest.mark.parametrize("path", OK, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", VALID_SOURCES, ids=lambda path: path.stem)
 def test_ok(path: Path) -> None:
     said, others = expectations.expected(path)
-    program = assemble(source(path))
+    program = assemble(source_of(path))
     found = [expectations.of(item) for item in program.warnings if isinstance(item, Diagnostic)]
     assert sorted(found) == said
     whole: dict[str, str] = {}
@@ -61,7 +54,7 @@ def test_ok(path: Path) -> None:
 def test_err(path: Path) -> None:
     said, _ = expectations.expected(path)
     with pytest.raises(AssemblyError) as caught:
-        assemble(source(path))
+        assemble(source_of(path))
     assert sorted(map(expectations.of, caught.value.diagnostics)) == said
     # In the order of the lines, and one error a line in each expansion.
     spans = [item.chain[-1].span if item.chain else item.span for item in caught.value.diagnostics]
@@ -71,8 +64,7 @@ def test_err(path: Path) -> None:
     assert len(found) == len(set(found))
 
 
-TEXTUAL = re.compile(r"\.(macro|rept|irpc?|if\w*|include)\b")
-PLAIN = [path for path in OK if not TEXTUAL.search(path.read_text("utf-8"))]
+PLAIN = [path for path in VALID_SOURCES if not EXPANDING_DIRECTIVE.search(path.read_text("utf-8"))]
 JUNK = (" )(", " 5 5", ",,", " @", ' "x')
 BREAKS = [
     (path, line.start + len(line.text), junk)
@@ -90,7 +82,7 @@ def test_one_bad_line_is_one_error_and_the_good_lines_have_none(
     case: tuple[Path, int, str],
 ) -> None:
     path, place, junk = case
-    text = source(path).text
+    text = source_of(path).text
     with pytest.raises(AssemblyError) as caught:
         assemble(Source(text[:place] + junk + text[place:], "broken.s", path.parent))
     assert len(caught.value.errors) == 1
@@ -112,7 +104,7 @@ def test_a_misspelt_word_is_one_error_and_is_taken_for_what_was_meant(
     case: tuple[Path, int],
 ) -> None:
     path, end = case
-    text = source(path).text
+    text = source_of(path).text
     with pytest.raises(AssemblyError) as caught:
         assemble(Source(text[:end] + text[end - 1] + text[end:], "typo.s", path.parent))
     assert len(caught.value.errors) == 1
@@ -180,9 +172,9 @@ def test_every_message_has_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(owner, name, telling)
     for path in ERR:
         with pytest.raises(AssemblyError):
-            assemble(source(path))
-    for path in OK:
-        assemble(source(path))
+            assemble(source_of(path))
+    for path in VALID_SOURCES:
+        assemble(source_of(path))
     missing = [
         f"{Path(file).relative_to(ROOT)}:{lines.start}: {message}"
         for file, lines, message in spoken()
@@ -196,7 +188,7 @@ def test_what_is_said_elsewhere_is_tested_there() -> None:
     assert set(ELSEWHERE) <= messages
     for place in filter(None, ELSEWHERE.values()):
         file, _, test = place.partition("::")
-        assert f"def {test}(" in (HERE / file).read_text("utf-8"), place
+        assert f"def {test}(" in (FOLDER / file).read_text("utf-8"), place
 
 
 def first_words(path: Path) -> set[str]:
@@ -207,7 +199,7 @@ def first_words(path: Path) -> set[str]:
 
 
 HEAD = re.compile(r"(?:[\w.$]+\s*:\s*)*([\w.$]+)\s*(=(?!=))?")
-USED = {word for path in OK for word in first_words(path)}
+USED = {word for path in VALID_SOURCES for word in first_words(path)}
 
 
 @pytest.mark.parametrize("core", registry.cores(), ids=lambda core: core.name)
@@ -219,5 +211,5 @@ def test_every_mnemonic_and_directive_has_a_source(core: Core) -> None:
 
 def test_every_source_says_what_it_shows() -> None:
     """A file begins with a comment that says what it is about."""
-    said = {path: path.read_text("utf-8").splitlines()[0] for path in (*OK, *ERR)}
+    said = {path: path.read_text("utf-8").splitlines()[0] for path in (*VALID_SOURCES, *ERR)}
     assert [path.name for path, line in said.items() if not line.startswith("#")] == []

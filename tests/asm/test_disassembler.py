@@ -12,26 +12,14 @@ import pytest
 from macaw.asm.disassembler import DisassemblyError, disassemble
 from macaw.asm.disassembly.data import chunk
 from macaw.asm.program import Program, Section, Symbol, Tensor
-from macaw.isa import codec, config, pe, registry
-
-
-def words(*values: int) -> bytes:
-    return b"".join(value.to_bytes(4, "little") for value in values)
-
-
-def code(data: bytes, *symbols: Symbol) -> Program:
-    section = Section(".text.cp", "cp", None, 0x10000, 0x10000, data, len(data), 4, "ax")
-    return Program(sections=(section,), symbols=symbols, entry=0x10000)
+from macaw.isa import config
+from tests.asm.objects import cp_program, pe_program, symbol, words
 
 
 def lines(program: Program) -> list[str]:
     """What is printed, without comments and empty lines."""
     found = [line for line in disassemble(program).splitlines() if line]
     return [line for line in found if not line.startswith("#")]
-
-
-def label(name: str, value: int, size: int, *, shared: bool = False, kind: str = "func") -> Symbol:
-    return Symbol(name, value, size, ".text.cp", kind, shared)
 
 
 def test_jump_targets_get_labels_and_symbols_their_names() -> None:
@@ -41,8 +29,8 @@ def test_jump_targets_get_labels_and_symbols_their_names() -> None:
         0xFE000EE3,  # beq zero, zero, .-4
         0x0000006F,  # jal zero, .
     )
-    main = label("main", 0x10000, 16, shared=True)
-    assert lines(code(data, main)) == [
+    main = symbol("main", 0x10000, 16, shared=True)
+    assert lines(cp_program(data, main)) == [
         "        .core   cp",
         "        .global main",
         "main:",
@@ -57,7 +45,7 @@ def test_jump_targets_get_labels_and_symbols_their_names() -> None:
 
 def test_jumps_out_of_the_program_keep_their_address() -> None:
     data = words(0x0000006F + (8 << 20), 0xFE000EE3)  # jal zero, .+8; beq zero, zero, .-4
-    assert lines(code(data))[1:] == [
+    assert lines(cp_program(data))[1:] == [
         ".L10000:",
         "        j       0x10008",
         "        beqz    zero, .L10000",
@@ -66,7 +54,7 @@ def test_jumps_out_of_the_program_keep_their_address() -> None:
 
 def test_words_that_are_no_instruction_are_data_with_the_reason() -> None:
     data = words(0xFFFFFFFF, 0x0000200F) + b"\x01\x02"
-    assert lines(code(data))[1:] == [
+    assert lines(cp_program(data))[1:] == [
         "        .word   0xffffffff              # cp: illegal instruction: 0xffffffff",
         "        .word   0x0000200f              # cp: illegal instruction: 0x200f",
         "        .byte   0x01",
@@ -76,13 +64,13 @@ def test_words_that_are_no_instruction_are_data_with_the_reason() -> None:
 
 def test_sizes_and_types_are_said_only_where_they_are_not_natural() -> None:
     data = words(0x00000013, 0x00000013, 0x00000013)
-    program = code(
+    program = cp_program(
         data,
-        label("a", 0x10000, 8),
-        label("b", 0x10008, 99, kind="notype"),
-        label("middle", 0x1000A, 0),
-        label("end", 0x1000C, 0),
-        label("far", 0x10100, 0),
+        symbol("a", 0x10000, 8),
+        symbol("b", 0x10008, 99, kind="notype"),
+        symbol("middle", 0x1000A, 0),
+        symbol("end", 0x1000C, 0),
+        symbol("far", 0x10100, 0),
     )
     assert lines(program)[1:] == [
         "        .set    far, . + 256",
@@ -103,11 +91,11 @@ def test_numbers_and_names_that_the_language_does_not_take() -> None:
     symbols = (
         Symbol("N", 5, 0, None, "notype", False),
         Symbol("minus", 0xFFFFFFFF, 0, None, "notype", True),
-        label("a b", 0x10000, 4),
-        label("twice", 0x10000, 4),
-        label("twice", 0x10000, 4, shared=True),
+        symbol("a b", 0x10000, 4),
+        symbol("twice", 0x10000, 4),
+        symbol("twice", 0x10000, 4, shared=True),
     )
-    text = disassemble(code(words(0x13), *symbols))
+    text = disassemble(cp_program(words(0x13), *symbols))
     assert "# a_b is called 'a b' in the file\n" in text
     assert "# twice.2 is called 'twice' in the file\n" in text
     assert "        .set    N, 5\n" in text
@@ -116,7 +104,7 @@ def test_numbers_and_names_that_the_language_does_not_take() -> None:
 
 
 def test_a_jump_into_another_section_names_its_symbol() -> None:
-    program = code(words(0x0080006F))  # jal zero, .+8
+    program = cp_program(words(0x0080006F))  # jal zero, .+8
     other = replace(program.sections[0], name=".text.b", address=0x10008, load_address=0x10008)
     names = (Symbol("there", 0x10008, 4, ".text.b", "notype", False),)
     program = Program(sections=(*program.sections, other), symbols=names)
@@ -134,8 +122,8 @@ def test_addresses_of_two_instructions_are_told() -> None:
         0x80000637,  # lui a2, 0x80000
         0x00062603,  # lw a2, 0(a2); one can jump here
     )
-    inside = label("value", 0x10010, 8)
-    program = code(data, inside, label("entered", 0x10018, 4))
+    inside = symbol("value", 0x10010, 8)
+    program = cp_program(data, inside, symbol("entered", 0x10018, 4))
     values = Section(".data", None, None, 0x80000000, 0x80000000, bytes(8), 8, 4, "aw")
     known = Symbol("known", 0x80000000, 8, ".data", "object", False)
     program = Program(sections=(*program.sections, values), symbols=(*program.symbols, known))
@@ -225,77 +213,10 @@ def test_data_directives(data: bytes, address: int, expected: list[str]) -> None
 # --- a pe part ---------------------------------------------------------------------------
 
 
-def sequence(**header: int) -> bytes:
-    rows = registry.core("pe").by_mnemonic
-    instructions = [
-        codec.encode(rows["ld"], {"destination": 1}),
-        codec.encode(rows["ld"], {"destination": 0}),
-        codec.encode(rows["mac"], {"base": 0, "acc": 1, "balance": 1}),
-        codec.encode(rows["spu"], {"function": 0, "src": 1, "dst": 2}),
-        codec.encode(rows["st"], {"base": 2}),
-    ]
-    body = b"".join(word.to_bytes(2, "little") for word in instructions)
-    return codec.pack(pe.SEQUENCE, {"count": len(instructions), **header}) + body
-
-
-def packet(mnemonic: str, clusters: int = 3, segments: int = 0, **values: int) -> bytes:
-    row = registry.core("pe").by_mnemonic[mnemonic]
-    head = {"command": codec.encode(row, values), "segments": segments, "clusters": clusters}
-    return codec.pack(pe.PACKET, head)
-
-
-def segment(kind: str, offset: int, length: int, mode: int = 0, compress: int = 0) -> bytes:
-    return codec.pack(
-        pe.SEGMENT,
-        {
-            "type": pe.SEGMENT_TYPES.index(kind),
-            "mode": mode,
-            "compress": compress,
-            "offset": offset,
-            "length": length,
-        },
-    )
-
-
-def image(
-    header: dict[str, int] | None = None,
-    *,
-    clusters: int = 3,
-    out: dict[str, int] | None = None,
-    tail: bytes = b"\1\2\3\4" + bytes(64),
-) -> Program:
-    """A row of `tiny`: a list with a config, an exe and a marker, a sequence, data."""
-    sequence_bytes = sequence(**(header or {}))
-    place = 3 * pe.PACKET.size + 3 * pe.SEGMENT.size + pe.OUT.size + 2
-    data_at = place + len(sequence_bytes) + -(place + len(sequence_bytes)) % 4
-    written = packet("config", ib=4, segments=1)
-    written += segment("sequence", place, len(sequence_bytes))
-    written += packet("exe", ib=4, last=1, segments=2, clusters=clusters)
-    written += segment("weights", data_at, 4, mode=1) + segment("activations", data_at + 4, 64)
-    written += codec.pack(
-        pe.OUT,
-        {"offset": data_at, "count": 1, "step": 4, "stride": 4, "element": 2}
-        if out is None
-        else out,
-    )
-    written += packet("trace_begin", g=5)
-    written += b"\x20\0" + sequence_bytes
-    written += bytes(data_at - len(written)) + tail
-    name = registry.core("pe").section.format(0)
-    section = Section(name, "pe", 0, 0x10000000, 0x80000000, written, len(written), 4, "a")
-    start = section.address
-    symbols = (
-        Symbol("run", start, place - 1, name, "object", False),
-        Symbol("layer", start + place, len(sequence_bytes), name, "object", False),
-        Symbol("w", start + data_at, 4, name, "object", False),
-        Symbol("buffer", start + data_at + 4, len(tail) - 4, name, "object", False),
-    )
-    toml = config.load("tiny").to_toml()
-    return Program(sections=(section,), symbols=symbols, config_toml=toml, device="tiny")
-
-
 def test_a_pe_part_is_printed_with_its_directives() -> None:
-    found = lines(image({"pipeline": 4, "activation": 1, "inner": 14, "then": 133, "shift": 3}))
+    found = lines(
+        pe_program({"pipeline": 4, "activation": 1, "inner": 14, "then": 133, "shift": 3})
+    )
     assert found == [
         "        .device tiny",
         "        .core   pe, row=0",
@@ -323,7 +244,7 @@ def test_a_pe_part_is_printed_with_its_directives() -> None:
 
 
 def test_chosen_clusters_and_no_output() -> None:
-    text = "\n".join(lines(image(clusters=2, out={})))
+    text = "\n".join(lines(pe_program(clusters=2, out={})))
     assert "activations unit[0x70:0xb0] broadcast), to=1  # w, buffer\n" in text
     assert "out=" not in text
 
@@ -331,11 +252,11 @@ def test_chosen_clusters_and_no_output() -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        image(clusters=4),  # tiny has two clusters
-        image(clusters=0),
-        image(out={"pes": 9, "count": 1}),  # it has eight
-        image(header={"then": 5}),
-        image(header={"count": 4}),  # the config's length is not the sequence's
+        pe_program(clusters=4),  # tiny has two clusters
+        pe_program(clusters=0),
+        pe_program(out={"pes": 9, "count": 1}),  # it has eight
+        pe_program(header={"then": 5}),
+        pe_program(header={"count": 4}),  # the config's length is not the sequence's
     ],
 )
 def test_an_image_of_another_shape_is_data(program: Program) -> None:
@@ -351,7 +272,7 @@ def test_an_image_of_another_shape_is_data(program: Program) -> None:
 @pytest.mark.parametrize("place", [2, 3, 20, 48, 60, 84, 85, 95, 100, 121])
 def test_a_changed_byte_of_lists_and_sequences_is_never_lost(place: int) -> None:
     """Reserved bits, padding and the like: either it is said, or the image is data."""
-    program = image()
+    program = pe_program()
     section = program.sections[0]
     data = bytearray(section.data)
     data[place] ^= 0x55
@@ -363,7 +284,7 @@ def test_a_changed_byte_of_lists_and_sequences_is_never_lost(place: int) -> None
 
 
 def test_one_core_alone() -> None:
-    both = Program(sections=(*code(words(0x13)).sections, *image().sections))
+    both = Program(sections=(*cp_program(words(0x13)).sections, *pe_program().sections))
     assert "nop" in disassemble(both, "cp")
     assert ".core pe" not in disassemble(both, "cp")
     assert "nop" not in disassemble(both, "pe")

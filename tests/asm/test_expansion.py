@@ -21,7 +21,7 @@ from macaw.asm.assembler import analyse, assemble
 from macaw.asm.diagnostics import AssemblyError, render, to_json
 from macaw.asm.source import Source
 from tests.asm import gnu
-from tests.asm.test_corpus import OK, TEXTUAL, source
+from tests.asm.corpus import EXPANDING_DIRECTIVE, VALID_SOURCES, source_of
 from tests.fuzzing import fuzz
 
 MACRO = "        .macro add_to r, n\n        addi \\r, \\r, \\n\n        .endm\n"
@@ -89,8 +89,8 @@ def test_places_in_a_macro_that_a_macro_has_made() -> None:
 JUNK = (" )(", ",,", " @", ' "x', " \\x")
 PLACES = [
     (path, match.end(), junk)
-    for path in OK
-    if TEXTUAL.search(path.read_text("utf-8"))
+    for path in VALID_SOURCES
+    if EXPANDING_DIRECTIVE.search(path.read_text("utf-8"))
     for match in re.finditer(r"^ +\.?\w[^#\n]*(?=\n)", path.read_text("utf-8"), re.MULTILINE)
     for junk in JUNK
 ]
@@ -100,7 +100,7 @@ PLACES = [
 @given(st.sampled_from(PLACES))
 def test_a_broken_line_never_breaks_the_run(case: tuple[Path, int, str]) -> None:
     path, place, junk = case
-    text = source(path).text
+    text = source_of(path).text
     last = text.count("\n") + 1
     try:
         assemble(Source(text[:place] + junk + text[place:], "broken.s", path.parent))

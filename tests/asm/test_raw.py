@@ -21,7 +21,7 @@ from macaw.asm.source import Source
 from macaw.isa.memory_map import EXTERNAL, INSTRUCTIONS
 from macaw.isa.trace import csrs
 from tests.asm import sources
-from tests.asm.test_disassembler import code, image, label, words
+from tests.asm.objects import cp_program, pe_program, symbol, words
 from tests.fuzzing import EXAMPLES, fuzz
 
 HERE = Path(__file__).parent
@@ -32,7 +32,9 @@ some = settings(fuzz, max_examples=max(50, EXAMPLES // 20))
 
 def test_code() -> None:
     data = words(0x00000517, 0x01052583, 0xFE000EE3, 0x0100006F, 0xFFFFFFFF, 0x0000100B) + b"hi"
-    program = code(data, label("main", 0x10000, 4), label("a", 0x10008, 4), label("b", 0x10008, 4))
+    program = cp_program(
+        data, symbol("main", 0x10000, 4), symbol("a", 0x10008, 4), symbol("b", 0x10008, 4)
+    )
     assert (
         disassemble(program, raw=True)
         == """\
@@ -55,7 +57,7 @@ def test_code() -> None:
 
 
 def test_a_pe_part() -> None:
-    program = image({"shift": 3}, out={"offset": 0x6C, "count": 1, "stride": 4})
+    program = pe_program({"shift": 3}, out={"offset": 0x6C, "count": 1, "stride": 4})
     assert (
         disassemble(program, "pe", raw=True)
         == """\
@@ -170,7 +172,7 @@ def test_no_byte_is_lost(source: str) -> None:
 
 @pytest.mark.parametrize("place", range(0, 176, 7))
 def test_no_byte_of_a_damaged_image_is_lost(place: int) -> None:
-    program = image()
+    program = pe_program()
     section = program.sections[0]
     data = bytearray(section.data)
     data[place] ^= 0x55

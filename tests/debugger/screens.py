@@ -44,3 +44,15 @@ class Screen:
 
     def rows(self, width, height):
         return self.composer.rows(self.frame(width, height), width, height)
+
+
+SCREEN_SIZES = ((80, 24), (120, 40), (200, 50), (50, 12))
+
+SCREEN_STORIES = {
+    "pe": (
+        "digits_mlp",
+        ["stepc 1300", "focus pe[1,0].3", "stepc 300", "display acc0", "stepc 20"],
+    ),
+    "cp": ("hello", ["stepi 3", "print nothing", "x/8xw text", "print/x a0", "continue"]),
+    "vc": ("vector_dot", ["stepc 100", "focus vc", "stepi 3", "display x5", "stepi"]),
+}

@@ -14,15 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from macaw import api
 from macaw.debugger.session import Session
 from macaw.debugger.stops import SessionError
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
-from tests.debugger.programs import loaded, of_source
-from tests.debugger.test_lines import SOURCE
-from tests.debugger.transcripts import FOLDER
+from tests.debugger.programs import of_source
+from tests.debugger.sources import CALLS
+from tests.debugger.transcripts import program_and_inputs
 
 pytestmark = pytest.mark.once
 
@@ -53,16 +52,10 @@ CORES = {
 }  # fmt: skip
 
 
-@cache
-def program(folder):
-    """A program and its inputs: of a golden folder, or a source of the transcripts."""
-    return (api.load(FOLDER / folder), {}) if folder.endswith(".s") else loaded(folder)
-
-
 def begun(name, engine):
     """A session of a core's program with its points."""
     folder, cycle, focus, points = CORES[name]
-    loads, inputs = program(folder)
+    loads, inputs = program_and_inputs(folder)
     debug = Session(loads, configuration_of(loads), inputs, engine)
     debug.set_focus(focus)
     for kind, text, more in points:
@@ -82,7 +75,7 @@ def states(folder, engine, positions):
     known = truth(folder, engine)
     asked = sorted(set(positions) - set(known))
     if asked:
-        loads, inputs = program(folder)
+        loads, inputs = program_and_inputs(folder)
         device = Device(configuration_of(loads), engine=engine)
         device.load(loads)
         for name, array in inputs.items():
@@ -238,7 +231,7 @@ def _met(debug):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("over", [False, True])
 def test_lines_back_as_lines_forth(engine, over):
-    debug = of_source(SOURCE, engine)
+    debug = of_source(CALLS, engine)
     step, back = partial(debug.step, over=over), partial(debug.step_back, over=over)
 
     @settings(max_examples=10)

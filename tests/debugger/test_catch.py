@@ -12,7 +12,7 @@ from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
 from tests.debugger.programs import loaded, of_source, session
-from tests.debugger.test_points import going
+from tests.debugger.running import stops_until_exit
 
 pytestmark = pytest.mark.once
 
@@ -32,7 +32,7 @@ def caught(make, event, place="", most=6):
         debug = make(engine)
         debug.points.add("catch", event, place=place)
         found = []
-        for stop in going(debug, most):
+        for stop in stops_until_exit(debug, most):
             found += [(stop.cycle, stop.turn, stop.reason, hit) for hit in stop.hits]
         seen.append([(*where, hit_text(hit)) for *where, hit in found])
         assert debug.points.all[1].hits == len(found)

@@ -12,10 +12,10 @@ from macaw.debugger.commands.text import shown
 from macaw.debugger.commands.usage import UsageError, expected, match, pieces
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source
-from tests.debugger.test_session import LOOP
+from tests.debugger.sources import LONG_LOOP
 
 
-def interpreter(source=LOOP, **more):
+def interpreter(source=LONG_LOOP, **more):
     return Interpreter(of_source(source), DebuggerFiles(), **more)
 
 
@@ -117,7 +117,7 @@ def test_an_empty_line_repeats_what_repeats():
 
 def test_a_transcript_forth_and_back():
     """The same records as the session's own calls give."""
-    run = interpreter(LOOP.replace("10000000", "10"))
+    run = interpreter(LONG_LOOP.replace("10000000", "10"))
     assert run.execute("stepi 3").stopped.where.symbol == "loop+8"
     assert run.execute("checkpoint").lines[0].startswith("checkpoint 1 at cycle ")
     ended = run.execute("continue").stopped

@@ -13,8 +13,7 @@ from macaw.debugger.screen.keys import bar
 from macaw.debugger.views.room import ASCII, UNICODE
 from tests.debugger.drawn import drawn, styles
 from tests.debugger.programs import session
-from tests.debugger.screens import GOLDENS
-from tests.debugger.test_views import SIZES, STORIES
+from tests.debugger.screens import GOLDENS, SCREEN_SIZES, SCREEN_STORIES
 
 pytestmark = pytest.mark.once
 COLOURS = {"default", "black", "red", "green", "brown", "blue", "magenta", "cyan", "white"}
@@ -26,10 +25,10 @@ def looks(shown, name):
     return {getattr(cell, name) for row in shown.buffer.values() for cell in row.values()}
 
 
-@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("size", SCREEN_SIZES, ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("story", SCREEN_STORIES)
 def test_the_terminal_shows_the_golden_between_status_and_keys(story, size):
-    folder, lines = STORIES[story]
+    folder, lines = SCREEN_STORIES[story]
     shown = drawn(session(folder), lines, size)
     status, *panels = (GOLDENS / f"{story}-{size[0]}x{size[1]}.txt").read_text("utf-8").splitlines()
     found = [row.rstrip() for row in shown.display]
@@ -39,10 +38,10 @@ def test_the_terminal_shows_the_golden_between_status_and_keys(story, size):
     assert looks(shown, "fg") | looks(shown, "bg") <= COLOURS
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", SCREEN_STORIES)
 def test_colours(story):
     """`MACAW_GOLDENS=write` writes the goldens."""
-    folder, lines = STORIES[story]
+    folder, lines = SCREEN_STORIES[story]
     found = styles(drawn(session(folder), lines, (80, 24)))
     place = GOLDENS / f"{story}-80x24.colours.txt"
     if os.environ.get("MACAW_GOLDENS") == "write":
@@ -51,7 +50,7 @@ def test_colours(story):
 
 
 def test_without_colours_text_and_attributes_are_the_same(monkeypatch):
-    folder, lines = STORIES["pe"]
+    folder, lines = SCREEN_STORIES["pe"]
     coloured = drawn(session(folder), lines, (120, 40))
     monkeypatch.setenv("NO_COLOR", "1")
     plain = drawn(session(folder), lines, (120, 40))
@@ -64,10 +63,10 @@ def test_without_colours_text_and_attributes_are_the_same(monkeypatch):
                 assert getattr(plain.buffer[y][x], name) == getattr(coloured.buffer[y][x], name)
 
 
-@pytest.mark.parametrize("size", SIZES[::2], ids="{0[0]}x{0[1]}".format)
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("size", SCREEN_SIZES[::2], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("story", SCREEN_STORIES)
 def test_ascii_shows_the_same_in_other_characters(story, size):
-    folder, lines = STORIES[story]
+    folder, lines = SCREEN_STORIES[story]
     shown = drawn(session(folder), lines, size, ASCII)
     assert all(row.isascii() for row in shown.display)
     wanted = (GOLDENS / f"{story}-{size[0]}x{size[1]}.txt").read_text("utf-8")

@@ -22,9 +22,8 @@ from macaw.execution import configuration_of
 from tests.debugger.lines import lines
 from tests.debugger.programs import of_source
 from tests.debugger.screens import Screen
-from tests.debugger.test_back_mixed import program
-from tests.debugger.test_session import LOOP
-from tests.debugger.transcripts import FOLDER
+from tests.debugger.sources import LONG_LOOP
+from tests.debugger.transcripts import FOLDER, program_and_inputs
 from tests.debugger.typist import Typist
 
 pytestmark = pytest.mark.once
@@ -49,7 +48,7 @@ def within(seconds):
 
 def opened(name):
     """A new session of a program."""
-    loads, inputs = program(name)
+    loads, inputs = program_and_inputs(name)
     return Session(loads, configuration_of(loads), inputs)
 
 
@@ -123,6 +122,6 @@ def test_keys_lines_and_sizes_in_any_order(name):
             user.until(f"\nstill there {number}", "1 code", "4 output", "F1 help")
             assert not [line for line in user.log if "error of the debugger" in line]
 
-        Typist(opened(name) if name else of_source(LOOP)).play(act)
+        Typist(opened(name) if name else of_source(LONG_LOOP)).play(act)
 
     goes()

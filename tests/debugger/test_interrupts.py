@@ -12,7 +12,7 @@ from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.screen.worker import Worker
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
-from tests.debugger.test_points import LOOP
+from tests.debugger.sources import STORE_LOOP
 from tests.debugger.typist import Typist
 
 pytestmark = pytest.mark.once
@@ -78,7 +78,7 @@ def test_a_condition_at_work_does_not_break_off_an_act(monkeypatch):
 
 
 def test_what_was_asked_for_before_a_line_is_over():
-    run = interpreter(of_source(LOOP))
+    run = interpreter(of_source(STORE_LOOP))
     worker = Worker(run, lambda: None, lambda: None)
     worker.interrupt()
     worker._execute("continue", 1, False)
@@ -86,7 +86,7 @@ def test_what_was_asked_for_before_a_line_is_over():
 
 
 def test_a_script_ends_where_it_is_interrupted(tmp_path):
-    run = interpreter(of_source(LOOP))
+    run = interpreter(of_source(STORE_LOOP))
     script = tmp_path / "script"
     script.write_text("stepi\nstepi\necho here\nstepi\nstepi\n")
     run.on_answer = lambda line, answer: run.session.interrupt() if line == "echo here" else None
@@ -103,7 +103,7 @@ def test_a_script_ends_where_it_is_interrupted(tmp_path):
 
 @pytest.mark.parametrize("line", ["shell sleep 60", "python while True: pass"])
 def test_commands_of_the_user_end(line):
-    run = interpreter(of_source(LOOP), allow_shell=True)
+    run = interpreter(of_source(STORE_LOOP), allow_shell=True)
     threading.Timer(0.3, run.session.interrupt).start()
     answer = run.execute(line)
     assert (answer.kind, answer.message) == ("error", "interrupted")
@@ -111,13 +111,13 @@ def test_commands_of_the_user_end(line):
 
 
 def test_what_a_shell_command_prints_and_how_it_ends():
-    run = interpreter(of_source(LOOP), allow_shell=True)
+    run = interpreter(of_source(STORE_LOOP), allow_shell=True)
     assert run.execute("shell echo a; echo b >&2; exit 3").lines == ("a", "b", "exit status 3")
     assert run.execute("python session.stepi().reason").lines == ("'step'",)
 
 
 def test_ctrl_c_on_the_screen():
-    run = interpreter(of_source(LOOP), allow_shell=True)
+    run = interpreter(of_source(STORE_LOOP), allow_shell=True)
 
     def act(user):
         user.type("shell sleep 60\r")

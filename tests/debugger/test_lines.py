@@ -8,45 +8,14 @@ from macaw.debugger.call_stack import call_stack
 from macaw.debugger.stops import SessionError
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source
-
-SOURCE = """
-        .core cp
-        .macro twice reg
-        add  \\reg, \\reg, \\reg
-        add  \\reg, \\reg, \\reg
-        .endm
-_start: li   a0, 3
-        call double
-        twice a0
-        call deep
-        mv   s0, a0
-again:  addi s0, s0, -1
-        bnez s0, again
-        li   a7, 93
-        ecall
-double: slli a0, a0, 1
-        ret
-deep:   addi sp, sp, -16
-        sw   ra, 0(sp)
-        call double
-        addi t0, a0, 0
-        call double
-        lw   ra, 0(sp)
-        addi sp, sp, 16
-        ret
-"""
-
-
-def line_of(text):
-    """The number of the first line with a text."""
-    return next(n for n, line in enumerate(SOURCE.splitlines(), 1) if text in line)
+from tests.debugger.sources import CALLS, line_of_calls
 
 
 def on(core):
     """The program for cp, or for a vc that cp has started."""
     if core == "cp":
-        return of_source(SOURCE)
-    source = SOURCE.replace(".core cp", ".core vc").replace("_start:", "vstart:")
+        return of_source(CALLS)
+    source = CALLS.replace(".core cp", ".core vc").replace("_start:", "vstart:")
     source = source.replace("li   a7, 93\n", "li   a7, 93\n        li   a0, 0\n")
     debug = of_source(source)
     debug.set_focus("vc")
@@ -54,7 +23,7 @@ def on(core):
     return debug
 
 
-CALL, LAST = line_of("call double"), line_of("ecall")
+CALL, LAST = line_of_calls("call double"), line_of_calls("ecall")
 
 
 def lines(debug, act, most):
@@ -70,10 +39,10 @@ def lines(debug, act, most):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_step_goes_into_calls_and_next_over_them(engine):
-    debug = of_source(SOURCE, engine)
-    assert lines(debug, debug.step, 6) == [CALL, *(line_of("double:") + n for n in (0, 1)),
-                                           line_of("twice a0"), line_of("call deep"), line_of("deep:")]  # fmt: skip
-    debug = of_source(SOURCE, engine)
+    debug = of_source(CALLS, engine)
+    assert lines(debug, debug.step, 6) == [CALL, *(line_of_calls("double:") + n for n in (0, 1)),
+                                           line_of_calls("twice a0"), line_of_calls("call deep"), line_of_calls("deep:")]  # fmt: skip
+    debug = of_source(CALLS, engine)
     over = lines(debug, lambda: debug.step(over=True), 5)
     assert over == [CALL, CALL + 1, CALL + 2, CALL + 3, CALL + 4]
     assert debug.evaluate("a0") == 3 * 2 * 4 * 2 * 2
@@ -87,22 +56,22 @@ def test_a_line_that_jumps_to_itself_is_a_step_each_time():
 
 
 def test_finish_goes_out_of_the_function_it_is_in():
-    debug = of_source(SOURCE)
+    debug = of_source(CALLS)
     debug.advance("deep+8")
     stop = debug.finish()
     assert stop.reason == "arrived"
     assert stop.where.line == CALL + 3
-    debug = of_source(SOURCE)
+    debug = of_source(CALLS)
     debug.advance("double")
     assert debug.finish().where.line == CALL + 1
     debug.advance("double")  # the one that deep calls
-    assert debug.finish().where.line == line_of("addi t0")
+    assert debug.finish().where.line == line_of_calls("addi t0")
     assert debug.finish().where.line == CALL + 3
     assert debug.finish().reason == "exit"
 
 
 def test_advance_stops_at_points_on_its_way():
-    debug = of_source(SOURCE)
+    debug = of_source(CALLS)
     debug.points.add("break", "double")
     assert debug.advance("again").reason == "breakpoint"
     assert debug.advance("double").reason == "breakpoint"  # both: the point is named
@@ -115,7 +84,7 @@ def test_advance_stops_at_points_on_its_way():
 @pytest.mark.parametrize("over", [False, True])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_lines_back_are_the_lines_forth(engine, over):
-    debug = of_source(SOURCE, engine)
+    debug = of_source(CALLS, engine)
     states = [debug.device.hash()]
     while debug.step(over=over).reason == "step":
         states.append(debug.device.hash())
@@ -128,7 +97,7 @@ def test_lines_back_are_the_lines_forth(engine, over):
 
 
 def test_what_is_done_is_stepped_no_more():
-    debug = of_source(SOURCE)
+    debug = of_source(CALLS)
     debug.run()
     assert debug.step().reason == "exit"
     debug.set_focus("vc")

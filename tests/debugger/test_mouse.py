@@ -8,7 +8,7 @@ from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.layout import Arrangement
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
-from tests.debugger.test_session import LOOP
+from tests.debugger.sources import LONG_LOOP
 from tests.debugger.typist import Typist
 
 pytestmark = pytest.mark.once
@@ -82,7 +82,7 @@ def test_arrows_in_the_grid_say_nothing_and_what_an_empty_line_repeats_stays():
 
 
 def test_the_mouse_is_off_until_it_is_asked_for_and_is_kept():
-    run = Interpreter(of_source(LOOP), DebuggerFiles())
+    run = Interpreter(of_source(LONG_LOOP), DebuggerFiles())
     assert run.execute("mouse").lines == ("mouse off",)
     run.execute("mouse on")
     other = Arrangement()

@@ -10,44 +10,18 @@ from macaw.debugger.commands.text import hit_text
 from macaw.debugger.point import PointError
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
+from tests.debugger.running import all_stops, stops_until_exit
+from tests.debugger.sources import STORE_LOOP
 
-LOOP = """
-        .core cp
-_start: li   s0, 40
-        la   s3, data
-loop:   addi s1, s1, 3
-        andi s2, s1, 7
-        sw   s1, 4(s3)
-        addi s0, s0, -1
-        bnez s0, loop
-        li   a7, 93
-        ecall
-        .section .data.cp
-data:   .word 0, 0, 0
-"""
 ROUND = 5  # instructions of a round
-
-
-def going(debug, most=100):
-    """What it says on its way to the end, while it is there."""
-    for _ in range(most):
-        stop = debug.proceed()
-        yield stop
-        if stop.reason == "exit":
-            return
-
-
-def stops(debug, most=100):
-    """All that it says."""
-    return list(going(debug, most))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_breakpoint_stops_before_its_instruction(engine):
-    debug = of_source(LOOP, engine)
+    debug = of_source(STORE_LOOP, engine)
     point = debug.points.add("break", "test.s:7")
     assert point.addresses == (debug.program.symbol("loop").value + 8,)
-    found = stops(debug)
+    found = all_stops(debug)
     assert len(found) == 41
     for number, stop in enumerate(found[:-1], 1):
         assert stop.reason == "breakpoint"
@@ -58,11 +32,11 @@ def test_a_breakpoint_stops_before_its_instruction(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_conditions_ignores_and_temporary_ones(engine):
-    debug = of_source(LOOP, engine)
+    debug = of_source(STORE_LOOP, engine)
     debug.points.add("break", "loop", condition="s0 == 7 || s0 % 10 == 0", ignore=1)
     debug.points.add("tbreak", "loop+12", condition="mem[data+4] == 12 * 3")
     seen = []
-    for stop in going(debug):
+    for stop in stops_until_exit(debug):
         if stop.hits:
             seen.append((stop.hits[0].number, debug.evaluate("s0")))
     assert seen == [(1, 30), (2, 29), (1, 20), (1, 10), (1, 7)]
@@ -71,10 +45,10 @@ def test_conditions_ignores_and_temporary_ones(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_watch_says_old_new_and_who(engine):
-    debug = of_source(LOOP, engine)
+    debug = of_source(STORE_LOOP, engine)
     debug.points.add("watch", "mem[data+4]")
     number = -1
-    for number, stop in enumerate(going(debug)):
+    for number, stop in enumerate(stops_until_exit(debug)):
         if stop.reason == "exit":
             break
         (hit,) = stop.hits
@@ -85,7 +59,7 @@ def test_a_watch_says_old_new_and_who(engine):
 
 
 def test_a_watch_of_memory_leaves_cp_at_full_speed():
-    debug = of_source(LOOP.replace("s0, 40", "s0, 100000"))
+    debug = of_source(STORE_LOOP.replace("s0, 40", "s0, 100000"))
     debug.points.add("watch", "mem[data]")
     assert debug.proceed().reason == "exit"
     assert debug.core.code.blocks
@@ -93,13 +67,13 @@ def test_a_watch_of_memory_leaves_cp_at_full_speed():
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_watch_of_registers_and_one_with_a_condition(engine):
-    debug = of_source(LOOP, engine)
+    debug = of_source(STORE_LOOP, engine)
     debug.points.add("watch", "cp.s2 == 5")
-    found = [(stop.hits[0].old, stop.hits[0].new) for stop in stops(debug)[:-1]]
+    found = [(stop.hits[0].old, stop.hits[0].new) for stop in all_stops(debug)[:-1]]
     assert found == [(0, -1), (-1, 0)] * 5
-    debug = of_source(LOOP, engine)
+    debug = of_source(STORE_LOOP, engine)
     debug.points.add("watch", "s1", condition="s1 > 100")
-    assert [stop.hits[0].new for stop in stops(debug)[:-1]] == list(range(102, 121, 3))
+    assert [stop.hits[0].new for stop in all_stops(debug)[:-1]] == list(range(102, 121, 3))
 
 
 def test_accesses_of_some_cores():
@@ -138,7 +112,7 @@ def test_events_come_in_the_same_cycles_in_both_engines(event, place):
     for engine in ENGINES:
         debug = session("layer", engine)
         debug.points.add("catch", event, place=place)
-        found = stops(debug, 12)
+        found = all_stops(debug, 12)
         seen.append([(stop.cycle, stop.turn, [hit.values for hit in stop.hits]) for stop in found])
         assert debug.points.all[1].hits == sum(len(stop.hits) for stop in found)
     assert seen[0] == seen[1]
@@ -147,12 +121,12 @@ def test_events_come_in_the_same_cycles_in_both_engines(event, place):
 def test_transfers_and_exes_are_counted_right():
     debug = session("layer")
     debug.points.add("catch", "dma-done")
-    tickets = [hit.values["ticket"] for stop in stops(debug) for hit in stop.hits]
+    tickets = [hit.values["ticket"] for stop in all_stops(debug) for hit in stop.hits]
     assert tickets == list(range(1, debug.evaluate("dma.transfers") + 1))
     debug = session("layer")
     debug.points.add("catch", "swap")
     feeding = debug.device.memory.feeding[:]
-    for stop in going(debug):
+    for stop in stops_until_exit(debug):
         if stop.reason == "exit":
             break
         assert stop.hits[0].by == "cp"
@@ -179,19 +153,19 @@ def test_breakpoints_in_a_row_of_the_array():
 
 def test_a_dprintf_prints_and_goes_on():
     printed = []
-    debug = of_source(LOOP, on_output=lambda stream, data: printed.append((stream, data)))
+    debug = of_source(STORE_LOOP, on_output=lambda stream, data: printed.append((stream, data)))
     debug.points.add("dprintf", "loop", condition="s0 < 3", form="%d of %x", values=("s0", "s1"))
     assert debug.proceed().reason == "exit"
     assert printed == [("dprintf", b"2 of 72\n"), ("dprintf", b"1 of 75\n")]
 
 
 def test_points_are_changed_kept_and_loaded():
-    debug = of_source(LOOP)
+    debug = of_source(STORE_LOOP)
     debug.points.add("break", "loop", condition="s0 == 3", commands=("print s0", "continue"))
     debug.points.add("watch", "mem[data+4]", by="cp", enabled=False)
     debug.points.add("catch", "queue-full", place="pe[0]")
     kept = json.loads(json.dumps(debug.points.plain()))
-    other = of_source(LOOP)
+    other = of_source(STORE_LOOP)
     added = other.points.load(kept)
     assert other.points.plain() == kept
     assert [point.number for point in added] == [1, 2, 3]
@@ -223,14 +197,14 @@ def test_points_are_changed_kept_and_loaded():
     ],
 )
 def test_points_that_cannot_be(kind, text, more, message):
-    debug = of_source(LOOP)
+    debug = of_source(STORE_LOOP)
     with pytest.raises(PointError, match=message):
         debug.points.add(kind, text, **more)
     assert not debug.points.all
 
 
 def test_a_condition_without_a_value_stops_and_says_so():
-    debug = of_source(LOOP)
+    debug = of_source(STORE_LOOP)
     debug.points.add("break", "loop", condition="100 / (s0 - 38) > 1000")
     stop = debug.proceed()
     assert debug.evaluate("s0") == 38
@@ -264,7 +238,7 @@ def test_breakpoints_on_words_of_other_cores(folder, kind):
         for address in chosen:
             debug.points.add("break", f"*{address:#x}", ignore=1 if address == chosen[0] else 0)
         found = []
-        for stop in going(debug, 60):
+        for stop in stops_until_exit(debug, 60):
             if stop.reason == "exit":
                 break
             assert stop.reason == "breakpoint"
@@ -287,7 +261,11 @@ def test_breakpoints_in_the_array_stop_in_the_cycle_of_the_begin():
     for engine in ENGINES:
         debug = session("layer", engine)
         debug.points.add("break", f"*{address:#x}")
-        found = [(s.cycle, s.turn, [h.values for h in s.hits]) for s in going(debug, 30) if s.hits]
+        found = [
+            (s.cycle, s.turn, [h.values for h in s.hits])
+            for s in stops_until_exit(debug, 30)
+            if s.hits
+        ]
         assert found
         assert all(values["address"] == address for *_, hits in found for values in hits)
         seen.append(found)
@@ -296,7 +274,7 @@ def test_breakpoints_in_the_array_stop_in_the_cycle_of_the_begin():
 
 @pytest.mark.parametrize("kind", [("watch", "mem[data]"), ("catch", "stall")])
 def test_conditions_mean_something_when_they_are_said(kind):
-    debug = of_source(LOOP)
+    debug = of_source(STORE_LOOP)
     with pytest.raises(PointError, match="nothing is called 'nothing'"):
         debug.points.add(*kind, condition="nothing == 1")
     assert not debug.points.all

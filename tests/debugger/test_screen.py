@@ -12,7 +12,7 @@ from macaw.debugger.screen.worker import Worker
 from macaw.debugger.views.room import ASCII, BAD, FADING, FAINT
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
-from tests.debugger.test_session import LOOP
+from tests.debugger.sources import LONG_LOOP
 from tests.debugger.typist import Typist
 
 FOREVER = ".core cp\n_start: addi s0, s0, 1\n j _start\n"
@@ -20,7 +20,7 @@ SHIFT_F12, F12, ALT_6 = "\x1b[24;2~", "\x1b[24~", "\x1b6"
 
 
 def test_keys_do_the_lines_that_the_table_says():
-    script = Interpreter(of_source(LOOP), DebuggerFiles())
+    script = Interpreter(of_source(LONG_LOOP), DebuggerFiles())
     answers = [script.execute(line) for line in ("stepc", "stepi 2", "", "reverse-stepc")]
 
     def act(user):
@@ -28,13 +28,13 @@ def test_keys_do_the_lines_that_the_table_says():
             user.type(keys)
             user.until(f" {next(stop_lines(answer.stopped))} | ")
 
-    typist = Typist(of_source(LOOP)).play(act)
+    typist = Typist(of_source(LONG_LOOP)).play(act)
     assert typist.interpreter.session.stopped.json() == answers[-1].stopped.json()
     assert typist.interpreter.session.device.hash() == script.session.device.hash()
 
 
 def test_every_line_of_a_key_is_a_command():
-    interpreter = Interpreter(of_source(LOOP), DebuggerFiles())
+    interpreter = Interpreter(of_source(LONG_LOOP), DebuggerFiles())
     for key in KEYS:
         if key.line:
             assert interpreter.parse(key.line)[0].name == key.line
@@ -52,7 +52,7 @@ def test_ctrl_c_stops_a_run_and_output_goes_to_its_panel():
         user.type("abc\x03stepi\r")
         user.until("step done at cycle")
 
-    typist = Typist(of_source(LOOP)).play(act)
+    typist = Typist(of_source(LONG_LOOP)).play(act)
     assert "> stepi" not in typist.log  # the mark belongs to the view
     assert "stepi" in typist.log
     assert "abcstepi" not in typist.log
@@ -155,7 +155,7 @@ def test_palette_help_completion_history_and_leaving():
         user.until("checkpoint 2 at cycle 0")
         user.type("quit\r")
 
-    Typist(of_source(LOOP)).play(act)
+    Typist(of_source(LONG_LOOP)).play(act)
 
 
 def test_a_breakpoint_by_key_comes_and_goes():
@@ -165,7 +165,7 @@ def test_a_breakpoint_by_key_comes_and_goes():
         user.type("\x1b[20~")
         user.until("> delete 1", " ▶")
 
-    typist = Typist(of_source(LOOP)).play(act)
+    typist = Typist(of_source(LONG_LOOP)).play(act)
     assert not list(typist.interpreter.session.points)
 
 
@@ -178,7 +178,7 @@ def test_scrolling_ends_where_the_rows_end():
         user.type("\x1b[A")
         user.wait(lambda _: user.screen.arrangement.scroll == {"output": -1}, "a row up")
 
-    Typist(of_source(LOOP)).play(act)
+    Typist(of_source(LONG_LOOP)).play(act)
 
 
 def test_ascii_has_no_other_characters():
@@ -191,7 +191,7 @@ def test_ascii_has_no_other_characters():
 
 
 def test_lines_given_first_are_done_first():
-    typist = Typist(of_source(LOOP), lines=["stepi 3", "nothing"])
+    typist = Typist(of_source(LONG_LOOP), lines=["stepi 3", "nothing"])
     typist.play(lambda user: user.until("3 steps done", "no command is called 'nothing'"))
 
 
@@ -201,7 +201,7 @@ def test_an_error_of_ours_does_not_end_the_session(monkeypatch):
         user.type("stepi\r")
         user.until("error of the debugger:", "ZeroDivisionError")
 
-    Typist(of_source(LOOP)).play(act)
+    Typist(of_source(LONG_LOOP)).play(act)
 
 
 @pytest.mark.parametrize("style", [*FADING, BAD, FAINT])
@@ -215,7 +215,7 @@ def test_styles_in_sixteen_colours(style):
 
 
 def test_a_stop_drops_the_lines_before_it_and_none_behind():
-    run = Interpreter(of_source(LOOP), DebuggerFiles())
+    run = Interpreter(of_source(LONG_LOOP), DebuggerFiles())
     worker = Worker(run, lambda: None, lambda: None)
     worker.submit("echo before")
     worker.submit("echo before too")
@@ -237,7 +237,7 @@ def test_the_history_of_lines_is_kept_whole_and_what_is_damaged_harms_nobody(tmp
 
     path = tmp_path / "history"
     path.write_bytes(b"\n# 2026\n+stepc\n\xff\xfe\n+half a li")
-    Typist(of_source(LOOP), history=path).play(act)
+    Typist(of_source(LONG_LOOP), history=path).play(act)
     lines = [line for line in path.read_bytes().splitlines() if line.startswith(b"+")]
     assert lines == [b"+stepc", b"+half a li", b"+stepi 2"]
-    Typist(of_source(LOOP), history=tmp_path).play(act)  # no file can be there
+    Typist(of_source(LONG_LOOP), history=tmp_path).play(act)  # no file can be there

@@ -12,21 +12,11 @@ from macaw.debugger.places import PlaceError
 from macaw.debugger.stops import SessionError
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
-
-LOOP = """
-        .core cp
-_start: li   s0, 10000000
-loop:   addi s1, s1, 3
-        addi s0, s0, -1
-        bnez s0, loop
-        li   a7, 93
-        li   a0, 7
-        ecall
-"""
+from tests.debugger.sources import LONG_LOOP
 
 
 def test_the_record_of_an_end_is_json():
-    found = of_source(LOOP.replace("10000000", "10")).run()
+    found = of_source(LONG_LOOP.replace("10000000", "10")).run()
     assert found.reason == "exit"
     assert found.exit_code == 7
     assert json.loads(json.dumps(found.json()))["where"]["symbol"] == "loop+20"
@@ -34,7 +24,7 @@ def test_the_record_of_an_end_is_json():
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_steps_say_where_they_are(engine):
-    debug = of_source(LOOP, engine)
+    debug = of_source(LONG_LOOP, engine)
     assert debug.stopped.reason == "start"
     stops = [debug.stepi() for _ in range(4)]
     assert [stop.where.symbol for stop in stops] == ["_start+4", "loop", "loop+4", "loop+8"]
@@ -66,7 +56,7 @@ def test_the_way_back_ends_at_the_begin():
 
 
 def test_an_interrupt_stops_a_long_run_soon():
-    debug = of_source(LOOP)
+    debug = of_source(LONG_LOOP)
     asked = []
 
     def ask():

@@ -10,10 +10,10 @@ from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import shown
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source
-from tests.debugger.test_points import LOOP
+from tests.debugger.sources import STORE_LOOP
 
 
-def interpreter(source=LOOP):
+def interpreter(source=STORE_LOOP):
     return Interpreter(of_source(source), DebuggerFiles())
 
 

@@ -11,11 +11,11 @@ from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
 from tests.debugger.programs import loaded, of_source, session
-from tests.debugger.test_lines import SOURCE, line_of
+from tests.debugger.sources import CALLS, line_of_calls
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
-DOUBLE = line_of("double:")
+DOUBLE = line_of_calls("double:")
 
 
 def hits(debug):
@@ -29,7 +29,7 @@ def said(stop):
 
 
 def test_step_and_next_stop_at_breakpoints_of_the_core_that_they_step(engine):
-    debug = of_source(SOURCE, engine)
+    debug = of_source(CALLS, engine)
     debug.points.add("break", "double")
     assert said(debug.step(9)) == ("breakpoint", 2, [1])
     assert debug.stopped.where.symbol == "double"
@@ -41,7 +41,7 @@ def test_step_and_next_stop_at_breakpoints_of_the_core_that_they_step(engine):
 
 
 def test_a_step_that_ends_before_a_breakpoint_has_met_it_and_what_goes_on_passes_it(engine):
-    debug = of_source(SOURCE, engine)
+    debug = of_source(CALLS, engine)
     debug.points.add("tbreak", str(DOUBLE))
     debug.points.add("break", "double", ignore=1)
     debug.points.add("break", "double", condition="a0 == 0")
@@ -54,28 +54,28 @@ def test_a_step_that_ends_before_a_breakpoint_has_met_it_and_what_goes_on_passes
 
 
 def test_a_breakpoint_in_the_middle_of_a_line_stops_a_step(engine):
-    debug = of_source(SOURCE, engine)
-    debug.advance(str(line_of("twice a0")))
+    debug = of_source(CALLS, engine)
+    debug.advance(str(line_of_calls("twice a0")))
     middle = debug.stopped.where.address + 4
     debug.points.add("break", f"*{middle:#x}")
     for over in (False, True):
         debug.restart_program()
-        debug.advance(str(line_of("twice a0")))
+        debug.advance(str(line_of_calls("twice a0")))
         assert said(debug.step(over=over)) == ("breakpoint", 0, [1])
         assert debug.stopped.where.address == middle
     assert hits(debug) == [2]
 
 
 def test_next_counts_and_deletes_a_temporary_breakpoint_that_it_reaches(engine):
-    debug = of_source(SOURCE, engine)
+    debug = of_source(CALLS, engine)
     debug.step()
-    debug.points.add("tbreak", str(line_of("twice a0")))
+    debug.points.add("tbreak", str(line_of_calls("twice a0")))
     assert said(debug.step(over=True)) == ("breakpoint", 1, [1])
     assert not debug.points.all
 
 
 def test_a_watch_that_a_stepped_instruction_triggers_is_told(engine):
-    debug = of_source(SOURCE, engine)
+    debug = of_source(CALLS, engine)
     debug.advance("double")
     debug.points.add("watch", "a0")
     stop = debug.stepi()
@@ -88,7 +88,7 @@ def test_a_watch_that_a_stepped_instruction_triggers_is_told(engine):
 
 
 def test_run_stops_at_a_breakpoint_before_the_first_instruction(engine):
-    debug = of_source(SOURCE, engine)
+    debug = of_source(CALLS, engine)
     debug.points.add("break", "_start")
     for count in (1, 2):
         stop = debug.run()
@@ -100,7 +100,7 @@ def test_run_stops_at_a_breakpoint_before_the_first_instruction(engine):
 
 @pytest.mark.parametrize("act", ["stepi_back", "step_back", "stepc_back"])
 def test_steps_back_stop_at_points_and_count_nothing(engine, act):
-    debug = of_source(SOURCE, engine)
+    debug = of_source(CALLS, engine)
     debug.points.add("break", "deep")
     debug.points.add("watch", "a0")
     forth, back = [], []
@@ -115,8 +115,8 @@ def test_steps_back_stop_at_points_and_count_nothing(engine, act):
 
 
 def test_next_back_stops_in_what_was_called(engine):
-    debug = of_source(SOURCE, engine)
-    debug.advance(str(line_of("mv   s0")))
+    debug = of_source(CALLS, engine)
+    debug.advance(str(line_of_calls("mv   s0")))
     debug.points.add("break", "double")
     stop = debug.step_back(3, over=True)
     assert said(stop) == ("breakpoint", 0, [1])

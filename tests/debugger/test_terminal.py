@@ -17,8 +17,8 @@ import pexpect
 import pyte
 import pytest
 
+from tests.debugger.sources import VERY_LONG_LOOP
 from tests.macaw.conftest import ROOT
-from tests.macaw.test_debug import LOOP
 
 pytestmark = pytest.mark.once
 HELLO = str(ROOT / "programs/hello/hello.s")
@@ -27,7 +27,7 @@ HELLO = str(ROOT / "programs/hello/hello.s")
 def forever(folder):
     """A program that goes on until somebody stops it."""
     path = folder / "forever.s"
-    path.write_text(LOOP)
+    path.write_text(VERY_LONG_LOOP)
     return str(path)
 
 

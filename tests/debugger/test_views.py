@@ -16,26 +16,17 @@ from macaw.debugger.views import VIEWS, draw
 from macaw.debugger.views.composing import Composer
 from macaw.debugger.views.room import ASCII, UNICODE, Room, spark
 from tests.debugger.programs import of_source, session
-from tests.debugger.screens import GOLDENS, Screen
-from tests.debugger.test_session import LOOP
+from tests.debugger.screens import GOLDENS, SCREEN_SIZES, SCREEN_STORIES, Screen
+from tests.debugger.sources import LONG_LOOP
 
-SIZES = ((80, 24), (120, 40), (200, 50), (50, 12))
 AROUND = 3  # rows for status, input and keys
-STORIES = {
-    "pe": (
-        "digits_mlp",
-        ["stepc 1300", "focus pe[1,0].3", "stepc 300", "display acc0", "stepc 20"],
-    ),
-    "cp": ("hello", ["stepi 3", "print nothing", "x/8xw text", "print/x a0", "continue"]),
-    "vc": ("vector_dot", ["stepc 100", "focus vc", "stepi 3", "display x5", "stepi"]),
-}
 
 
-@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("size", SCREEN_SIZES, ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("story", SCREEN_STORIES)
 def test_goldens(story, size):
     """`MACAW_GOLDENS=write` writes them; look at them before you keep them."""
-    folder, lines = STORIES[story]
+    folder, lines = SCREEN_STORIES[story]
     screen = Screen(session(folder))
     screen.do(*lines, size=size)
     width, height = size
@@ -154,7 +145,7 @@ def test_long_lines_of_output_are_broken_between_words():
 
 
 def test_changed_values_stand_out_and_fade():
-    screen = Screen(of_source(LOOP))
+    screen = Screen(of_source(LONG_LOOP))
     screen.do("stepi 3")
     ages = []
     for _ in range(3):

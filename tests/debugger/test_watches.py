@@ -13,11 +13,12 @@ from macaw.debugger.point import PointError
 from macaw.debugging import DebuggerFiles
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
-from tests.debugger.test_points import LOOP, going, stops
+from tests.debugger.running import all_stops, stops_until_exit
+from tests.debugger.sources import STORE_LOOP
 
 pytestmark = pytest.mark.once
 
-OFTEN = LOOP.replace("s0, 40", "s0, 20000")
+OFTEN = STORE_LOOP.replace("s0, 40", "s0, 20000")
 
 
 def on_both(make, kind, text, most=100, **more):
@@ -27,7 +28,7 @@ def on_both(make, kind, text, most=100, **more):
         debug = make(engine)
         debug.points.add(kind, text, **more)
         found = []
-        for stop in going(debug, most):
+        for stop in stops_until_exit(debug, most):
             found += [(stop.cycle, stop.turn, hit) for hit in stop.hits]
         assert debug.points.all[1].hits == len(found)
         seen.append(
@@ -38,7 +39,7 @@ def on_both(make, kind, text, most=100, **more):
 
 
 def of_loop(engine):
-    return of_source(LOOP, engine)
+    return of_source(STORE_LOOP, engine)
 
 
 def test_reads_of_a_register():
@@ -61,7 +62,7 @@ def test_accesses_of_a_register():
 
 
 def test_a_write_of_the_same_value_is_an_access_and_no_change():
-    source = LOOP.replace("addi s1, s1, 3", "li s1, 3")
+    source = STORE_LOOP.replace("addi s1, s1, 3", "li s1, 3")
     assert len(on_both(lambda engine: of_source(source, engine), "watch", "s1")) == 1
     found = on_both(lambda engine: of_source(source, engine), "awatch", "s1", condition="s0 == 20")
     assert [hit.values["access"] for *_, hit in found] == ["write", "read", "read"]
@@ -80,7 +81,7 @@ def test_a_write_of_the_same_value_is_an_access_and_no_change():
 def test_watched_registers_leave_the_code_translated(kind, text, more, hits):
     debug = of_source(OFTEN)
     debug.points.add(kind, text, **more)
-    found = [hit for stop in going(debug) for hit in stop.hits]
+    found = [hit for stop in stops_until_exit(debug) for hit in stop.hits]
     assert len(found) == hits
     assert debug.core.code.blocks
     assert debug.core.next_address is None
@@ -148,10 +149,10 @@ def test_what_leaves_a_queue_is_what_came(folder, place, count):
 def test_who_fills_a_queue():
     debug = session("nnp_mlp")
     debug.points.add("awatch", "nnp.NetInQ", by="nnp")
-    assert {hit.by for stop in stops(debug) for hit in stop.hits} == {"nnp"}
+    assert {hit.by for stop in all_stops(debug) for hit in stop.hits} == {"nnp"}
     debug = session("nnp_mlp")
     debug.points.add("awatch", "nnp.NetInQ", by="dma")
-    found = [hit for stop in stops(debug) for hit in stop.hits]
+    found = [hit for stop in all_stops(debug) for hit in stop.hits]
     assert {(hit.by, hit.values["access"]) for hit in found} == {("dma", "push")}
 
 
@@ -190,7 +191,7 @@ def test_what_has_no_accesses_is_refused(kind, text):
 
 
 def test_hits_as_text():
-    debug = of_source(LOOP)
+    debug = of_source(STORE_LOOP)
     debug.points.add("awatch", "s1")
     debug.points.add("rwatch", "mem[data]")
     assert hit_text(debug.proceed().hits[0]) == "awatch 1: s1: 0 -> 3, read and write by cp"
@@ -220,11 +221,11 @@ def test_names_of_a_watch_are_those_of_the_focus_in_which_it_was_made():
     assert [one.focus for one in session("vector_dot").points.load(kept)][3] == (own,)
     debug.points.delete(3)
     debug.set_focus("pe[0]")  # which has none of these names
-    found = [(hit.number, hit.by, hit.new) for stop in stops(debug) for hit in stop.hits]
+    found = [(hit.number, hit.by, hit.new) for stop in all_stops(debug) for hit in stop.hits]
     assert found == [(4, "vc", 7)] * 2
 
 
 def test_a_focus_that_is_not_there():
-    debug = of_source(LOOP)
+    debug = of_source(STORE_LOOP)
     with pytest.raises(PointError, match="no core is called"):
         debug.points.load([{"kind": "watch", "text": "s1", "focus": ["vx"]}])

@@ -95,3 +95,9 @@ def _files(name):
 @cache
 def _assembled(program, source):
     return api.load(source)
+
+
+@cache
+def program_and_inputs(folder):
+    """A program and its inputs: of a golden folder, or a source of the transcripts."""
+    return (api.load(FOLDER / folder), {}) if folder.endswith(".s") else loaded(folder)

@@ -16,7 +16,7 @@ from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
 from tests.debugger.oracle import BREAKS, Oracle, Point, Trace
-from tests.debugger.test_back_mixed import program
+from tests.debugger.transcripts import program_and_inputs
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ COURSES = (
 @cache
 def trace(course):
     """What the machine does on a course, act by act."""
-    loads, inputs = program(course.folder)
+    loads, inputs = program_and_inputs(course.folder)
     return Trace(loads, inputs, course.focus, [value for _, value in course.values])
 
 
@@ -99,7 +99,7 @@ class Walk:
         self.engine = rng.choice(ENGINES)
         self.trace = trace(self.course)
         self.oracle = Oracle(self.trace)
-        loads, inputs = program(self.course.folder)
+        loads, inputs = program_and_inputs(self.course.folder)
         self.debug = Session(loads, configuration_of(loads), inputs, self.engine)
         self.debug.set_focus(self.course.focus)
         self.oracle.show(self.debug.device.order[0].name)

@@ -244,3 +244,15 @@ class Machine:
         self.run(until=cycle)
         self.row.sync()
         return self.row.state
+
+
+def machine_of_product(weights: Any, x: Any, balance: bool, **config: Any) -> Machine:
+    unit = Unit({"pe.clusters": 1, "pe.pes": len(weights), **config})
+    flag = " balance" if balance else ""
+    unit.config_packet(0, "ld both base=0", f"mac base=0 acc=1{flag}")
+    unit.exe(0, unit.weights(np.array(weights)), unit.dense(x))
+    return unit.machine()
+
+
+def int_ones(*shape: int) -> NDArray[np.int64]:
+    return np.ones(shape, np.int64)

@@ -9,9 +9,9 @@ import pytest
 from macaw.emu.breaks import Break
 from macaw.emu.engines import ENGINES
 from tests.emu import cp_machine, vc_machine
-from tests.emu.test_translation import device_of, made, said
+from tests.emu.scalar_devices import device_with_code, random_devices, stop_summary
 from tests.emu.toys import toy
-from tests.macaw.test_engines import devices
+from tests.macaw.digits import digits_devices
 
 pytestmark = pytest.mark.once
 
@@ -26,7 +26,7 @@ def condition(core, register, mask, value, has_text):
 @pytest.mark.parametrize("core", ["cp", "vc"])
 @pytest.mark.parametrize("seed", range(6))
 def test_both_engines_stop_before_the_same_instructions(core, seed, has_text):
-    both, chance = made(core, seed)
+    both, chance = random_devices(core, seed)
     start = both[0].cores[core].pc
     tested = chance.random() < 0.7
     seen = 0
@@ -41,7 +41,7 @@ def test_both_engines_stop_before_the_same_instructions(core, seed, has_text):
         limit = both[0].cycle + 3000
         for _ in range(6):
             stops = [device.run(until=limit) for device in both]
-            assert said(stops[0]) == said(stops[1])
+            assert stop_summary(stops[0]) == stop_summary(stops[1])
             assert both[0].position == both[1].position
             assert both[0].hash() == both[1].hash()
             if not stops[0].before:
@@ -57,7 +57,7 @@ def test_both_engines_stop_before_the_same_instructions(core, seed, has_text):
 
 @pytest.mark.parametrize("core", ["cp", "vc"])
 def test_a_broken_run_ends_as_an_unbroken_one(core):
-    both, chance = made(core, 3)
+    both, chance = random_devices(core, 3)
     fast = both[0]
     start = fast.cores[core].pc
     fast.cores[core].set_breaks({start + 4 * chance.randrange(50): Break() for _ in range(4)})
@@ -83,7 +83,7 @@ loop:   addi  a1, a1, 7
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_condition_in_translated_code_stops_in_the_one_iteration(engine):
     words = vc_machine.code(COUNTS)
-    device = device_of("cp", engine, 0x10000, words)
+    device = device_with_code("cp", engine, 0x10000, words)
     hart = device.cores["cp"]
     asked = []
 
@@ -116,7 +116,7 @@ def test_an_instruction_that_waits_is_met_once():
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_position_within_a_cycle_is_found_again(seed):
-    fast, reference = devices()
+    fast, reference = digits_devices()
     pick = random.Random(seed)
     first = fast.snapshot()
     for _ in range(3):
@@ -136,7 +136,7 @@ def test_a_position_within_a_cycle_is_found_again(seed):
 
 
 def test_a_pause_leaves_what_a_limit_leaves():
-    fast, reference = devices()
+    fast, reference = digits_devices()
     seen = set()
     for often in (3, 40, 2, 11, 30, 1):
         asked = iter([False] * often + [True])

@@ -17,10 +17,10 @@ from macaw.emu.engines import ENGINES
 from macaw.isa.dma import CORE
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 from macaw.isa.trace import GROUP, MAPPED_PARAMETERS, PARAMETERS
-from tests.emu.test_dma_engines import alike, devices, said
-from tests.emu.test_windows import DEEP, INBOX, OUTBOX, copies, piped
+from tests.emu.dma_devices import assert_same_state, random_devices, stop_summary
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, toy
 from tests.emu.trace_witness import Done, by_window, configure, expected, spilled
+from tests.emu.window_pipe import INBOX, OUTBOX, PIPE_DEPTH, pipe_device, write_descriptions
 
 pytestmark = pytest.mark.once
 
@@ -77,8 +77,8 @@ def check(made: list[Device], log: Log, parameters: dict[str, int], pauses: list
     for pause in [*pauses, None, None]:  # there may be a breakpoint
         stops = [device.run(max_cycles=pause or 50_000) for device in made]
         stop = stops[0]
-        assert said(stop) == said(stops[1])
-        alike(fast, reference)
+        assert stop_summary(stop) == stop_summary(stops[1])
+        assert_same_state(fast, reference)
     found = spilled(fast, "dma")
     assert found == spilled(reference, "dma")
     assert stop is not None
@@ -93,7 +93,7 @@ def check(made: list[Device], log: Log, parameters: dict[str, int], pauses: list
 @given(SEEDS, AUTO, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
 def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
     """Transfers of all kinds, others in their memories, faults, ends in the middle."""
-    made = [*devices(seed), devices(seed)[1]]
+    made = [*random_devices(seed), random_devices(seed)[1]]
     check(made, Log(made[2]), parameters, pauses)
 
 
@@ -105,7 +105,7 @@ def test_windows(seed: int, parameters: dict[str, int], pauses: list[int]) -> No
     for engine in (*ENGINES, "reference"):
         pick = random.Random(seed)
         script = [*(("copy", 0x8000 + 32 * place) for place in range(6)), ("await", 0), ("exit", 0)]
-        device = piped(
+        device = pipe_device(
             *script,
             engine=engine,
             dma__width=pick.choice([1, 3, 32]),
@@ -118,9 +118,11 @@ def test_windows(seed: int, parameters: dict[str, int], pauses: list[int]) -> No
         ):  # what nobody gives would be waited for without end
             kinds[kinds.index("out")] = "in"
         places = {"in": (INBOX, EXTERNAL), "out": (EXTERNAL + 99, OUTBOX), "plain": (EXTERNAL, 64)}
-        copies(device, *(describe(*places[x], n) for x, n in zip(kinds, size, strict=True)))
+        write_descriptions(
+            device, *(describe(*places[x], n) for x, n in zip(kinds, size, strict=True))
+        )
         made.append(device)
-    assert DEEP < 30
+    assert PIPE_DEPTH < 30
     check(made, Log(made[2]), parameters, pauses)
 
 
@@ -175,7 +177,7 @@ def test_records_where_transfers_go(seed: int) -> None:
     for pause in (70, 70, None):
         for device in made:
             device.run(max_cycles=pause)
-        alike(*made)
+        assert_same_state(*made)
 
 
 def recorder(pick: random.Random) -> list[Step]:

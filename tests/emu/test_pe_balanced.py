@@ -20,10 +20,17 @@ from macaw.emu.pe.reference.datapath import Datapath
 from macaw.isa.config import Configuration
 from macaw.isa.pe import END_OF_LIST
 from tests.emu.pe_builder import TINY, Machine, Unit
-from tests.emu.test_pe_engines import EXAMPLES, PAUSES, SEEDS, agree, differences, machines, said
-from tests.emu.test_pe_programs import contents
-from tests.emu.test_pe_random import Layer, layers
-from tests.emu.test_pe_random import build as build_layer
+from tests.emu.pe_engine_pairs import (
+    FORTY_EXAMPLES,
+    PAUSES,
+    SEEDS,
+    machines_of_engines,
+    run_and_compare,
+    state_differences,
+    stop_summary,
+)
+from tests.emu.pe_random_layers import Layer, build_layer, random_layers
+from tests.emu.pe_random_lists import content_hashes
 
 pytestmark = pytest.mark.once
 
@@ -36,7 +43,7 @@ def datapath_of(machine: Machine) -> Datapath:
 
 def planned(unit: Unit) -> tuple[Machine, Machine]:
     """The unit in a device of each engine; the fast one may take no mac cycle by cycle."""
-    quick, reference = machines(unit)
+    quick, reference = machines_of_engines(unit)
 
     def cycle() -> list[int]:
         raise AssertionError("a mac runs cycle by cycle")
@@ -45,13 +52,13 @@ def planned(unit: Unit) -> tuple[Machine, Machine]:
     return quick, reference
 
 
-@settings(EXAMPLES, max_examples=25)
-@given(layers(), PAUSES)
+@settings(FORTY_EXAMPLES, max_examples=25)
+@given(random_layers(), PAUSES)
 def test_layers_that_balance(layer: Layer, pauses: list[int]) -> None:
     """All element types, overflows, queue depths and thresholds; no sum comes near the ends."""
     layer = dataclasses.replace(layer, config=layer.config | {"pe.design": "5b"}, balance=True)
     unit = build_layer(layer).machine.unit
-    quick, _ = agree(unit, pauses, planned(unit))
+    quick, _ = run_and_compare(unit, pauses, planned(unit))
     assert not quick.row.state.helpers.any()
 
 
@@ -78,7 +85,7 @@ def skewed(
     return unit
 
 
-@settings(EXAMPLES, max_examples=25)
+@settings(FORTY_EXAMPLES, max_examples=25)
 @given(SEEDS, PAUSES, st.integers(2, 9), st.integers(1, 3), st.integers(1, 4))
 def test_clusters_that_go_on_apart(
     seed: int, pauses: list[int], depth: int, second: int, threshold: int
@@ -90,7 +97,7 @@ def test_clusters_that_go_on_apart(
         "pe.balance_threshold": threshold,
     }
     unit = skewed({"pe.clusters": 3, "pe.pes": 5, **queues}, seed, 4, 0.3, 0.8)
-    agree(unit, pauses, planned(unit))
+    run_and_compare(unit, pauses, planned(unit))
 
 
 # Depths of the load queues (numbers of each width), and the threshold.
@@ -106,7 +113,7 @@ def test_every_cycle(depth: int, second: int, threshold: int) -> None:
     while quick.row.running:
         for machine in (quick, reference):
             machine.run(max_cycles=1)
-        assert not differences(quick.device, reference.device)
+        assert not state_differences(quick.device, reference.device)
     given_away = quick.row.counters()["loads_given"]
     assert bool(given_away) == (depth > 2 and threshold <= depth)
 
@@ -114,14 +121,14 @@ def test_every_cycle(depth: int, second: int, threshold: int) -> None:
 def test_a_queue_too_deep_is_simulated_by_cycle() -> None:
     unit = skewed({"pe.load_queue_1": 65}, 1, 1)
     calls = []
-    quick, reference = machines(unit)
+    quick, reference = machines_of_engines(unit)
     datapath = datapath_of(quick)
     cycle = datapath.cycle
     datapath.cycle = lambda: [calls.append(1), cycle()][1]
     for machine in (quick, reference):
         machine.run()
     assert calls
-    assert contents(quick.device) == contents(reference.device)
+    assert content_hashes(quick.device) == content_hashes(reference.device)
 
 
 def floating(seed: int) -> Unit:
@@ -138,7 +145,7 @@ def floating(seed: int) -> Unit:
 @pytest.mark.parametrize("seed", range(3))
 def test_floating_sums_are_added_in_the_order_of_the_loads(seed: int) -> None:
     unit = floating(seed)
-    quick, reference = agree(unit, [30, 20, 20], planned(unit))
+    quick, reference = run_and_compare(unit, [30, 20, 20], planned(unit))
     state = quick.row.state
     assert state.loads_given.sum() > 10
     assert state.accumulators.tobytes() == reference.row.state.accumulators.tobytes()
@@ -164,7 +171,7 @@ def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
             device.memory.poke(half + unit.data_at, bytes(unit.data))
         device.dispatch(0b11, 0, 0)
         assert device.run().fault is None
-        found.append(contents(device))
+        found.append(content_hashes(device))
     assert found[0] == found[1]
     rows = [{id(plan.state) for plan in plans} for plans in settled]
     assert max(map(len, rows)) == 2
@@ -181,13 +188,13 @@ def test_a_gang_behind_balanced_macs() -> None:
     weights = np.ones((8, 20)) * (np.arange(8) % 2)[:, None]
     unit.exe(0, unit.weights(weights), unit.dense(np.ones(20)))
     unit.exe(4, unit.weights(weights), unit.dense(np.ones(40)))
-    quick, reference = machines(unit)
+    quick, reference = machines_of_engines(unit)
     for machine in (quick, reference):
         machine.run()
     assert isinstance(quick.row, FastRow)
     assert quick.row.controls.groups == 1
     assert reference.row.state.loads_given.any()
-    assert not differences(quick.device, reference.device)
+    assert not state_differences(quick.device, reference.device)
 
 
 def overflowing(balance: str, handing: bool) -> Unit:
@@ -216,8 +223,8 @@ def test_nobody_runs_on_behind_an_overflow(engine: str, balance: str, handing: b
     other = overflowing(balance, handing).machine(engine=ENGINES[engine == ENGINES[0]]).device
     for again in (device, other):
         again.restore(device.snapshot())
-        assert said(again.run()) == said(stop)
+        assert stop_summary(again.run()) == stop_summary(stop)
         assert again.hash() == mark
         again.stopped = None  # by force: the row itself refuses the cycle
-        assert said(again.run()) == said(stop)
+        assert stop_summary(again.run()) == stop_summary(stop)
         assert again.hash() == mark

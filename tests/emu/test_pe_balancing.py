@@ -10,18 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.pe_balancing import DENSITIES, average
-from tests.emu.pe_builder import Machine, Unit
-from tests.emu.test_pe_cycles import after, look
+from tests.emu.pe_builder import Machine, Unit, machine_of_product
+from tests.emu.pe_rows import field_reader, states_after
 
 pytestmark = pytest.mark.once
-
-
-def machine_of(weights: Any, x: Any, balance: bool, **config: Any) -> Machine:
-    unit = Unit({"pe.clusters": 1, "pe.pes": len(weights), **config})
-    flag = " balance" if balance else ""
-    unit.config_packet(0, "ld both base=0", f"mac base=0 acc=1{flag}")
-    unit.exe(0, unit.weights(np.array(weights)), unit.dense(x))
-    return unit.machine()
 
 
 def work(machine: Machine) -> int:
@@ -35,7 +27,7 @@ def work(machine: Machine) -> int:
 def test_a_balanced_mac_cycle_by_cycle() -> None:
     """PE 0 has nothing, PE 1 has six weights: 1 to 6 times the activations 10, 20, ..., 60 (seed 000 ¶100-102)."""
     weights = [[0] * 6, [1, 2, 3, 4, 5, 6]]
-    machine = machine_of(weights, [10, 20, 30, 40, 50, 60], True)
+    machine = machine_of_product(weights, [10, 20, 30, 40, 50, 60], True)
     # Config: 21 bytes in cycle 4, instructions 5 and 6. Exe: 1 + 2 + 2 + 18 + 6 bytes in cycle 7.
     # ld 10, mac 11. What stands in PE 1's queues 1 and 2, then in PE 0's, after each cycle:
     #   11: 505 finds loads 0, 1.
@@ -44,7 +36,7 @@ def test_a_balanced_mac_cycle_by_cycle() -> None:
     #       505: 4, 5.
     #   14: MAC 1: 2. 3 to queue 2; queue 1 has 3, PE 0's none: 4 is given. MAC 0: 1.
     #   15: MAC 1: 3. 5 to queue 2. PE 0: 4 to queue 2. 16: MAC 1: 5; MAC 0: 4. 17: handing over.
-    one = after(machine, 11, 17, look("q1_count q2_count accumulators", 0, 1))
+    one = states_after(machine, 11, 17, field_reader("q1_count q2_count accumulators", 0, 1))
     zero = [
         (int(s.q1_count[0, 0]), int(s.q2_count[0, 0]), int(s.helpers[0, 0, 1]))
         for s in _again(weights, 11, 17)
@@ -62,13 +54,13 @@ def test_a_balanced_mac_cycle_by_cycle() -> None:
     assert state.cycles_no_load[0].tolist() == [1, 0]
     assert state.cycles_early[0].tolist() == [2, 0]
     assert work(machine) == 7  # 11 to 17; without balancing 8
-    plain = machine_of(weights, [10, 20, 30, 40, 50, 60], False)
+    plain = machine_of_product(weights, [10, 20, 30, 40, 50, 60], False)
     plain.run()
     assert work(plain) == 8
 
 
 def _again(weights: Any, first: int, last: int) -> Any:
-    machine = machine_of(weights, [10, 20, 30, 40, 50, 60], True)
+    machine = machine_of_product(weights, [10, 20, 30, 40, 50, 60], True)
     for cycle in range(first, last + 1):
         yield machine.at(cycle + 1)
 
@@ -84,7 +76,7 @@ def test_results_stay_and_the_loss_is_bounded(
     weights = rng.integers(-100, 100, (pes, 50)) * (rng.random((pes, 50)) < share)
     x = rng.integers(-100, 100, 50) * (rng.random(50) < rng.random())
     config = {"pe.load_queue_1": depth, "pe.balance_threshold": threshold}
-    plain, helped = (machine_of(weights, x, balance, **config) for balance in (False, True))
+    plain, helped = (machine_of_product(weights, x, balance, **config) for balance in (False, True))
     plain.run()
     helped.run()
     for machine in (plain, helped):
@@ -98,7 +90,7 @@ def test_results_stay_and_the_loss_is_bounded(
 
 
 def test_a_queue_of_two_places_gives_nothing() -> None:
-    machine = machine_of([[0] * 9, [1] * 9], [1] * 9, True, **{"pe.load_queue_1": 2})
+    machine = machine_of_product([[0] * 9, [1] * 9], [1] * 9, True, **{"pe.load_queue_1": 2})
     machine.run()
     assert machine.row.counters()["loads_given"] == 0
 

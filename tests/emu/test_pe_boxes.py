@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from macaw.emu.pe.block_diagram import BOXES, BY_NUMBER
-from tests.emu.pe_builder import Machine
-from tests.emu.test_pe_balancing import machine_of
+from tests.emu.pe_builder import Machine, machine_of_product
 
 
 def look(machine: Machine, cycle: int, number: str, pe: int) -> dict[str, Any]:
@@ -26,7 +25,7 @@ def test_every_box_of_the_figures_is_there() -> None:
 def test_boxes_of_a_balanced_mac() -> None:
     """The mac of test_pe_balancing: PE 1 has weights 1 to 6, and gives the second and fifth (seed 000 ¶89, ¶95, ¶101)."""
     weights = [[0] * 6, [1, 2, 3, 4, 5, 6]]
-    machine = machine_of(weights, [10, 20, 30, 40, 50, 60], True)
+    machine = machine_of_product(weights, [10, 20, 30, 40, 50, 60], True)
     assert look(machine, 11, "518", 1)["loads"] == [
         {"place": 0, "index": 0, "given": False},
         {"place": 1, "index": 1, "given": False},
@@ -52,7 +51,7 @@ def test_boxes_of_a_balanced_mac() -> None:
 
 
 def test_every_box_can_be_looked_at_in_every_cycle() -> None:
-    machine = machine_of([[1] * 6, [2] * 6], [1] * 6, True)
+    machine = machine_of_product([[1] * 6, [2] * 6], [1] * 6, True)
     for cycle in range(3, 25):
         machine.at(cycle)
         for box in BOXES:

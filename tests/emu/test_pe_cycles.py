@@ -10,13 +10,13 @@ beat is in cycle 10 (`EXE`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from macaw.isa.pe import PACKET, SEGMENT
 from tests.emu.pe_builder import Machine, Unit, record
+from tests.emu.pe_rows import field_reader, states_after
 from tests.emu.toys import HALF, UNIT, toy
 
 LAYER = (
@@ -28,25 +28,6 @@ LAYER = (
 )
 EXE = 10  # the exe's first beat after a config of LAYER in buffer 0
 ONES = np.ones(8, int)
-
-
-def after(machine: Machine, first: int, last: int, look: Callable[[Any], Any]) -> list[Any]:
-    """What `look` finds in the row's state after each of the cycles `first` to `last`."""
-    return [look(machine.at(cycle + 1)) for cycle in range(first, last + 1)]
-
-
-def look(names: str, cluster: int = 0, pe: int = 0) -> Callable[[Any], Any]:
-    """Looks at fields of a PE (of arrays behind it at the first element) or of its cluster."""
-
-    def found(state: Any) -> Any:
-        values = []
-        for name in names.split():
-            value = getattr(state, name)[cluster]
-            value = value[pe] if np.ndim(value) else value
-            values.append((value.flat[0] if np.ndim(value) else value).item())
-        return tuple(values) if len(values) > 1 else values[0]
-
-    return found
 
 
 def layer(
@@ -76,7 +57,7 @@ def test_config_stores_an_instruction_a_cycle() -> None:
     unit.config_packet(0, *LAYER)
     machine = unit.machine()
     # Cycle 4: the beat. Cycles 5 to 9: instructions 0 to 4.
-    parsed = after(
+    parsed = states_after(
         machine, 3, 9, lambda s: None if s.parsers[0] is None else s.parsers[0]["parsed"]
     )
     assert parsed == [None, 0, 1, 2, 3, 4, None]
@@ -95,7 +76,7 @@ def test_config_over_a_narrow_bus() -> None:
     # 27 bytes: 7 beats, cycles 4 to 10. Of the sequence, 3, 7, 11, 15, 19, 23, 26 bytes are there
     # after them. Instruction i needs 18 + 2i bytes: there after cycle 8, 9, 9, 10, 10. An instruction
     # is stored in the cycle after at the earliest, and one a cycle: 9, 10, 11, 12, 13.
-    parsed = after(machine, 7, 13, lambda s: s.parsers[0] and s.parsers[0]["parsed"])
+    parsed = states_after(machine, 7, 13, lambda s: s.parsers[0] and s.parsers[0]["parsed"])
     assert parsed == [0, 0, 1, 2, 3, 4, None]
     machine.run()
     assert machine.row.counters()["cycles"] == 10
@@ -115,7 +96,9 @@ def test_a_layer_from_first_to_last_beat() -> None:
     # 15: the comparator finds two loads. 16: one goes to queue 2. 17: it goes to the MAC, and the
     # second to queue 2. 18: the second goes to the MAC, and the mac ends.
     # PE 2: 3 * 1 in cycle 17, + 10 * 2 in cycle 18; moved out, and cleared, in 19.
-    seen = after(machine, 14, 19, look("computing q1_count q2_count accumulators", 0, 2))
+    seen = states_after(
+        machine, 14, 19, field_reader("computing q1_count q2_count accumulators", 0, 2)
+    )
     assert seen == [
         (False, 0, 0, 0),  # 14
         (True, 2, 0, 0),
@@ -126,7 +109,7 @@ def test_a_layer_from_first_to_last_beat() -> None:
     ]
     assert machine.row.state.output[0, 2, 0] == 23
     # st: 20. The clusters' beats of 16 bytes are on the return bus in cycles 20 and 21.
-    assert after(machine, 19, 21, lambda s: s.beat is None and s.returning) == [-1, 0, 1]
+    assert states_after(machine, 19, 21, lambda s: s.beat is None and s.returning) == [-1, 0, 1]
     machine.run()
     assert machine.read(out, 8).tolist() == [21, 22, 23, 24, 25, 26, 27, 28]
     counters = machine.row.counters()
@@ -146,7 +129,7 @@ def test_zeros_of_the_bitmask_are_skipped_two_a_cycle() -> None:
     first = 17
     # 17: looks at 0, 1: one load. 18: at 2, 3: none; load 0 to queue 2. 19: at 4, 5: two; the MAC
     # takes 0. 20: load 4 to queue 2, nothing for the MAC. 21: MAC takes 4. 22: MAC takes 5: end.
-    seen = after(machine, first, first + 5, look("mac_left accumulators"))
+    seen = states_after(machine, first, first + 5, field_reader("mac_left accumulators"))
     assert seen == [(4, 0), (2, 0), (0, 3), (0, 3), (0, 9), (0, 18)]
     machine.run()
     assert machine.read(out, 8).tolist() == [18] * 8
@@ -165,7 +148,7 @@ def test_queues_that_are_too_short_make_the_comparator_wait() -> None:
     left = [4, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]  # waits in 19 and 20: fewer than 2 places free
     q1 = [2, 3, 3, 2, 4, 3, 3, 2, 2, 1, 1, 0, 0]  # 18: one to queue 2 and two new
     q2 = [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]  # filled only when it was empty
-    looked = after(machine, 17, 29, look("mac_left q1_count q2_count"))
+    looked = states_after(machine, 17, 29, field_reader("mac_left q1_count q2_count"))
     assert looked == list(zip(left, q1, q2, strict=True))
     machine.run()
     found = classes(machine, 0, 0)
@@ -180,7 +163,7 @@ def test_pes_with_less_to_do_are_done_early() -> None:
     machine, out = layer({}, np.vstack([weights, weights]), [1, 2, 3, 4])
     # 1 + 4 + 16 + 36 = 57 bytes, two beats (10, 11); ld weights 14, mac from 15 on.
     # PE n: filling 15 and 16, products from 17 on; the last of PE 3 in 19.
-    assert after(machine, 15, 19, look("computing")) == [1, 1, 1, 1, 0]
+    assert states_after(machine, 15, 19, field_reader("computing")) == [1, 1, 1, 1, 0]
     machine.run()
     assert machine.read(out, 8).tolist() == [0, 1, 3, 6] * 2
     for pe in range(4):
@@ -192,7 +175,7 @@ def test_pes_with_less_to_do_are_done_early() -> None:
 def test_an_empty_mac_takes_a_cycle() -> None:
     machine, _out = layer({}, np.zeros((8, 4), int), [1, 2, 3, 4])
     # 1 + 4 + 8 * 2 = 21 bytes, one beat. ld 13, ld 14, mac 15, nonsf 16, st 17 and 18.
-    assert after(machine, 14, 16, look("doing")) == [1, 1, 1]
+    assert states_after(machine, 14, 16, field_reader("doing")) == [1, 1, 1]
     machine.run()
     assert machine.row.counters()["cycles"] == 15  # 4 to 18
     assert classes(machine, 0, 0) == {"idle": 7 + 1, "queue": 4 + 2, "early": 1}
@@ -221,7 +204,7 @@ def test_two_macs_share_a_segment_and_results_leave_without_spu() -> None:
     # 1 + 4 + 4 + 64 = 73 bytes: beats 12 to 14. lds start in 15, 16, 17; the weights are
     # complete in 14, so the third ends in 17. First mac 18: 18, 19 filling, products in 20, 21.
     # Second mac from 22: loads of x1 = [2, 0]: one load found in 22, its product in 24.
-    sums = after(machine, 19, 27, lambda s: s.accumulators[0, 0, :2].tolist())
+    sums = states_after(machine, 19, 27, lambda s: s.accumulators[0, 0, :2].tolist())
     assert sums == [
         [0, 0],
         [1, 0],
@@ -235,7 +218,7 @@ def test_two_macs_share_a_segment_and_results_leave_without_spu() -> None:
     ]
     # The segment leaves the weight queue at the loopback, after the last mac.
     machine = unit.machine()
-    assert after(machine, 23, 25, look("weight_count")) == [2, 2, 0]
+    assert states_after(machine, 23, 25, field_reader("weight_count")) == [2, 2, 0]
     # st base=0 waits for the spus before it: 27, 28; st base=1: 29, 30 (cluster 0 has ended
     # its first store in 27, so its second one is ready in 28, but clusters go in turn: 27 c0, 28 c1,
     # 29 c0, 30 c1).
@@ -252,7 +235,7 @@ def test_stores_take_turns_on_a_narrow_return_bus() -> None:
     # 1 + 8 + 8 * 5 = 49 bytes: beats 12 to 18. ld activations: last beat 13. ld weights: first
     # beat 13, last beat 18, ends 19. mac: 20 to 22 (one load). nonsf: 23. st from 24: 16 bytes a
     # cluster are two beats; in turn: 24 c0, 25 c1, 26 c0, 27 c1.
-    assert after(machine, 23, 28, lambda s: s.returning) == [-1, 0, 1, 0, 1, -1]
+    assert states_after(machine, 23, 28, lambda s: s.returning) == [-1, 0, 1, 0, 1, -1]
     machine.run()
     assert machine.read(out, 8).tolist() == [1] * 8
     assert machine.row.counters()["cycles"] == 24  # 4 to 27
@@ -278,7 +261,7 @@ def test_stream_writes_each_result_as_soon_as_it_is_there() -> None:
     # Config of five: exe in 10, three beats. lds 13, 14, 15; macs 16 to 19 and 20 to 22.
     # Accumulator 0 moves in 23, 1 in 24. Block 0 streams from 24 on: 24 c0, 25 c1; block 1, ready
     # in 25: 26 c0, 27 c1 (cluster 0 is done with its first in 24; the turn is c1's in 25).
-    assert after(machine, 23, 28, lambda s: s.returning) == [-1, 0, 1, 0, 1, -1]
+    assert states_after(machine, 23, 28, lambda s: s.returning) == [-1, 0, 1, 0, 1, -1]
     machine.run()
     assert machine.read(out, 16).tolist() == [3] * 8 + [2] * 8
     assert machine.row.counters()["cycles"] == 24  # 4 to 27
@@ -304,7 +287,7 @@ def test_sfu_takes_four_results_a_cycle_and_three_cycles() -> None:
     # activation from 21: four of six results enter, two in 22; they leave in 23 and 24.
     # requantise: 25 to 28. st: 29 (c0), 30 (c1).
     place = 16
-    seen = after(machine, 22, 28, lambda s: s.output[1, :, place].tolist())
+    seen = states_after(machine, 22, 28, lambda s: s.output[1, :, place].tolist())
     assert seen == [
         [0, 0, 0, 0, 0, 0],  # 22
         [1, 2, 3, 4, 0, 0],  # 23: of PEs 0 to 3
@@ -342,10 +325,10 @@ def test_loads_for_one_buffer_overlap_the_mac_of_another() -> None:
     # ld weights ends in 28, mac from 29: 20 products, two cycles of filling: 29 to 50.
     # Exe of buffer 1: beats 28 to 44, ends 45, long before that mac: its mac follows at once, 51 to
     # 72. nonsf 51, st 52 and 53 of buffer 0; nonsf 73, st 74, 75 of buffer 1.
-    assert after(machine, 27, 29, look("computing")) == [0, 0, 1]
-    assert after(machine, 44, 45, look("weight_count")) == [20, 40]
-    assert after(machine, 49, 51, look("mac_base")) == [0, 0, 8 * 256]
-    assert after(machine, 51, 54, lambda s: s.returning) == [-1, 0, 1, -1]
+    assert states_after(machine, 27, 29, field_reader("computing")) == [0, 0, 1]
+    assert states_after(machine, 44, 45, field_reader("weight_count")) == [20, 40]
+    assert states_after(machine, 49, 51, field_reader("mac_base")) == [0, 0, 8 * 256]
+    assert states_after(machine, 51, 54, lambda s: s.returning) == [-1, 0, 1, -1]
     machine.run()
     assert machine.read(first, 8).tolist() == [20] * 8
     assert machine.read(second, 8).tolist() == [40] * 8
@@ -385,7 +368,7 @@ def test_kept_sums_go_on_in_the_next_exe() -> None:
     machine = unit.machine()
     # As above, but spu and st are skipped: the first run ends with its mac in 17, the second exe's beats
     # are 18, 19; ld 21, 22; mac 23 to 25; nonsf 26; st 27, 28.
-    assert after(machine, 16, 18, look("accumulators")) == [0, 3, 3]
+    assert states_after(machine, 16, 18, field_reader("accumulators")) == [0, 3, 3]
     machine.run()
     assert machine.read(out, 8).tolist() == [7] * 8
     assert machine.row.counters()["cycles"] == 25  # 4 to 28
@@ -401,8 +384,11 @@ def test_partial_sums_from_a_segment_and_from_the_output_queue() -> None:
     machine = unit.machine()
     # Config of three: stored 5 to 7, exe 8. 1 + 64 = 65 bytes: beats 8, 9, 10. The first ld starts in
     # 11, its last beat was 10: it ends in 11. The second, of the queue, takes 12 to 15.
-    assert after(machine, 10, 11, lambda s: s.accumulators[1, 0, :2].tolist()) == [[0, 0], [8, 9]]
-    assert after(machine, 12, 12, lambda s: s.accumulators[1, 0, :2].tolist()) == [[16, 18]]
+    assert states_after(machine, 10, 11, lambda s: s.accumulators[1, 0, :2].tolist()) == [
+        [0, 0],
+        [8, 9],
+    ]
+    assert states_after(machine, 12, 12, lambda s: s.accumulators[1, 0, :2].tolist()) == [[16, 18]]
     # Nothing but the order of issue holds the st back: 13. It stores a place that nothing has written.
     stop = machine.device.run()
     assert stop.fault is not None
@@ -450,7 +436,7 @@ def test_design_5a_examines_one_weight_a_cycle() -> None:
     machine, out = layer({"pe.design": "5a"}, np.full((8, 6), 3), [1, 0, 0, 0, 2, 3])
     # As with 5b the mac starts in 17; a weight is looked at in each of 17 to 22, and each load is in
     # the MAC a cycle later: 18, 22, 23.
-    sums = after(machine, 17, 23, look("accumulators"))
+    sums = states_after(machine, 17, 23, field_reader("accumulators"))
     assert sums == [0, 3, 3, 3, 3, 9, 18]
     machine.run()
     assert machine.read(out, 8).tolist() == [18] * 8
@@ -463,7 +449,7 @@ def test_a_divider_stretches_every_cycle() -> None:
     machine, out = layer({"pe.divider": 3}, weights, [1, 2, 3, 4])
     # Dispatched at 0, at the earliest in device cycle 4: the row's cycle 2, device cycle 6. From
     # there all is as in the first layer, two cycles of the row earlier: cycles 2 to 19.
-    assert after(machine, 16 * 3 - 1, 16 * 3, look("accumulators")) == [1, 3]
+    assert states_after(machine, 16 * 3 - 1, 16 * 3, field_reader("accumulators")) == [1, 3]
     machine.run()
     assert machine.read(out, 8).tolist() == [3] * 8
     assert machine.row.counters()["cycles"] == 18
@@ -534,7 +520,7 @@ def test_a_beat_that_loses_its_banks_goes_later() -> None:
     # Who was served longest ago goes first. 10: the other core (the row was served in 4).
     # 11: the row, 12: the other, 13: the row, 14: the other, 15: the row. So the exe's three beats
     # are in 11, 13, 15 and not in 10, 11, 12. ld weights ends in 16, mac 17 to 20, nonsf 21, st 22, 23.
-    assert after(machine, 15, 20, look("computing")) == [0, 0, 1, 1, 1, 0]
+    assert states_after(machine, 15, 20, field_reader("computing")) == [0, 0, 1, 1, 1, 0]
     machine.run()
     assert machine.read(out, 8).tolist() == [3] * 8
     counters = machine.device.counters()["pe[0]"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from macaw.emu.device import Device, DeviceError
@@ -16,122 +16,77 @@ from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Stop
 from macaw.emu.pe import build
 from macaw.emu.pe.fast.row import FastRow
-from macaw.emu.pe.reference.row import ReferenceRow
 from macaw.isa.codec import unpack
 from macaw.isa.memory_map import UNITS
 from macaw.isa.pe import OUT, PACKET, SEGMENT
 from tests.emu.pe_builder import Machine, Unit
-from tests.emu.test_pe_programs import contents, program
-from tests.emu.test_pe_random import Layer, layers
-from tests.emu.test_pe_random import build as build_layer
+from tests.emu.pe_engine_pairs import (
+    FORTY_EXAMPLES,
+    PAUSES,
+    SEEDS,
+    machines_of_engines,
+    run_and_compare,
+    state_differences,
+    stop_summary,
+)
+from tests.emu.pe_random_layers import Layer, build_layer, random_layers
+from tests.emu.pe_random_lists import content_hashes, random_packet_list
 from tests.emu.toys import HALF, UNIT, toy
-from tests.emu.trace_witness import configure
 
 pytestmark = pytest.mark.once
 
-EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-SEEDS = st.integers(0, 2**32 - 1)
-PAUSES = st.lists(st.integers(1, 80), min_size=0, max_size=6)
-TRACE = {"mode": 1, "num": 1, "step": 1, "overhead": 4}  # each exe, in four groups by turns
 
-
-def machines(unit: Unit) -> tuple[Machine, Machine]:
-    """The unit in a device of each engine, the fast one first."""
-    fast, reference = (unit.machine(engine=engine) for engine in ENGINES)
-    assert type(fast.row) is FastRow
-    assert type(reference.row) is ReferenceRow
-    if sum(unit.packets) % 2:  # its trace is part of the state, and has to be the same
-        for machine in (fast, reference):
-            configure(machine.device, "pe[0]", TRACE)
-    return fast, reference
-
-
-def differences(fast: Device, reference: Device) -> list[Any]:
-    """What differs between two devices' states."""
-    return fast.diff(reference.snapshot())
-
-
-def said(stop: Stop) -> tuple[Any, ...]:
-    """All of a stop but the cycle in which the clock found nobody to run."""
-    fault = stop.fault
-    found = None if fault is None else (fault.kind, fault.message, fault.values, fault.address)
-    return stop.reason, found, None if fault is None else stop.cycle
-
-
-def agree(
-    unit: Unit, pauses: list[int], pair: tuple[Machine, Machine] | None = None
-) -> tuple[Machine, Machine]:
-    """Run both engines to the end, stopping after each of `pauses` cycles to compare."""
-    fast, reference = pair or machines(unit)
-    with np.errstate(all="ignore"):
-        for pause in pauses:
-            stops = [machine.device.run(max_cycles=pause) for machine in (fast, reference)]
-            assert said(stops[0]) == said(stops[1])
-            if stops[0].reason != "cycle limit":
-                break
-            assert not differences(fast.device, reference.device)
-            assert fast.device.hash() == reference.device.hash()
-        # What is counted while macs are at work, without a look at the rest of the state.
-        stops = [machine.device.run(max_cycles=37) for machine in (fast, reference)]
-        assert fast.device.counters() == reference.device.counters()
-        stops = [machine.device.run(max_cycles=200_000) for machine in (fast, reference)]
-    assert said(stops[0]) == said(stops[1])
-    assert contents(fast.device) == contents(reference.device)
-    assert fast.device.counters() == reference.device.counters()
-    return fast, reference
-
-
-@EXAMPLES
-@given(layers(), PAUSES)
+@FORTY_EXAMPLES
+@given(random_layers(), PAUSES)
 def test_layers(layer: Layer, pauses: list[int]) -> None:
     """All element types, overflows, queue depths and both designs."""
     with np.errstate(all="ignore"):
         built = build_layer(layer)
-    agree(built.machine.unit, pauses)
+    run_and_compare(built.machine.unit, pauses)
 
 
-@EXAMPLES
+@FORTY_EXAMPLES
 @given(SEEDS, PAUSES)
 def test_programs(seed: int, pauses: list[int]) -> None:
     """Loops, windows, steps, chains of buffers, several buffers at once."""
-    agree(program(seed).unit, pauses)
+    run_and_compare(random_packet_list(seed).unit, pauses)
 
 
-@settings(EXAMPLES, max_examples=40)
+@settings(FORTY_EXAMPLES, max_examples=40)
 @given(SEEDS, PAUSES)
 def test_corrupted_units(seed: int, pauses: list[int]) -> None:
     """Faults come in the same cycle and leave the same state behind."""
-    made = program(seed)
+    made = random_packet_list(seed)
     pick = random.Random(seed)
     for _ in range(pick.randrange(1, 6)):
         area = made.unit.packets if pick.random() < 0.3 else made.unit.data
         area[pick.randrange(len(area))] = pick.choice([0, 1, 2, 0x20, 0x80, pick.randrange(256)])
-    agree(made.unit, pauses)
+    run_and_compare(made.unit, pauses)
 
 
-@settings(EXAMPLES, max_examples=15)
+@settings(FORTY_EXAMPLES, max_examples=15)
 @given(SEEDS)
 def test_steps(seed: int) -> None:
     """Every instruction ends in the same cycle, with the same state."""
-    fast, reference = machines(program(seed).unit)
+    fast, reference = machines_of_engines(random_packet_list(seed).unit)
     for _ in range(60):
         stops = [machine.device.step_core("pe[0]") for machine in (fast, reference)]
         if stops[1].reason != "step":
             break
         assert stops[0] == stops[1]
         assert fast.device.hash() == reference.device.hash()
-    assert said(stops[0]) == said(stops[1])
-    assert contents(fast.device) == contents(reference.device)
+    assert stop_summary(stops[0]) == stop_summary(stops[1])
+    assert content_hashes(fast.device) == content_hashes(reference.device)
 
 
-@settings(EXAMPLES, max_examples=20)
-@given(layers(), st.lists(st.integers(1, 60), min_size=1, max_size=6))
+@settings(FORTY_EXAMPLES, max_examples=20)
+@given(random_layers(), st.lists(st.integers(1, 60), min_size=1, max_size=6))
 def test_snapshots_go_from_engine_to_engine(layer: Layer, pauses: list[int]) -> None:
     with np.errstate(all="ignore"):
         unit = build_layer(layer).machine.unit
-        _, reference = machines(unit)
+        _, reference = machines_of_engines(unit)
         devices = [Device(unit.configuration, [build], engine) for engine in ENGINES]
-        start, _ = machines(unit)
+        start, _ = machines_of_engines(unit)
         devices[0].restore(start.device.snapshot())
         for number, pause in enumerate(pauses):
             here, there = devices[number % 2], devices[1 - number % 2]
@@ -139,7 +94,7 @@ def test_snapshots_go_from_engine_to_engine(layer: Layer, pauses: list[int]) -> 
             there.restore(here.snapshot())
         devices[len(pauses) % 2].run(max_cycles=200_000)
         reference.device.run(max_cycles=200_000)
-    assert contents(devices[len(pauses) % 2]) == contents(reference.device)
+    assert content_hashes(devices[len(pauses) % 2]) == content_hashes(reference.device)
 
 
 def one_mac(config: dict[str, Any], weights: Any, x: Any) -> Unit:
@@ -162,11 +117,11 @@ def test_every_cycle_of_a_mac(stretches: tuple[int, ...], depths: tuple[int, int
     rng = np.random.default_rng(3)
     weights = (rng.random((8, x.size)) < np.linspace(0, 1, 8)[:, None]).astype(int)
     config = {"pe.load_queue_1": depths[0], "pe.load_queue_2": depths[1]}
-    fast, reference = machines(one_mac(config, weights, x))
+    fast, reference = machines_of_engines(one_mac(config, weights, x))
     while fast.row.running:
         for machine in (fast, reference):
             machine.run(max_cycles=1)
-        assert not differences(fast.device, reference.device)
+        assert not state_differences(fast.device, reference.device)
     assert int(reference.row.state.macs.sum()) > 50
 
 
@@ -185,10 +140,10 @@ def long_macs(unit: Unit, clusters: int = 0b11, *, compress: bool = False) -> No
 
 def both_stop_alike(unit: Unit) -> Stop:
     """Run both engines until they stop: same stop, same state."""
-    fast, reference = machines(unit)
+    fast, reference = machines_of_engines(unit)
     stops = [machine.device.run() for machine in (fast, reference)]
-    assert said(stops[0]) == said(stops[1])
-    assert not differences(fast.device, reference.device)
+    assert stop_summary(stops[0]) == stop_summary(stops[1])
+    assert not state_differences(fast.device, reference.device)
     assert fast.device.hash() == reference.device.hash()
     assert fast.row.state.computing.any()  # the long macs are not over
     return stops[0]
@@ -233,12 +188,12 @@ def test_another_core_stops_at_work(number: int, divider: int, cycle: int) -> No
         stops = [machine.device.step_core(f"toy{number}") for machine in pair]
         assert stops[0] == stops[1]
         assert stops[0].reason == "step"
-        assert not differences(fast.device, reference.device)
+        assert not state_differences(fast.device, reference.device)
         # In cycle 40 a segment is on the bus, later the clusters multiply.
         assert fast.row.state.computing.any() if cycle == LONG else fast.row.state.beat is not None
 
 
-@settings(EXAMPLES, max_examples=40)
+@settings(FORTY_EXAMPLES, max_examples=40)
 @given(st.data(), PAUSES)
 def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
     """Another core reads and writes where the row streams from, before or after it in a cycle."""
@@ -277,27 +232,27 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
         stops = [machine.run(max_cycles=pause) for machine in (fast, reference)]
         if stops[0].reason != "cycle limit":
             break  # in which cycle the clock finds nobody to run is the run's choice
-        assert not differences(fast.device, reference.device)
+        assert not state_differences(fast.device, reference.device)
     for step in range(5):
         core = rng.choice(["pe[0]", f"toy{number}"])
         stops = [machine.device.step_core(core) for machine in (fast, reference)]
-        assert said(stops[0]) == said(stops[1])
+        assert stop_summary(stops[0]) == stop_summary(stops[1])
         assert fast.device.hash() == reference.device.hash() or stops[0].reason != "step", step
     for machine in (fast, reference):
         machine.run()
-    assert contents(fast.device) == contents(reference.device)
+    assert content_hashes(fast.device) == content_hashes(reference.device)
     assert fast.device.counters() == reference.device.counters()
     log = f"toy{number}"
     assert fast.device.cores[log].state.log == reference.device.cores[log].state.log
 
 
-@settings(EXAMPLES, max_examples=15)
+@settings(FORTY_EXAMPLES, max_examples=15)
 @given(SEEDS, PAUSES)
 @example(5000, [])  # a special function ends
 def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
     """From any moment on; nothing is left out while somebody listens."""
     heard: list[list[Any]] = []
-    for machine in machines(program(seed).unit):
+    for machine in machines_of_engines(random_packet_list(seed).unit):
         machine.device.run(max_cycles=sum(pauses))
         events: list[Any] = []
         note = lambda event, to=events: to.append((event.kind, event.time, event.values))  # noqa: E731
@@ -305,7 +260,7 @@ def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
         machine.device.run(max_cycles=150)
         machine.device.unlisten(note)
         machine.device.run(max_cycles=200_000)
-        heard.append([events, contents(machine.device)])
+        heard.append([events, content_hashes(machine.device)])
     assert heard[0] == heard[1]
 
 
@@ -320,11 +275,11 @@ def walked(unit: Unit) -> list[int]:
     return found
 
 
-@settings(EXAMPLES, max_examples=5)
+@settings(FORTY_EXAMPLES, max_examples=5)
 @given(SEEDS)
 def test_every_packet_is_heard_once_and_every_exe_ends_once(seed: int) -> None:
-    unit = program(seed).unit
-    machine, _ = machines(unit)
+    unit = random_packet_list(seed).unit
+    machine, _ = machines_of_engines(unit)
     heard: list[Any] = []
     machine.device.listen(heard.append)
     stop = machine.device.run(max_cycles=200_000)
@@ -347,7 +302,7 @@ def test_results_that_go_over_each_other(source: int, target: int, rate: int) ->
     unit.config_packet(0, *loads, f"spu requantise src={source} dst={target}", shift=1)
     sums = [unit.psums(100 * block + np.arange(16)) for block in range(4)]
     unit.exe(0, *sums, out=unit.out(128, "int32", count=8), last=1)
-    agree(unit, [30, *[1] * 20])
+    run_and_compare(unit, [30, *[1] * 20])
 
 
 def special_unit() -> Unit:
@@ -362,18 +317,18 @@ def special_unit() -> Unit:
 
 
 def test_a_fault_while_a_special_function_works() -> None:
-    fast, reference = machines(special_unit())
+    fast, reference = machines_of_engines(special_unit())
     stops = [machine.device.run() for machine in (fast, reference)]
-    assert said(stops[0]) == said(stops[1])
+    assert stop_summary(stops[0]) == stop_summary(stops[1])
     assert stops[0].fault is not None
     assert fast.row.state.sfu_jobs[0] is not None
-    assert not differences(fast.device, reference.device)
+    assert not state_differences(fast.device, reference.device)
 
 
 def test_a_special_function_goes_on_after_a_restore() -> None:
     """The engine of the snapshot's device has acted long after it, or never."""
     unit = special_unit()
-    fast, reference = machines(unit)
+    fast, reference = machines_of_engines(unit)
     fresh = Device(unit.configuration, [build])
     while reference.row.state.sfu_jobs[0] is None:
         reference.run(max_cycles=1)
@@ -389,12 +344,12 @@ def test_bytes_that_somebody_changes_from_outside() -> None:
     """What the bus has brought before is what was there then."""
     unit = Unit()
     long_macs(unit)
-    fast, reference = machines(unit)
+    fast, reference = machines_of_engines(unit)
     for machine in (fast, reference):
         machine.run(until=60)
         machine.device.memory.poke(machine.half + unit.data_at, bytes(len(unit.data)))
         machine.run(until=65)
-    assert not differences(fast.device, reference.device)
+    assert not state_differences(fast.device, reference.device)
     assert any(any(chunk) for chunk in fast.row.state.packet["chunks"])
 
 
@@ -402,13 +357,13 @@ def test_a_long_segment_takes_few_acts() -> None:
     """The beats in the middle of a segment are not simulated one by one."""
     unit = Unit()
     long_macs(unit)
-    fast, reference = machines(unit)
+    fast, reference = machines_of_engines(unit)
     calls = hook(fast_row(fast), "cycle")
     for machine in (fast, reference):
         machine.run()
     assert reference.row.state.bus_beats > 70
     assert len(calls) < 35
-    assert contents(fast.device) == contents(reference.device)
+    assert content_hashes(fast.device) == content_hashes(reference.device)
 
 
 @pytest.mark.parametrize("number", [3, 90])
@@ -425,7 +380,7 @@ def test_another_core_reads_while_a_segment_comes(number: int, half: int, divide
     for step in range(20):
         stops = [machine.device.step_core(f"toy{number}") for machine in pair]
         assert stops[0] == stops[1]
-        assert not differences(fast.device, reference.device)
+        assert not state_differences(fast.device, reference.device)
         assert not step or fast.row.state.beat is not None
 
 
@@ -449,14 +404,14 @@ def fast_row(machine: Machine) -> FastRow:
 
 def test_a_long_mac_takes_three_acts() -> None:
     """Two for its start, which may let others start, one for its end; nothing between."""
-    fast, reference = machines(one_mac({}, np.ones((8, 400), int), np.ones(400)))
+    fast, reference = machines_of_engines(one_mac({}, np.ones((8, 400), int), np.ones(400)))
     calls = hook(fast_row(fast).macs, "_compute")
     for machine in (fast, reference):
         machine.run()
     first = calls[0]
     # 400 products, the first one two cycles after the start.
     assert calls == [first, first + 1, first + 401]
-    assert contents(fast.device) == contents(reference.device)
+    assert content_hashes(fast.device) == content_hashes(reference.device)
 
 
 # Element, operands, and a sum to begin with from which one product more fits, and two do not.
@@ -479,7 +434,7 @@ def test_sums_at_the_end_of_the_range(element: str, overflow: str) -> None:
     weights[4] = 0
     sums = np.full(8, first, "int64" if element.startswith("int") else "float64")
     unit.exe(0, unit.psums(sums), unit.weights(weights), unit.dense(np.full(9, x)))
-    fast, _ = agree(unit, [40, 3, 3, 3])
+    fast, _ = run_and_compare(unit, [40, 3, 3, 3])
     stop = fast.device.stopped
     assert stop is not None
     assert (stop.fault is not None) == (overflow == "fault")
@@ -493,7 +448,7 @@ def test_numbers_that_are_none() -> None:
         weights = np.full((8, 6), 1.0)
         weights[:, 1] = [np.inf, -np.inf, np.nan, -np.nan, 2, 3, 4, 5]
         unit.exe(0, unit.weights(weights), unit.dense(np.array([1, 1, np.inf, -np.inf, 2, np.nan])))
-        agree(unit, [8, 1, 1, 1, 1])
+        run_and_compare(unit, [8, 1, 1, 1, 1])
 
 
 def test_engines_are_called_by_their_names() -> None:

@@ -6,32 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from macaw.isa.pe import THEN
-from tests.emu.pe_builder import Machine, Unit
+from tests.emu.pe_builder import Unit, int_ones
+from tests.emu.pe_rows import instruction_starts
 
 STATES = {"sq": 0, "rq": 1, "sw": 2}
-
-
-def starts(machine: Machine, cluster: int = 0) -> list[tuple[int, str]]:
-    """Cycle and mnemonic of each instruction that a cluster starts."""
-    row, found = machine.row, []
-    names = {0: "mac", 1: "ld", 2: "st", 3: "spu"}
-
-    def hear(event: Any) -> None:
-        if event.kind == "instruction" and event.values["cluster"] == cluster:
-            offset = event.values["address"] - row.shape.address(0)
-            word = int.from_bytes(row.memory.peek(offset, 2), "little")
-            found.append((event.time, names[word >> 10]))
-
-    row.listeners.append(hear)
-    machine.run()
-    return found
-
-
-def ones(*shape: int) -> NDArray[np.int64]:
-    return np.ones(shape, np.int64)
 
 
 def test_a_loop_of_two_stages_costs_nothing() -> None:
@@ -39,12 +19,12 @@ def test_a_loop_of_two_stages_costs_nothing() -> None:
     unit = Unit()
     lines = ("ld weights", "ld activations base=0", "mac base=0 acc=0")
     unit.config_packet(0, *lines, state=STATES["rq"], inner=2, outer=2)
-    unit.exe(0, unit.weights(ones(8, 3)), unit.dense([1, 1, 1]))
+    unit.exe(0, unit.weights(int_ones(8, 3)), unit.dense([1, 1, 1]))
     # Config: 1 + 16 + 6 bytes in cycle 4, instructions in 5, 6, 7; exe: 1 + 8 * 11 + 3 bytes, 8 to 10.
     # ID 9, FO 10, ld weights 11 (till 11), ld activations 12, mac 13: n = 3 products take 5
     # cycles, 13 to 17. Loopback: both lds are skipped, 18 and 19; mac 20 to 24; and so on.
     machine = unit.machine()
-    assert starts(machine) == [
+    assert instruction_starts(machine) == [
         *((11, "ld"), (12, "ld"), (13, "mac")),
         *((18, "ld"), (19, "ld"), (20, "mac")),
         *((25, "ld"), (26, "ld"), (27, "mac")),
@@ -70,10 +50,10 @@ def test_four_stages_fetch_after_the_write_back() -> None:
     out = unit.out(8 * 12, "int32", count=3)
     unit.config_packet(3, "st base=0")
     x = [1, 2, 3, 4, 5]
-    unit.exe(2, unit.weights(ones(8, 3)), unit.dense(x), out=out, last=1)
+    unit.exe(2, unit.weights(int_ones(8, 3)), unit.dense(x), out=out, last=1)
     unit.exe(3, out=out, last=1)
     machine = unit.machine()
-    found = starts(machine)
+    found = instruction_starts(machine)
     # An issue of mac that starts in t has three products, t + 2 to t + 4; nonsf in t + 5, mac:
     # SU t + 5, WB t + 6, FO t + 7, so the next one starts in t + 8. nonsf: SU t + 6, WB t + 7.
     first = found[1][0]
@@ -97,7 +77,7 @@ def test_write_back_is_two_cycles_after_the_end() -> None:
         0, "ld both base=0", "mac base=0 acc=0", state=1, pipeline=4, inner=2,
         steps=[(1, 0, 5, 0), (1, 1, 2, 0)],
     )  # fmt: skip
-    unit.exe(0, unit.weights(ones(8, 1)), unit.dense(range(1, 9)))
+    unit.exe(0, unit.weights(int_ones(8, 1)), unit.dense(range(1, 9)))
     machine = unit.machine()
     # Config: 1 + 16 + 16 + 4 bytes, cycles 4 and 5; instructions 6, 7. Exe: 1 + 8 * 5 + 8 bytes, 8
     # and 9. ld: 11. mac: 12 to 14. SU 15, WB 16, FO 17, mac 18 to 20, WB 22 (the initial operands).
@@ -115,10 +95,10 @@ def test_a_triggered_buffer_starts_three_cycles_after_the_end() -> None:
     unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", then=THEN + 5)
     unit.config_packet(5, "spu nonsf src=0 dst=2", "st base=2")
     out = unit.out(32, "int32")
-    unit.exe(4, unit.weights(ones(8, 2)), unit.dense([3, 4]), out=out, last=1)
+    unit.exe(4, unit.weights(int_ones(8, 2)), unit.dense([3, 4]), out=out, last=1)
     # Buffer 4 has no spu: its sequence moves accumulator 0 to block 0, and buffer 5 finds 0.
     machine = unit.machine()
-    found = starts(machine)
+    found = instruction_starts(machine)
     mac = found[1][0]
     # mac: 4 cycles, mac to mac + 3; the implied move in mac + 4 ends the run: ID, FO, mac + 7.
     assert found == [
@@ -135,7 +115,7 @@ def test_a_triggered_buffer_goes_on_with_segments_weights_and_stores() -> None:
     unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", "st base=0", state=1, then=THEN + 9)
     unit.config_packet(9, "ld activations base=1", "mac base=1 acc=1", "st base=1", state=1)
     out = unit.out(64, "int32", stride=8, step=4)
-    weights = np.arange(1, 9)[:, None] * ones(8, 2)
+    weights = np.arange(1, 9)[:, None] * int_ones(8, 2)
     unit.exe(4, unit.weights(weights), unit.dense([1, 2]), unit.dense([10, 20]), out=out, last=1)
     machine = unit.machine()
     machine.run()
@@ -148,7 +128,7 @@ def test_what_listeners_hear_of_loops_and_triggers() -> None:
     unit = Unit({"pe.clusters": 1})
     unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", state=1, inner=3, then=THEN + 9)
     unit.config_packet(9, "spu nonsf src=0 dst=0")
-    unit.exe(4, unit.weights(ones(4, 1)), unit.dense([1]), shift=1)
+    unit.exe(4, unit.weights(int_ones(4, 1)), unit.dense([1]), shift=1)
     machine = unit.machine()
     heard: list[tuple[str, Any, Any]] = []
 
@@ -264,8 +244,8 @@ def test_a_later_exe_waits_for_what_a_loop_still_needs() -> None:
     )  # fmt: skip
     unit.config_packet(1, "ld both base=1", "mac base=1 acc=1", "st base=1", state=1)
     first, second = unit.out(8 * 20, "int32", stride=20), unit.out(32, "int32")
-    unit.exe(0, unit.weights(ones(8, 1)), unit.dense(range(1, 9)), out=first, last=1)
-    unit.exe(1, unit.weights(ones(8, 1)), unit.dense([77]), out=second, last=1)
+    unit.exe(0, unit.weights(int_ones(8, 1)), unit.dense(range(1, 9)), out=first, last=1)
+    unit.exe(1, unit.weights(int_ones(8, 1)), unit.dense([77]), out=second, last=1)
     machine = unit.machine()
     machine.run()
     assert machine.read(first, 5).tolist() == [1, 2, 3, 4, 5]
@@ -279,11 +259,11 @@ def test_a_later_exe_overlaps_a_loop_that_needs_nothing_of_its_own() -> None:
     unit.config_packet(0, *(line.format(0) for line in lines), state=1, inner=20)
     unit.config_packet(1, *(line.format(1) for line in lines), state=1)
     out = unit.out(8 * 80, "int32", stride=80)
-    unit.exe(0, unit.weights(ones(8, 40)), unit.dense(ones(40)), out=out, last=1)
+    unit.exe(0, unit.weights(int_ones(8, 40)), unit.dense(int_ones(40)), out=out, last=1)
     other = unit.out(32, "int32")
-    unit.exe(1, unit.weights(ones(8, 40)), unit.dense(ones(40)), out=other, last=1)
+    unit.exe(1, unit.weights(int_ones(8, 40)), unit.dense(int_ones(40)), out=other, last=1)
     machine = unit.machine()
-    found = starts(machine)
+    found = instruction_starts(machine)
     macs = [cycle for cycle, name in found if name == "mac"][::2]  # the others are their moves
     assert len(macs) == 21
     # mac of buffer 1 is right behind the last mac of buffer 0, which takes 42 cycles: its data are there.

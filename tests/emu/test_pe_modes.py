@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from macaw.isa.pe import ACTIVATIONS, THEN
 from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit
-from tests.emu.test_pe_engines import agree, contents, machines, said
+from tests.emu.pe_engine_pairs import machines_of_engines, run_and_compare, stop_summary
+from tests.emu.pe_random_lists import content_hashes
 
 pytestmark = pytest.mark.once
 
@@ -171,7 +172,7 @@ def compare(
     mode: Mode, unit: Unit, out: dict[str, int], sums: NDArray[Any], pauses: list[int]
 ) -> Machine:
     """Run both engines, stopping to compare; results (PEs, rows, columns) are NumPy's."""
-    fast, reference = agree(unit, pauses)
+    fast, reference = run_and_compare(unit, pauses)
     for machine in (fast, reference):
         assert not machine.row.running
         raw = machine.read(out, mode.pes * PER_PE // out["step"]).reshape(mode.pes, -1)
@@ -261,10 +262,10 @@ def test_sums_near_the_end_of_their_range(element: str, overflow: str, pes: int,
     data = unit.psums(begin), unit.weights(weights), unit.dense(x)
     unit.exe(0, *data, out=out, last=1)
     exact = [first + int(more) for first, more in zip(begin, weights @ x, strict=True)]
-    fast, reference = machines(unit)
+    fast, reference = machines_of_engines(unit)
     stops = [machine.device.run() for machine in (fast, reference)]
-    assert said(stops[0]) == said(stops[1])
-    assert contents(fast.device) == contents(reference.device)
+    assert stop_summary(stops[0]) == stop_summary(stops[1])
+    assert content_hashes(fast.device) == content_hashes(reference.device)
     if overflow == "fault" and max(exact) > ends.max:
         assert stops[0].fault is not None
         assert stops[0].fault.kind == "accumulator overflow"
@@ -299,7 +300,7 @@ def test_reductions_of_every_type_over_a_loop(element: str, reduction: str) -> N
     out = unit.out(3 * 5 * 4 * 8, kind, stride=8 * 4)
     segments = [unit.dense(row) for row in x]
     unit.exe(4, unit.weights(weights), *segments, out=out, last=1)
-    fast, _ = agree(unit, [9, 40, 3])
+    fast, _ = run_and_compare(unit, [9, 40, 3])
     products = (weights @ x.T).reshape(3, 5, 4)
     wanted = products.sum(axis=1) if reduction.endswith("add") else products.max(axis=1)
     got = fast.read(out, 3 * 5 * 4 * 8 // out["step"]).reshape(3, 5, -1)[:, 0, :4]

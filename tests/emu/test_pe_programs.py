@@ -2,321 +2,35 @@
 
 from __future__ import annotations
 
-import copy
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from macaw.emu.device import Device
 from macaw.emu.pe import build
-from macaw.isa import codec, common
-from macaw.isa.codec import decode
+from macaw.isa import common
 from macaw.isa.pe import (
-    CORE,
     CYCLE_CLASSES,
-    ELEMENTS,
     FAULTS,
-    INSTRUCTION_BITS,
-    MODES,
-    SEGMENT,
-    SEGMENT_TYPES,
-    THEN,
-    strided,
 )
-from tests.emu.pe_builder import Machine, Unit, instruction, record
-from tests.emu.pe_untimed import BLOCKS, Exe, Model, Program, Refused
+from tests.emu.pe_builder import Machine
+from tests.emu.pe_random_lists import (
+    CLUSTERS,
+    OUTPUTS,
+    PES,
+    content_hashes,
+    random_packet_list,
+)
+from tests.emu.pe_untimed import BLOCKS, Model
 from tests.fuzzing import fuzz
 
 pytestmark = pytest.mark.once
 
-CLUSTERS, PES, INPUTS, OUTPUTS, WEIGHTS = 2, 3, 256, 64, 130
-BLOCK = INPUTS // BLOCKS
 PLACES = OUTPUTS // BLOCKS
 KINDS = {row.name for row in (*FAULTS, *common.FAULTS)}
-REGIONS = 3  # places for results, which later segments may read
-MOST = 80  # results of 8 bytes a PE in a region
-WIDTH = CLUSTERS * PES * 8 * MOST  # bytes of a region
-BUFFERS = (0, 1, 8, 30)
-
-
-class Generator:
-    """Makes a random list for the engine and for the untimed model."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        pick = self.random.choice
-        self.unit = Unit(
-            {
-                "pe.clusters": CLUSTERS,
-                "pe.pes": PES,
-                "pe.input_buffer": INPUTS,
-                "pe.output_queue": OUTPUTS,
-                "pe.weight_queue": WEIGHTS,
-                "pe.overflow": "wrap",
-                "pe.design": pick(["5a", "5b"]),
-                "pe.divider": pick([1, 1, 3]),
-                "dist.bus_bytes": pick([3, 64, 128]),
-                "sfu.rate": pick([1, 4]),
-                "sfu.latency": pick([1, 3]),
-            },
-            data_at=0x4000,
-        )
-        self.model = Model(CLUSTERS, PES, INPUTS, OUTPUTS, WEIGHTS)
-        self.regions = [self.unit.space(WIDTH) for _ in range(REGIONS)]
-        for region in self.regions:
-            for at in range(region, region + WIDTH, 8):
-                self.model.memory[at] = bytes(8)
-        self.sequences: dict[int, Program] = {}
-        self._fill_everything()
-
-    def _fill_everything(self) -> None:
-        """Load the whole input buffer and all blocks of the output queue, so that little faults."""
-        lines = ("ld activations base=0", "ld psums base=0", "ld psums base=5", "ld psums base=9")
-        self.sequences[31] = Program(lines, {}, buffer=31)
-        self.unit.config_packet(31, *lines)
-        operands = [
-            self._activations(CLUSTERS, INPUTS),
-            *(self._psums(CLUSTERS, 4) for _ in range(3)),
-        ]
-        self._add(31, self._exe(31, tuple(range(CLUSTERS)), operands, 0, 0, 0))
-
-    def _weights(self, clusters: int) -> Any:
-        def entry() -> tuple[int, int]:
-            return self.random.randrange(2 * BLOCK), self.random.randrange(-128, 128)
-
-        return "weights", [
-            [[entry() for _ in range(self.random.choice([0, 3, 25]))] for _ in range(PES)]
-            for _ in range(clusters)
-        ]
-
-    def _window(self, clusters: int) -> Any:
-        count = self.random.randrange(1, 30)
-        return "weights", self._activations(clusters, count)[1]
-
-    def _activations(self, clusters: int, count: int) -> Any:
-        def value() -> int:
-            return self.random.choice([0, self.random.randrange(-128, 128)])
-
-        return "activations", [
-            [[value() for _ in range(count)] for _ in range(PES)] for _ in range(clusters)
-        ]
-
-    def _psums(self, clusters: int, count: int) -> Any:
-        return "psums", [
-            [[self.random.randrange(-1000, 1000) for _ in range(count)] for _ in range(PES)]
-            for _ in range(clusters)
-        ]
-
-    def sequence(self) -> None:
-        """A config of a random sequence."""
-        pick, ib = self.random.choice, self.random.choice(BUFFERS)
-        block = lambda: self.random.randrange(BLOCKS)  # noqa: E731
-        layer = pick([True, False])
-        lines = [pick(["ld weights", f"ld both base={block()}", f"ld activations base={block()}"])]
-        if layer:  # one that seldom faults, whatever loops and steps it gets
-            lines = self._layer()
-        for _ in range(0 if layer else self.random.randrange(1, 8)):
-            a, b = self.random.randrange(4), block()
-            lines.append(
-                pick(
-                    [
-                        "ld weights",
-                        f"ld activations base={b}",
-                        f"ld psums base={b}",
-                        f"mac base={b} acc={a}",
-                        f"mac base={b} acc={a} sfu",
-                        f"spu nonsf src={a} dst={b}",
-                        f"spu activation src={b} dst={block()}",
-                        f"spu requantise src={b} dst={block()}",
-                        f"spu reduce src={b} dst={self.random.randrange(8)}",
-                        *([f"spu nonsf src={8 + a} dst={b}"] * pick([0, 0, 1])),
-                        f"st base={b}",
-                    ]
-                )
-            )
-        header = {"activation": self.random.randrange(2), "shift": self.random.randrange(6)}
-        header |= {"state": pick([0, 0, 1, 2]), "window": self.random.randrange(1, 9)}
-        header |= {"pop": self.random.randrange(4), "reduction": self.random.randrange(1, 5)}
-        steps: dict[tuple[int, int], tuple[int, int]] = {}
-        if layer or pick([False, True]):
-            header |= {"inner": self.random.randrange(1, 4), "outer": pick([1, 1, 2])}
-            header["pipeline"] = pick([2, 4, 4])
-            if header["pipeline"] == 4:
-                steps = self._steps(lines)
-        strides = self._strides(lines) if pick([False, True]) else {}
-        others = [other for other in BUFFERS if other > ib and other in self.sequences]
-        if others and pick([False, True, False]):
-            header["then"] = THEN + pick(others)
-        self.sequences[ib] = Program(tuple(lines), header, steps, ib, strides)
-        self.model.configure(ib)
-        given = [(*at, *step) for at, step in steps.items()]
-        apart = [(*at, *stride) for at, stride in strides.items()]
-        self.unit.config_packet(ib, *lines, steps=given, strides=apart, **header)
-
-    def _layer(self) -> list[str]:
-        """Loads, macs, results, stores, in this order."""
-        pick, base, block = self.random.choice, self.random.randrange(1, 12), self.random.randrange
-        accs = self.random.sample(range(4), pick([1, 2]))
-        lines = ["ld weights", f"ld activations base={base}"] if pick([True, False]) else []
-        lines = lines or [f"ld both base={base}"]
-        sfu = pick(["", " sfu"])
-        balance = pick(["", " balance"]) if self.unit.config["pe.design"] == "5b" else ""
-        lines += [f"mac base={base} acc={a}{sfu}{balance}" for a in accs]
-        function = pick(["activation", "requantise", "reduce"]) if sfu else "nonsf"
-        lines += [f"spu {function} src={a} dst={block(8)}" for a in accs] * pick([0, 1])
-        lines += [f"st base={line[-1]}" for line in lines if "dst=" in line and line[-2] == "="]
-        return lines
-
-    def _steps(self, lines: list[str]) -> dict[tuple[int, int], tuple[int, int]]:
-        """Steps of some operands, most of them small enough not to fault."""
-        steps = {}
-        for number, line in enumerate(lines):
-            for operand in range(2 if line.startswith(("mac", "spu")) else 1):
-                if self.random.random() < 0.3:
-                    counts_sums = line.startswith("mac") and operand
-                    counts_sums = counts_sums or (line.startswith("spu nonsf") and not operand)
-                    most = 1 if counts_sums else 3
-                    steps[number, operand] = (
-                        self.random.randrange(-most, most + 1),
-                        self.random.randrange(-most, most + 1),
-                    )
-        return steps
-
-    def _strides(self, lines: list[str]) -> dict[tuple[int, int], tuple[int, int]]:
-        """Strides of some operands that may have them, most of them small enough not to fault."""
-        strides = {}
-        for number, line in enumerate(lines):
-            found = decode(CORE, instruction(line), INSTRUCTION_BITS)
-            for operand in strided(found.row, found.values):
-                if self.random.random() < 0.4:
-                    blocks = line.startswith(("ld activations", "ld both"))
-                    unit = self.random.choice([1, BLOCK]) if blocks else 1
-                    strides[number, operand] = (
-                        unit * self.random.randrange(-2, 3),
-                        unit * self.random.randrange(-2, 3),
-                    )
-        return strides
-
-    def _chain(self, ib: int) -> tuple[Program, ...]:
-        chain = [self.sequences[ib]]
-        while "then" in chain[-1].header:
-            chain.append(self.sequences[chain[-1].header["then"] - THEN])
-        return tuple(chain)
-
-    def exe(self) -> None:
-        """An exe of a random buffer; none if it would fault."""
-        ib = self.random.choice([ib for ib in self.sequences if ib != 31])
-        clusters = self.random.choice([(0,), (1,), (0, 1), (0, 1)])
-        region = self.random.randrange(REGIONS)
-        operands: list[Any] = []
-        loads = []
-        for number, part in enumerate(self._chain(ib)):
-            mine = [(part, line) for line in part.lines if line.startswith("ld")]
-            loads += mine
-            if part.of("inner") * part.of("outer") > 1:  # what later iterations take
-                more = self.random.randrange(3) if number == 0 else 0
-                loads += [item for item in mine if "psums" not in item[1]] * more
-        for part, line in loads:
-            kind = line.split()[1]
-            if kind in ("weights", "both") and line.startswith("ld"):
-                dense = part.of("state") == 2
-                operands.append(
-                    self._window(len(clusters)) if dense else self._weights(len(clusters))
-                )
-            if kind in ("activations", "both"):
-                if line.startswith("ld") and self.random.random() < 0.4:
-                    source = self.random.choice([r for r in range(REGIONS) if r != region])
-                    start = self.random.randrange(0, WIDTH - 16, 8)
-                    operands.append(("activations", (self.regions[source] + start, 16)))
-                elif line.startswith("ld"):
-                    whole = "both" in line or ("base=" in line and part.lines[0] == "ld weights")
-                    count = 4 * BLOCK if whole else self.random.randrange(1, 3 * BLOCK)
-                    operands.append(self._activations(len(clusters), count))
-            if line.startswith("ld psums") and self.random.random() < 0.5:
-                operands.append(self._psums(len(clusters), self.random.randrange(1, 5)))
-        exe = self._exe(
-            ib, clusters, operands, region, self.random.randrange(2), self.random.randrange(2)
-        )
-        after = copy.deepcopy(self.model)
-        try:
-            after.run(exe)
-        except (Refused, IndexError):
-            return
-        self._add(ib, exe)
-
-    def _exe(
-        self,
-        ib: int,
-        clusters: tuple[int, ...],
-        operands: list[Any],
-        region: int,
-        shift: int,
-        last: int,
-    ) -> Exe:
-        return Exe(
-            self._chain(ib),
-            shift,
-            last,
-            clusters,
-            tuple(operands),
-            offset=self.regions[region],
-            stride=MOST * 8,
-            step=8,
-            count=self.random.choice([0, 1, 1, 2]),
-        )
-
-    def _add(self, ib: int, exe: Exe) -> None:
-        self.model.run(exe)
-        segments, fixed = [], {}
-        for number, (kind, operand) in enumerate(exe.operands):
-            if isinstance(operand, tuple):
-                segments.append((kind, "broadcast", bytes(operand[1])))
-                fixed[number] = operand[0]
-                continue
-            slices = [part for cluster in operand for part in cluster]
-            if kind == "weights" and number not in exe_dense(exe):
-                data = b"".join(
-                    record([i for i, _ in s], [v for _, v in s], "int8") for s in slices
-                )
-            else:
-                data = np.array(slices, "int32" if kind == "psums" else "int8").tobytes()
-            segments.append((kind, "sliced", data))
-        out = {"offset": exe.offset, "stride": exe.stride, "step": exe.step, "count": exe.count}
-        out["element"] = ELEMENTS.index("int64")
-        at = len(self.unit.packets) + 8
-        mask = sum(1 << c for c in exe.clusters)
-        self.unit.exe(ib, *segments, out=out, shift=exe.shift, last=exe.last, clusters=mask)
-        for number, offset in fixed.items():
-            described = codec.unpack(SEGMENT, self.unit.packets, at + SEGMENT.size * number)
-            assert SEGMENT_TYPES[described["type"]] == "activations"
-            assert MODES[described["mode"]] == "broadcast"
-            place = at + SEGMENT.size * number + SEGMENT.offsets["offset"]
-            self.unit.packets[place : place + 4] = offset.to_bytes(4, "little")
-
-
-def exe_dense(exe: Exe) -> set[int]:
-    """Which operands of weights are dense: their slices hold numbers, not pairs."""
-    found = set()
-    for number, (_, operand) in enumerate(exe.operands):
-        parts = (
-            [part for cluster in operand for part in cluster] if isinstance(operand, list) else []
-        )
-        if any(part and not isinstance(part[0], tuple) for part in parts):
-            found.add(number)
-    return found
-
-
-def program(seed: int) -> Generator:
-    made = Generator(seed)
-    for _ in range(made.random.randrange(2, 7)):
-        made.sequence()
-    for _ in range(made.random.randrange(3, 16)):
-        made.exe() if made.random.random() < 0.85 else made.sequence()
-    return made
 
 
 def check(machine: Machine, model: Model) -> None:
@@ -342,7 +56,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 @given(SEEDS)
 def test_random_programs(seed: int) -> None:
     """Operands that differ by PE too, as the parser makes them (seed 000 ¶106)."""
-    made = program(seed)
+    made = random_packet_list(seed)
     machine = made.unit.machine()
     machine.run(max_cycles=200_000)
     assert not machine.row.running
@@ -359,16 +73,10 @@ def test_random_programs(seed: int) -> None:
     assert not state.weight_count.any()
 
 
-def contents(device: Device) -> tuple[str, str]:
-    """Hashes of the row and of memory (when the clock stopped for good is the run's choice)."""
-    device.sync()
-    return device.cores["pe[0]"].state.hash(), device.memory.state.hash()
-
-
 @settings(PROGRAMS, max_examples=20)
 @given(SEEDS, st.lists(st.integers(1, 60), min_size=1, max_size=5))
 def test_snapshots_restore_exactly(seed: int, pauses: list[int]) -> None:
-    made = program(seed)
+    made = random_packet_list(seed)
     machine = made.unit.machine()
     device = machine.device
     kept = []
@@ -377,7 +85,7 @@ def test_snapshots_restore_exactly(seed: int, pauses: list[int]) -> None:
         kept.append((device.hash(), device.snapshot()))
     device.run(max_cycles=200_000)
     check(machine, made.model)
-    end = contents(device)
+    end = content_hashes(device)
     # Back, in the same device and in a fresh one, and on in other steps.
     fresh = Device(made.unit.configuration, build=[build])
     for which in (device, fresh):
@@ -387,13 +95,13 @@ def test_snapshots_restore_exactly(seed: int, pauses: list[int]) -> None:
             while which.cores["pe[0]"].running and which.cycle < snapshot.cycle + 7:
                 which.run(max_cycles=1)
             which.run(max_cycles=200_000)
-            assert contents(which) == end
+            assert content_hashes(which) == end
 
 
 @fuzz
 @given(SEEDS)
 def test_corrupted_units_give_clear_faults(seed: int) -> None:
-    made = program(seed)
+    made = random_packet_list(seed)
     pick = random.Random(seed)
     for _ in range(pick.randrange(1, 6)):
         area = made.unit.packets if pick.random() < 0.7 else made.unit.data
@@ -408,7 +116,7 @@ def test_corrupted_units_give_clear_faults(seed: int) -> None:
 
 
 def test_a_saved_device_goes_on(tmp_path: Any) -> None:
-    made = program(5)
+    made = random_packet_list(5)
     machine = made.unit.machine()
     machine.device.run(max_cycles=90)
     machine.device.save(tmp_path / "device.npz")

@@ -9,8 +9,8 @@ import pytest
 
 from macaw.emu.numerics import fixed_point, sigmoid
 from macaw.isa.pe import ACTIVATIONS
-from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit
-from tests.emu.test_pe_loops import ones, starts
+from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit, int_ones
+from tests.emu.pe_rows import instruction_starts
 
 ADD, MAX, SCALAR_ADD, SCALAR_MAX = 1, 2, 3, 4
 RELU, SIGMOID, TANH = (ACTIVATIONS.index(name) for name in ("relu", "sigmoid", "tanh"))
@@ -46,9 +46,9 @@ def test_a_chained_function_frees_its_accumulators_in_the_next_cycle() -> None:
     unit = Unit()
     lines = ("ld both base=0", "mac base=0 acc=0 sfu", "spu activation src=0 dst=0")
     unit.config_packet(0, *lines, state=1, inner=2)
-    unit.exe(0, unit.weights(ones(8, 2)), unit.dense([1, 2]), last=1)
+    unit.exe(0, unit.weights(int_ones(8, 2)), unit.dense([1, 2]), last=1)
     machine = unit.machine()
-    found = starts(machine)
+    found = instruction_starts(machine)
     mac = found[1][0]
     # mac: 4 cycles, mac to mac + 3. spu: mac + 4; four of four PEs enter then, and leave with mac + 6.
     # All is started, so the loopback is in mac + 5: ld (skipped); mac + 6: the accumulators are free.
@@ -76,7 +76,7 @@ def test_two_accumulators_stand_in_line() -> None:
         activation=RELU, shift=1,
     )  # fmt: skip
     out = unit.out(64, "int32", stride=8, step=4)
-    unit.exe(0, unit.weights(ones(8, 1)), unit.dense([-5]), unit.dense([-7]), out=out, last=1)
+    unit.exe(0, unit.weights(int_ones(8, 1)), unit.dense([-5]), unit.dense([-7]), out=out, last=1)
     machine = unit.machine()
     machine.run()
     # Accumulator 3 comes first: -5 / 2 to even; then accumulator 1.
@@ -102,7 +102,7 @@ def test_a_reduction_takes_as_long_as_its_results() -> None:
     machine, _out = layer(
         ("mac base=0 acc=0 sfu", "spu reduce src=0 dst=3", "st base=3"), reduction=ADD
     )
-    found = starts(machine)
+    found = instruction_starts(machine)
     spu = next(cycle for cycle, name in found if name == "spu")
     assert found[-1] == (spu + 3, "st")  # four values enter in spu and leave with spu + 2
 
@@ -139,7 +139,7 @@ def test_scalar_accumulators_leave_by_nonsf() -> None:
         reduction=SCALAR_ADD,
     )  # fmt: skip
     out = unit.out(8, "int32", stride=1)
-    unit.exe(0, unit.weights(ones(8, 1)), unit.dense([5]), out=out, last=1)
+    unit.exe(0, unit.weights(int_ones(8, 1)), unit.dense([5]), out=out, last=1)
     machine = unit.machine()
     machine.run()
     assert machine.read(out, 2).tolist() == [40, 40]  # PEs 0 and 4, a byte a PE apart

@@ -26,11 +26,10 @@ from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 from macaw.isa.pe import CORE
 from macaw.isa.trace import MAPPED_GROUPS
 from tests.emu.pe_builder import Machine, Unit
-from tests.emu.test_pe_engines import contents, differences, said
-from tests.emu.test_pe_gangs import ORDERS, Maker
-from tests.emu.test_pe_programs import program
-from tests.emu.test_pe_random import Layer, layers
-from tests.emu.test_pe_random import build as build_layer
+from tests.emu.pe_engine_pairs import state_differences, stop_summary
+from tests.emu.pe_random_layers import Layer, build_layer, random_layers
+from tests.emu.pe_random_lists import content_hashes, random_packet_list
+from tests.emu.pe_resident_loops import LOOP_ORDERS, LoopMaker
 from tests.emu.toys import HALF, UNIT, toy
 from tests.emu.trace_witness import Done, by_window, configure, expected, spilled
 
@@ -171,13 +170,13 @@ def check(
     with np.errstate(all="ignore"):
         for pause in pauses:
             stops = [machine.device.run(max_cycles=pause) for machine in pair]
-            assert said(stops[0]) == said(stops[1])
+            assert stop_summary(stops[0]) == stop_summary(stops[1])
             if stops[0].reason != "cycle limit":
                 break
-            assert not differences(fast.device, reference.device)
+            assert not state_differences(fast.device, reference.device)
         stops = [machine.device.run(max_cycles=200_000) for machine in pair]
-    assert said(stops[0]) == said(stops[1])
-    assert contents(fast.device) == contents(reference.device)
+    assert stop_summary(stops[0]) == stop_summary(stops[1])
+    assert content_hashes(fast.device) == content_hashes(reference.device)
     found = [spilled(machine.device, "pe[0]") for machine in pair]
     assert found[0] == found[1]
     wanted = logged(unit, parameters, *others)
@@ -187,7 +186,7 @@ def check(
 
 
 @EXAMPLES
-@given(layers(), PARAMETERS, PAUSES)
+@given(random_layers(), PARAMETERS, PAUSES)
 def test_layers(layer: Layer, parameters: dict[str, int], pauses: list[int]) -> None:
     """All element types and designs, two buffers in turn."""
     with np.errstate(all="ignore"):
@@ -199,19 +198,19 @@ def test_layers(layer: Layer, parameters: dict[str, int], pauses: list[int]) -> 
 @given(SEEDS, PARAMETERS, PAUSES)
 def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
     """Several buffers at once, chains, windows: instructions overlap."""
-    check(program(seed).unit, parameters, pauses)
+    check(random_packet_list(seed).unit, parameters, pauses)
 
 
 @EXAMPLES
-@given(SEEDS, ORDERS, st.booleans(), PARAMETERS, PAUSES)
+@given(SEEDS, LOOP_ORDERS, st.booleans(), PARAMETERS, PAUSES)
 def test_gangs(
     seed: int, order: str, balance: bool, parameters: dict[str, int], pauses: list[int]
 ) -> None:
-    check(Maker(seed, order, balance).loop().unit, parameters, pauses)
+    check(LoopMaker(seed, order, balance).loop().unit, parameters, pauses)
 
 
 def test_recording_breaks_no_gang() -> None:
-    fast, _ = check(Maker(3, "turns").loop().unit, CYCLING, [])
+    fast, _ = check(LoopMaker(3, "turns").loop().unit, CYCLING, [])
     assert isinstance(fast.row, FastRow)
     assert (fast.row.controls.groups, fast.row.controls.splits) == (1, 0)
 
@@ -305,7 +304,7 @@ def test_units() -> None:
 
 def test_a_record_under_way_is_saved(tmp_path: Path) -> None:
     """Its stretches too: on from a file as if nothing had been."""
-    unit = Maker(5, "turns").loop().unit
+    unit = LoopMaker(5, "turns").loop().unit
     first, second = unit.machine(), unit.machine()
     configure(first.device, "pe[0]", WHOLE)
     while not first.row.read_trace("e_array0"):
@@ -317,5 +316,5 @@ def test_a_record_under_way_is_saved(tmp_path: Path) -> None:
     second.device.load_state(tmp_path / "state.npz")
     for machine in (first, second):
         machine.device.run()
-    assert not differences(first.device, second.device)
+    assert not state_differences(first.device, second.device)
     assert spilled(second.device, "pe[0]") == spilled(first.device, "pe[0]")

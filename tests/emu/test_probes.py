@@ -8,8 +8,8 @@ import pytest
 
 from macaw.emu.breaks import Probe
 from macaw.isa.codec import describe
-from tests.emu.test_traced_engines import configure, devices_of, parameters
-from tests.emu.test_translation import made, said
+from tests.emu.scalar_devices import random_devices, stop_summary
+from tests.emu.traced_programs import configure_trace, random_parameters, traced_devices
 
 pytestmark = pytest.mark.once
 
@@ -97,7 +97,7 @@ def compare(witness, devices, core, number, form):
     for device in devices:
         found, other = probed(device, core, number, form == "reads", form)
         same(found, expected)
-        assert said(other) == said(stop)
+        assert stop_summary(other) == stop_summary(stop)
         assert device.hash() == witness.hash()
     return len(expected)
 
@@ -114,9 +114,9 @@ def hot(device, core):
 def test_probes_tell_what_a_listener_hears(core, form):
     seen, blocks = 0, []
     for seed in SEEDS[core]:
-        both, chance = made(core, seed)
-        number = chance.choice(hot(made(core, seed)[0][0], core))
-        seen += compare(made(core, seed)[0][1], both, core, number, form)
+        both, chance = random_devices(core, seed)
+        number = chance.choice(hot(random_devices(core, seed)[0][0], core))
+        seen += compare(random_devices(core, seed)[0][1], both, core, number, form)
         blocks += [block.source for block in both[0].cores[core].code.blocks.values()]
     assert seen
     assert form == "reads" or any("asked = True" in source for source in blocks)
@@ -128,10 +128,10 @@ def test_probes_in_code_that_counts_for_the_trace(core):
     for seed in (1, 2):
         groups = []
         for _ in range(2):
-            devices, chance = devices_of(core, seed)
-            chosen = parameters(chance)
+            devices, chance = traced_devices(core, seed)
+            chosen = random_parameters(chance)
             for device in devices:
-                configure(device, core, 1, chosen)
+                configure_trace(device, core, 1, chosen)
             groups.append(devices)
         number = chance.randrange(5, 24)
         seen += compare(groups[0][0], groups[1][:2], core, number, "text")
@@ -139,7 +139,7 @@ def test_probes_in_code_that_counts_for_the_trace(core):
 
 
 def test_code_without_probes_is_as_before():
-    device, _ = made("cp", 3)[0]
+    device, _ = random_devices("cp", 3)[0]
     hart = device.cores["cp"]
     hart.set_probes([Probe(frozenset({("x", 9)}), False, True, lambda address: None)])
     device.run(until=1500)
@@ -147,7 +147,7 @@ def test_code_without_probes_is_as_before():
     assert not hart.code.blocks
     assert not hart.code.runs
     device.run(until=5000)
-    other = made("cp", 3)[0][0]
+    other = random_devices("cp", 3)[0][0]
     other.run(until=5000)
     assert device.hash() == other.hash()
     assert hart.code.blocks.keys() == other.cores["cp"].code.blocks.keys() != set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
@@ -10,49 +10,10 @@ from hypothesis import strategies as st
 
 from macaw.emu.faults import Fault
 from macaw.emu.trace import TraceBlock
-from macaw.isa.codec import unpack
-from macaw.isa.trace import GROUP, OCCURRENCES, RECORD
+from macaw.isa.trace import GROUP, RECORD
+from tests.emu.trace_machine import AREA, OCCURRENCE_NAMES, WINDOW_PARAMETERS, TraceMachine
 
-AREA = 0x8000_1000
 NAMES = [row.name for row in GROUP]
-
-
-@dataclass
-class Machine:
-    """A block, and the memory that it spills to."""
-
-    groups: int = 4
-    recording: bool = True
-    spilled: list[tuple[int, bytes]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        config = {"trace.groups": self.groups, "trace.recording": self.recording}
-        self.block = TraceBlock(2, "vc", config, lambda at, data: self.spilled.append((at, data)))
-
-    def set(self, **parameters: int) -> Machine:
-        for name, value in parameters.items():
-            self.block.write(f"trace_{name}", value)
-        return self
-
-    def auto(self, records: int = 1000, **parameters: int) -> Machine:
-        """Auto mode with room for so many records; time counts from 0."""
-        self.set(mode=1, spill=AREA, spill_end=AREA + records * RECORD.size, **parameters)
-        self.block.start(0)
-        return self
-
-    def run(self, count: int, cycles: int = 10) -> Machine:
-        """Execute instructions of so many cycles each, one after the other."""
-        for i in range(count):
-            number = self.block.begin(cycles * i)
-            self.block.end(cycles * (i + 1), number)
-        return self
-
-    def records(self) -> list[dict[str, int]]:
-        """What was spilled; each record must lie right behind the one before."""
-        assert [at for at, _ in self.spilled] == [
-            AREA + RECORD.size * i for i in range(len(self.spilled))
-        ]
-        return [unpack(RECORD, data) for _, data in self.spilled]
 
 
 # Table 1 of seed 001, as trace.md gives it: by loop, what groups 0 to 3 record.
@@ -61,7 +22,7 @@ TABLE_1 = [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]]
 
 def test_table_1() -> None:
     """The rule of seed 001 ¶46, ¶58, ¶65-70."""
-    machine = Machine().auto(begin=0, num=1, step=1, overhead=3).run(10)
+    machine = TraceMachine().auto(begin=0, num=1, step=1, overhead=3).run(10)
     found = {(x["loop"], x["group"]): x["first"] for x in machine.records()}
     expected = {(i, g): TABLE_1[i][g] for i in range(3) for g in range(4)}
     expected[3, 0] = 9
@@ -74,13 +35,13 @@ def test_table_1() -> None:
 @pytest.mark.parametrize("run", range(3))
 def test_table_1_as_a_run_a_loop(run: int) -> None:
     """The rule of seed 001 ¶67-70, ¶109."""
-    machine = Machine().auto(begin=3 * run, num=1, step=1, overhead=3, loops=1).run(20)
+    machine = TraceMachine().auto(begin=3 * run, num=1, step=1, overhead=3, loops=1).run(20)
     assert [x["first"] for x in machine.records()] == TABLE_1[run]
 
 
 def test_nine_instruction_groups_over_four_register_groups() -> None:
     """The rule of seed 001 ¶61-63."""
-    machine = Machine().auto(num=2, step=2, overhead=8).run(18)
+    machine = TraceMachine().auto(num=2, step=2, overhead=8).run(18)
     found = [(x["group"], x["loop"], x["first"]) for x in machine.records()]
     assert found == [(i % 4, i // 4, 2 * i) for i in range(9)]
     # The registers hold the last record of each group: 9 of group 0, 6 to 8 of the others.
@@ -126,18 +87,10 @@ def programs(draw: st.DrawFn, overlapping: bool) -> list[tuple[int, int]]:
     return spans
 
 
-PARAMETERS = st.fixed_dictionaries(
-    {
-        "begin": st.integers(0, 12),
-        "num": st.integers(0, 6),
-        "step": st.integers(0, 6),
-        "overhead": st.integers(0, 16),
-        "loops": st.integers(0, 5),
-    }
-)
-KINDS = [row.name for row in OCCURRENCES[1:]]
 EVENTS = st.lists(
-    st.tuples(st.integers(0, 39), st.sampled_from(KINDS), st.integers(0, 9), st.integers(1, 5)),
+    st.tuples(
+        st.integers(0, 39), st.sampled_from(OCCURRENCE_NAMES), st.integers(0, 9), st.integers(1, 5)
+    ),
     max_size=30,
 )
 
@@ -156,7 +109,7 @@ def feed(block: TraceBlock, spans: list[tuple[int, int]], events: list[tuple]) -
             block.occurred(what, time, time + count, count, i)
 
 
-@given(PARAMETERS, st.integers(1, 6), st.booleans().flatmap(programs), EVENTS)
+@given(WINDOW_PARAMETERS, st.integers(1, 6), st.booleans().flatmap(programs), EVENTS)
 @settings(max_examples=300, deadline=None)
 def test_any_parameters(parameters, groups, spans, events) -> None:
     """The rule of seed 001 ¶56, ¶61-63, ¶65-70."""
@@ -166,7 +119,7 @@ def test_any_parameters(parameters, groups, spans, events) -> None:
         for i, what, after, count in events
         if i < len(spans) and spans[i][0] + after < spans[i][1]
     ]
-    machine = Machine(groups).auto(**parameters)
+    machine = TraceMachine(groups).auto(**parameters)
     feed(machine.block, spans, inside)
     machine.block.stop()
     found = {(x["group"], x["loop"]): x for x in machine.records()}
@@ -182,10 +135,10 @@ def test_any_parameters(parameters, groups, spans, events) -> None:
 
 def counted(run: Run, spans: list[tuple[int, int]], events: list[tuple]) -> dict[str, int]:
     """The 17 counters of a record, from lists."""
-    of = {kind: [event for event in events if event[1] == kind] for kind in KINDS}
-    total = {kind: sum(event[3] for event in of[kind]) for kind in KINDS}
-    first = {kind: min((e[2] for e in of[kind]), default=0) for kind in KINDS}
-    last = {kind: max((e[2] + e[3] for e in of[kind]), default=0) for kind in KINDS}
+    of = {kind: [event for event in events if event[1] == kind] for kind in OCCURRENCE_NAMES}
+    total = {kind: sum(event[3] for event in of[kind]) for kind in OCCURRENCE_NAMES}
+    first = {kind: min((e[2] for e in of[kind]), default=0) for kind in OCCURRENCE_NAMES}
+    last = {kind: max((e[2] + e[3] for e in of[kind]), default=0) for kind in OCCURRENCE_NAMES}
     return {
         "t_begin": spans[run.numbers[0]][0],
         "t_end": max(spans[i][1] for i in run.numbers),
@@ -207,14 +160,14 @@ def counted(run: Run, spans: list[tuple[int, int]], events: list[tuple]) -> dict
     }
 
 
-@given(PARAMETERS, st.booleans().flatmap(programs), EVENTS, st.integers(0, 40))
+@given(WINDOW_PARAMETERS, st.booleans().flatmap(programs), EVENTS, st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
 def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:
     """Snapshot in the middle, restored into another block: it ends in the same state."""
     inside = [(i, k, spans[i][0], n) for i, k, _, n in events if i < len(spans)]
-    whole, other = Machine().auto(**parameters), Machine()
+    whole, other = TraceMachine().auto(**parameters), TraceMachine()
     feed(whole.block, spans, inside)
-    half = Machine().auto(**parameters)
+    half = TraceMachine().auto(**parameters)
     cut = spans[at][0] if at < len(spans) else 1 << 30
     half_block = half.block
     told = [(b, 2, i, "", 0) for i, (b, _) in enumerate(spans)]
@@ -240,7 +193,7 @@ def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:
 
 def test_mark_mode_brackets() -> None:
     """Hand-made: group 1 around two instructions, group 0 around all that is in between (seed 001 ¶58-60)."""
-    machine = Machine().set(spill=AREA, spill_end=AREA + 4 * RECORD.size)
+    machine = TraceMachine().set(spill=AREA, spill_end=AREA + 4 * RECORD.size)
     block = machine.block
     block.start(100)
     block.end(105, block.begin(100))  # number 0, in no group
@@ -273,7 +226,7 @@ def test_mark_mode_brackets() -> None:
 
 
 def test_a_record_waits_for_instructions_under_way() -> None:
-    machine = Machine().set(spill=AREA, spill_end=AREA + 4 * RECORD.size)
+    machine = TraceMachine().set(spill=AREA, spill_end=AREA + 4 * RECORD.size)
     block = machine.block
     block.start(0)
     block.mark(True, 3, 0, 1)
@@ -291,7 +244,7 @@ def test_a_record_waits_for_instructions_under_way() -> None:
 
 
 def test_an_end_may_be_told_ahead_of_its_time() -> None:
-    machine = Machine(1).auto(num=2, step=1, overhead=2)
+    machine = TraceMachine(1).auto(num=2, step=1, overhead=2)
     long = machine.block.begin(0)
     machine.block.end(20, long)
     machine.block.end(15, machine.block.begin(5))
@@ -299,7 +252,7 @@ def test_an_end_may_be_told_ahead_of_its_time() -> None:
 
 
 def test_a_second_begin_ends_the_first_record() -> None:
-    machine = Machine().set(spill=AREA, spill_end=AREA + 4 * RECORD.size)
+    machine = TraceMachine().set(spill=AREA, spill_end=AREA + 4 * RECORD.size)
     block = machine.block
     block.start(0)
     block.mark(False, 2, 0, 1)  # nothing to end
@@ -312,7 +265,7 @@ def test_a_second_begin_ends_the_first_record() -> None:
 
 def test_markers_are_plain_instructions_in_auto_mode() -> None:
     """The rule of seed 001 ¶62."""
-    machine = Machine().auto(begin=1, num=1, step=1, overhead=4, loops=1)
+    machine = TraceMachine().auto(begin=1, num=1, step=1, overhead=4, loops=1)
     block = machine.block
     block.end(4, block.begin(0))
     block.mark(True, 3, 4, 5)
@@ -325,7 +278,7 @@ def test_markers_are_plain_instructions_in_auto_mode() -> None:
 @pytest.mark.parametrize("rest", [4, RECORD.size - 4])
 def test_a_full_area_stops_spilling(room: int, rest: int) -> None:
     """The rule of seed 001 ¶64."""
-    machine = Machine().auto(num=1, step=1, overhead=4)
+    machine = TraceMachine().auto(num=1, step=1, overhead=4)
     machine.set(spill_end=AREA + room * RECORD.size + rest)
     machine.run(9)
     assert [x["first"] for x in machine.records()] == list(range(room))
@@ -340,13 +293,13 @@ def test_a_full_area_stops_spilling(room: int, rest: int) -> None:
 
 def test_an_area_that_is_exactly_full_lost_nothing() -> None:
     """The rule of seed 001 ¶64."""
-    machine = Machine().auto(records=9, num=1, step=1, overhead=4).run(9)
+    machine = TraceMachine().auto(records=9, num=1, step=1, overhead=4).run(9)
     assert len(machine.records()) == 9
     assert machine.block.read("trace_status") == 0
 
 
 def test_without_an_area_records_stay_in_registers() -> None:
-    machine = Machine().set(mode=1, num=1, step=1, overhead=4)
+    machine = TraceMachine().set(mode=1, num=1, step=1, overhead=4)
     machine.block.start(0)
     machine.run(4)
     assert machine.spilled == []
@@ -356,7 +309,7 @@ def test_without_an_area_records_stay_in_registers() -> None:
 
 def test_the_block_says_when_nothing_can_come_any_more() -> None:
     """Two loops of four groups: the last run is of instruction 2 + 5 + 3; the core is let go then."""
-    machine = Machine().auto(begin=2, num=1, step=1, overhead=5, loops=2)
+    machine = TraceMachine().auto(begin=2, num=1, step=1, overhead=5, loops=2)
     wanted = []
     for i in range(14):
         number = machine.block.begin(10 * i)
@@ -364,11 +317,11 @@ def test_the_block_says_when_nothing_can_come_any_more() -> None:
         wanted.append(machine.block.on)
     assert wanted == [True] * 10 + [False] * 4
     assert machine.records()[-1]["first"] == 10
-    assert not Machine().auto(num=0, step=1, overhead=5).block.on
+    assert not TraceMachine().auto(num=0, step=1, overhead=5).block.on
 
 
 def test_changing_the_mode_ends_runs_at_what_has_begun() -> None:
-    machine = Machine(1).auto(num=10, step=1, overhead=10)
+    machine = TraceMachine(1).auto(num=10, step=1, overhead=10)
     block = machine.block
     block.end(5, block.begin(0))
     number = block.begin(5)
@@ -379,7 +332,7 @@ def test_changing_the_mode_ends_runs_at_what_has_begun() -> None:
 
 
 def test_recording_switched_off() -> None:
-    machine = Machine(recording=False).auto(num=1, step=1, overhead=4).run(9)
+    machine = TraceMachine(recording=False).auto(num=1, step=1, overhead=4).run(9)
     machine.set(mode=0)
     machine.block.mark(True, 0, 90, 91)
     machine.block.end(95, machine.block.begin(91))
@@ -392,14 +345,14 @@ def test_recording_switched_off() -> None:
 
 def test_nothing_is_recorded_while_the_timer_rests() -> None:
     """The rule of seed 001 ¶71-72."""
-    machine = Machine().auto(num=1, step=1, overhead=4)
+    machine = TraceMachine().auto(num=1, step=1, overhead=4)
     machine.block.stop()
     machine.run(4)
     assert machine.spilled == []
 
 
 def test_registers_show_32_bits() -> None:
-    machine = Machine().set(spill=AREA, spill_end=AREA + RECORD.size)
+    machine = TraceMachine().set(spill=AREA, spill_end=AREA + RECORD.size)
     block = machine.block
     block.start(0)
     block.mark(True, 0, 0, 1)
@@ -424,7 +377,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("name", "value", "kind", "text"), REFUSED)
 def test_refused_writes(name: str, value: int, kind: str, text: str) -> None:
-    block = Machine().block
+    block = TraceMachine().block
     block.sync()
     before = block.state.hash()
     with pytest.raises(Fault, match=text) as raised:
@@ -435,7 +388,7 @@ def test_refused_writes(name: str, value: int, kind: str, text: str) -> None:
 
 
 def test_groups_that_are_not_there() -> None:
-    block = Machine(groups=2).block
+    block = TraceMachine(groups=2).block
     assert block.read("e_cu1") == 0
     with pytest.raises(Fault, match="e_cu2: the trace block of vc has 2 groups"):
         block.read("e_cu2")
@@ -446,8 +399,8 @@ def test_groups_that_are_not_there() -> None:
 
 def test_reset() -> None:
     """The rule of seed 001 ¶72."""
-    machine = Machine().auto(num=1, step=1, overhead=4).run(9)
-    fresh = Machine().block
+    machine = TraceMachine().auto(num=1, step=1, overhead=4).run(9)
+    fresh = TraceMachine().block
     machine.block.reset()
     machine.block.sync()
     assert machine.block.state.hash() == fresh.state.hash()

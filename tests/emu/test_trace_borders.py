@@ -13,8 +13,14 @@ from macaw.emu.engines import ENGINES
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import RECORD
 from tests.emu import cp_machine
-from tests.emu.test_traced_engines import automatic, configure, key, log_of, spilled
-from tests.emu.test_translation import MODULES, device_of, said
+from tests.emu.scalar_devices import CORE_MODULES, device_with_code, stop_summary
+from tests.emu.traced_programs import (
+    configure_trace,
+    execution_log,
+    expected_auto_records,
+    record_key,
+    spilled_records,
+)
 
 pytestmark = pytest.mark.once
 
@@ -80,7 +86,7 @@ def devices_of(core: str, body: str, rounds: int = 150, **changes: object):
     made = []
     for engine, recording in ((ENGINES[1], True), (ENGINES[0], True), (ENGINES[0], False)):
         settings = {"trace__recording": recording, **changes}
-        device = device_of(core, engine, TEXTS[core], text, data, **settings)
+        device = device_with_code(core, engine, TEXTS[core], text, data, **settings)
         device.cores[core].trace.start(0)
         made.append(device)
     return made
@@ -96,14 +102,14 @@ def same_to_the_end(devices, spans):
     while True:
         for span in spans:
             stops = [device.run(max_cycles=span) for device in devices]
-            assert said(stops[0]) == said(stops[1])
+            assert stop_summary(stops[0]) == stop_summary(stops[1])
             assert devices[0].hash() == devices[1].hash()
             assert devices[0].counters() == devices[1].counters()
             if stops[0].reason in ("exit", "fault"):
                 return stops[0]
 
 
-CASES = [(core, loop) for core in MODULES for loop in LOOPS] + [("vc", "lanes")]
+CASES = [(core, loop) for core in CORE_MODULES for loop in LOOPS] + [("vc", "lanes")]
 
 
 @pytest.mark.parametrize(("core", "loop"), CASES)
@@ -112,37 +118,37 @@ def test_groups_of_all_lengths(core: str, loop: str, num: int, step: int) -> Non
     devices = devices_of(core, LANES if loop == "lanes" else LOOPS[loop])
     p = {"begin": 3, "num": num, "step": step, "overhead": 4 * step, "loops": 0}
     for device in devices[:2]:
-        configure(device, core, 1, p)
+        configure_trace(device, core, 1, p)
     same_to_the_end(devices[:2], (100_000,) if num > 20 else (701, 4096))
     assert crossing(devices[1], core)
-    log, _ = log_of(devices[2], core)
-    expected = {key(x): x for x in automatic(core, log, p)}
-    found = spilled(devices[1], core)
+    log, _ = execution_log(devices[2], core)
+    expected = {record_key(x): x for x in expected_auto_records(core, log, p)}
+    found = spilled_records(devices[1], core)
     assert len(found) + devices[1].cores[core].trace.read("trace_lost") == len(expected)
-    assert found == [expected[key(x)] for x in found]
+    assert found == [expected[record_key(x)] for x in found]
     assert len(found) > 10
 
 
-@pytest.mark.parametrize("core", MODULES)
+@pytest.mark.parametrize("core", CORE_MODULES)
 def test_the_last_border(core: str) -> None:
     """Nothing is recorded behind it: the block is left, and code runs that does not count."""
     devices = devices_of(core, LOOPS["memory"])
     p = {"begin": 0, "num": 31, "step": 31, "overhead": 124, "loops": 5}
     for device in devices[:2]:
-        configure(device, core, 1, p)
+        configure_trace(device, core, 1, p)
     same_to_the_end(devices[:2], (100_000,))
     assert crossing(devices[1], core)
     assert devices[1].cores[core].code.blocks
-    assert len(spilled(devices[1], core)) == 20
+    assert len(spilled_records(devices[1], core)) == 20
 
 
-@pytest.mark.parametrize("core", MODULES)
+@pytest.mark.parametrize("core", CORE_MODULES)
 def test_a_record_without_a_place(core: str) -> None:
     """The area goes on behind the end of memory: the fault comes in the cycle of the border."""
     devices = devices_of(core, LOOPS["memory"])
     end = EXTERNAL + devices[0].memory.external_bytes
     for device in devices[:2]:
-        configure(device, core, 1, {"begin": 0, "num": 31, "step": 31, "overhead": 124})
+        configure_trace(device, core, 1, {"begin": 0, "num": 31, "step": 31, "overhead": 124})
         device.cores[core].write_trace("trace_spill", end - 20 * RECORD.size)
         device.cores[core].write_trace("trace_spill_end", end + 20 * RECORD.size)
     stop = same_to_the_end(devices[:2], (100_000,))
@@ -151,13 +157,13 @@ def test_a_record_without_a_place(core: str) -> None:
     assert devices[1].cores[core].retired == 21 * 31
 
 
-@pytest.mark.parametrize("core", MODULES)
+@pytest.mark.parametrize("core", CORE_MODULES)
 def test_records_over_the_loop(core: str) -> None:
     """A record lands on the code that runs: what is there then is executed."""
     devices = devices_of(core, LOOPS["memory"])
     area = TEXTS[core] - 12 * RECORD.size + 8
     for device in devices[:2]:
-        configure(device, core, 1, {"begin": 0, "num": 61, "step": 61, "overhead": 244})
+        configure_trace(device, core, 1, {"begin": 0, "num": 61, "step": 61, "overhead": 244})
         device.cores[core].write_trace("trace_spill", area)
         device.cores[core].write_trace("trace_spill_end", area + 100 * RECORD.size)
     stop = same_to_the_end(devices[:2], (100_000,))
@@ -165,14 +171,14 @@ def test_records_over_the_loop(core: str) -> None:
     assert devices[1].cores[core].retired == 13 * 61
 
 
-@pytest.mark.parametrize("core", MODULES)
+@pytest.mark.parametrize("core", CORE_MODULES)
 def test_groups_without_an_area(core: str) -> None:
     """Records stay in the registers, which hold the last one of each group."""
     devices = devices_of(core, LOOPS["memory"])
     p = {"begin": 0, "num": 50, "step": 50, "overhead": 200, "loops": 0}
     for device in devices[:2]:
-        configure(device, core, 1, p)
+        configure_trace(device, core, 1, p)
         device.cores[core].write_trace("trace_spill_end", 0)
     same_to_the_end(devices[:2], (100_000,))
     assert crossing(devices[1], core)
-    assert spilled(devices[1], core) == []
+    assert spilled_records(devices[1], core) == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from macaw.emu.tallies import INDEX, Tally
 from macaw.emu.trace import TraceBlock
 from macaw.isa.trace import RECORDING
-from tests.emu.test_trace import KINDS, PARAMETERS, Machine
+from tests.emu.trace_machine import OCCURRENCE_NAMES, WINDOW_PARAMETERS, TraceMachine
 
 pytestmark = pytest.mark.once
 
@@ -27,7 +27,7 @@ def programs(draw: st.DrawFn) -> tuple[int, list[Done]]:
     for _ in range(draw(st.integers(0, 30))):
         begin = time + draw(st.integers(0, 2))
         time = begin + draw(st.integers(1, 9))
-        kinds = draw(st.lists(st.sampled_from(KINDS), max_size=3, unique=True))
+        kinds = draw(st.lists(st.sampled_from(OCCURRENCE_NAMES), max_size=3, unique=True))
         counts = st.integers(1, 5)
         done.append((begin, time, [(kind, begin, time, draw(counts)) for kind in kinds]))
     return origin, done
@@ -80,7 +80,7 @@ def by_tally(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
 
 @pytest.mark.parametrize("tell", [as_wholes, by_tally])
 @settings(max_examples=100, deadline=None)
-@given(PARAMETERS, programs(), st.sets(st.integers(0, 30)), st.integers(2, 12))
+@given(WINDOW_PARAMETERS, programs(), st.sets(st.integers(0, 30)), st.integers(2, 12))
 def test_however_it_is_told(
     tell: Callable[[TraceBlock, list[Done], set[int]], None],
     parameters: dict[str, int],
@@ -89,7 +89,7 @@ def test_however_it_is_told(
     room: int,
 ) -> None:
     origin, done = program
-    machines = [Machine().auto(room, **parameters) for _ in range(2)]
+    machines = [TraceMachine().auto(room, **parameters) for _ in range(2)]
     for machine, way in zip(machines, (one_by_one, tell), strict=True):
         machine.block.start(origin)
         way(machine.block, done, looks)

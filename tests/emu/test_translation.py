@@ -7,8 +7,6 @@ import random
 import numpy as np
 import pytest
 
-import macaw.emu.cp
-import macaw.emu.vector
 from macaw.emu.engines import ENGINES
 from macaw.emu.scalar import code as code_module
 from macaw.emu.scalar import translation
@@ -19,27 +17,9 @@ from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.vector_layouts import Order, Pair, VectorRegister
 from tests.emu import cp_machine, vc_machine
 from tests.emu.random_code import number
-from tests.emu.random_loops import random_loops
-from tests.emu.toys import UNIT, make
+from tests.emu.scalar_devices import CORE_MODULES, device_with_code, random_devices, stop_summary
 
 pytestmark = pytest.mark.once
-
-MODULES = {"cp": macaw.emu.cp, "vc": macaw.emu.vector}
-
-
-def device_of(core, engine, text, code, data=(), **changes):
-    costs = (cp_machine if core == "cp" else vc_machine).COSTS
-    settings = {name.replace(".", "__"): value for name, value in costs.items()} | changes
-    device = make(MODULES[core].build, engine=engine, **settings)
-    device.memory.poke(text, code)
-    for address, content in data:
-        device.memory.poke(address, content)
-    device.cores[core].start(text, 0)
-    return device
-
-
-def said(stop):
-    return (stop.reason, stop.cycle, str(stop), stop.exit_code, stop.address)
 
 
 def followed(devices, chance, spans):
@@ -48,7 +28,7 @@ def followed(devices, chance, spans):
     while True:
         until = devices[0].cycle + chance.choice(spans)
         stops = [device.run(until=until) for device in devices]
-        assert len({said(stop) for stop in stops}) == 1
+        assert len({stop_summary(stop) for stop in stops}) == 1
         assert len({device.hash() for device in devices}) == 1
         assert devices[0].counters() == devices[1].counters()
         reasons.append(stops[0].reason)
@@ -62,38 +42,19 @@ def followed(devices, chance, spans):
             return reasons
 
 
-def made(core, seed):
-    """Both engines with a random program, and the chance that made it."""
-    chance = random.Random(seed)
-    text = cp_machine.TEXT if core == "cp" else EXTERNAL + 0x400
-    bases = (0x40000, text + 0x1800, UNIT, EXTERNAL + 0x8000)
-    base = chance.choice(bases) if core == "cp" else chance.choice((*bases[1:], EXTERNAL + 0x8000))
-    program = random_loops(chance, text, base, has_vectors=core == "vc")
-    assert len(program.text) < 0x1800
-    changes = {f"{core}__divider": chance.choice((1, 1, 1, 3))}
-    changes["mem__external_width"] = chance.choice((32, 32, 16, 8, 4))
-    if chance.random() < 0.3:
-        changes[f"{core}__alu_cycles"] = chance.randint(1, 3)
-        changes[f"{core}__branch_taken_cycles"] = chance.randint(1, 4)
-    data = [(base, program.data)]
-    return [
-        device_of(core, engine, text, program.text, data, **changes) for engine in ENGINES
-    ], chance
-
-
-@pytest.mark.parametrize("core", MODULES)
+@pytest.mark.parametrize("core", CORE_MODULES)
 @pytest.mark.parametrize("seed", range(16))
 def test_random_loops_stop_in_the_same_state(core, seed):
-    devices, chance = made(core, seed)
+    devices, chance = random_devices(core, seed)
     spans = chance.choice(((1, 5, 77), (900, 333, 4097), (50, 60, 5000)))
     followed(devices, chance, spans)
 
 
 def test_most_of_those_programs_are_translated_and_some_fault():
     seen, translated = set(), 0
-    for core in MODULES:
+    for core in CORE_MODULES:
         for seed in range(10):
-            devices, chance = made(core, seed)
+            devices, chance = random_devices(core, seed)
             seen.update(followed(devices, chance, (20_000,)))
             fast, reference = (device.cores[core].code for device in devices)
             translated += bool(fast.blocks)
@@ -102,14 +63,14 @@ def test_most_of_those_programs_are_translated_and_some_fault():
     assert translated >= 10
 
 
-@pytest.mark.parametrize("core", MODULES)
+@pytest.mark.parametrize("core", CORE_MODULES)
 @pytest.mark.parametrize("seed", range(20, 24))
 def test_snapshots_of_one_engine_go_on_in_the_other(core, seed):
-    devices, chance = made(core, seed)
+    devices, chance = random_devices(core, seed)
     for _ in range(12):
         until = devices[0].cycle + chance.choice((100, 777, 2000))
         first, second = (device.run(until=until) for device in devices)
-        assert said(first) == said(second)
+        assert stop_summary(first) == stop_summary(second)
         if first.reason in ("exit", "fault"):
             break
         held = [device.snapshot() for device in devices]
@@ -118,19 +79,21 @@ def test_snapshots_of_one_engine_go_on_in_the_other(core, seed):
     assert devices[0].hash() == devices[1].hash()
 
 
-@pytest.mark.parametrize("core", MODULES)
+@pytest.mark.parametrize("core", CORE_MODULES)
 @pytest.mark.parametrize("seed", range(30, 34))
 def test_listeners_and_steps_come_and_go_in_hot_loops(core, seed):
-    devices, chance = made(core, seed)
+    devices, chance = random_devices(core, seed)
     for _ in range(10):
         until = devices[0].cycle + chance.choice((150, 900))
         first, second = (device.run(until=until) for device in devices)
-        assert said(first) == said(second)
+        assert stop_summary(first) == stop_summary(second)
         if first.reason in ("exit", "fault"):
             break
         if chance.random() < 0.5:
             steps = chance.randint(1, 5)
-            stops = [[said(device.step_core(core)) for _ in range(steps)] for device in devices]
+            stops = [
+                [stop_summary(device.step_core(core)) for _ in range(steps)] for device in devices
+            ]
         else:
             until = devices[0].cycle + 60
             stops = [heard(device, core, until) for device in devices]
@@ -150,7 +113,7 @@ def heard(device, core, until):
     device.listen(listener, [core])
     stop = device.run(until=until)
     device.unlisten(listener)
-    return events, said(stop)
+    return events, stop_summary(stop)
 
 
 WAITS = """
@@ -170,7 +133,9 @@ loop:   lw    a1, (a0)
 @pytest.mark.parametrize("alu", [1, 2])
 def test_the_limit_comes_while_external_memory_is_waited_for(alu):
     code = vc_machine.code(WAITS)
-    devices = [device_of("vc", engine, EXTERNAL, code, vc__alu_cycles=alu) for engine in ENGINES]
+    devices = [
+        device_with_code("vc", engine, EXTERNAL, code, vc__alu_cycles=alu) for engine in ENGINES
+    ]
     followed_to = 700
     for device in devices:
         device.run(until=followed_to)
@@ -180,7 +145,7 @@ def test_the_limit_comes_while_external_memory_is_waited_for(alu):
         for device in devices:
             device.memory.channel.free = max(device.memory.channel.free, device.cycle + busy % 20)
         stops = [device.run(until=followed_to) for device in devices]
-        assert said(stops[0]) == said(stops[1])
+        assert stop_summary(stops[0]) == stop_summary(stops[1])
         assert devices[0].hash() == devices[1].hash()
 
 
@@ -201,9 +166,9 @@ loop:   addi  a1, a1, 7
 
 def test_general_and_vector_registers_go_to_and_fro():
     code = vc_machine.code(LANES)
-    devices = [device_of("vc", engine, EXTERNAL, code) for engine in ENGINES]
+    devices = [device_with_code("vc", engine, EXTERNAL, code) for engine in ENGINES]
     stops = [device.run() for device in devices]
-    assert said(stops[0]) == said(stops[1])
+    assert stop_summary(stops[0]) == stop_summary(stops[1])
     assert devices[0].cores["vc"].code.blocks
     assert devices[0].hash() == devices[1].hash()
 
@@ -219,7 +184,7 @@ def rows_of(core):
 
 @pytest.mark.parametrize(
     ("core", "row"),
-    [x for core in MODULES for x in rows_of(core)],
+    [x for core in CORE_MODULES for x in rows_of(core)],
     ids=lambda x: getattr(x, "mnemonic", x),
 )
 def test_a_row_as_text_is_the_row_as_an_act(core, row):
@@ -233,7 +198,9 @@ def test_a_row_as_text_is_the_row_as_an_act(core, row):
         registers = [number(chance) for _ in range(31)]
         if chance.random() < 0.8 and "memory" in (row.reads + row.writes):
             registers[values["rs1"] - 1] = base + 0x800
-        devices = [device_of(core, engine, text, code, [(base, content)]) for engine in ENGINES]
+        devices = [
+            device_with_code(core, engine, text, code, [(base, content)]) for engine in ENGINES
+        ]
         for device in devices:
             hart = device.cores[core]
             hart.x[1:32] = registers
@@ -246,7 +213,7 @@ def test_a_row_as_text_is_the_row_as_an_act(core, row):
             or (values.get("target", 0) & 3)
         )
         first, second = (device.run(max_cycles=200) for device in devices)
-        assert said(first) == said(second)
+        assert stop_summary(first) == stop_summary(second)
         assert devices[0].hash() == devices[1].hash()
 
 

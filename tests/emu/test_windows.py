@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,102 +13,18 @@ import macaw.emu.cp
 import macaw.emu.dma
 from macaw.asm.assembler import assemble
 from macaw.asm.source import Source
-from macaw.emu.core import NEVER, Core
 from macaw.emu.device import Builder, Device
-from macaw.emu.faults import Stop
-from macaw.emu.state import StateField
-from macaw.emu.windows import Windowed
-from macaw.isa import common, config
-from macaw.isa.memory_map import EXTERNAL, INSTRUCTIONS, REGISTERS
-from macaw.isa.model import Core as Table
-from macaw.isa.model import Memory, SpecialRegister, Window, checked
-from tests.emu.toys import describe, make, times, toy
-
-NUMBER = 5
-BASE = INSTRUCTIONS + (NUMBER << 20)
-INBOX, OUTBOX, OWN = BASE + 0x8_0000, BASE + 0xC_0000, BASE
-TABLE = checked(
-    Table(
-        name="pipe",
-        title="takes bytes, gives them back one higher",
-        number=NUMBER,
-        section="",
-        executable=False,
-        instructions=(),
-        faults=common.FAULTS,
-        registers=(SpecialRegister("step", 0x100, "rw", "cycles a byte takes"),),
-        memories=(Memory("pages", BASE, 20, "mem.bank_width", "a few bytes"),),
-        windows=(
-            Window("inbox", BASE + 0x8_0000, 20, 0x1000, "in", "bytes to the pipe"),
-            Window("outbox", BASE + 0xC_0000, 20, 0x1000, "out", "bytes from the pipe"),
-        ),
-    )
+from macaw.isa import config
+from macaw.isa.memory_map import EXTERNAL, REGISTERS
+from tests.emu.toys import describe, times
+from tests.emu.window_pipe import (
+    INBOX,
+    OUTBOX,
+    OWN,
+    pipe,
+    pipe_device,
+    write_descriptions,
 )
-FIELDS = (
-    StateField("step", "int", initial=1),
-    StateField("taken", "object", initial=[]),
-    StateField("given", "object", meaning="cycle from which it may be seen, byte", initial=[]),
-)
-DEEP = 4  # bytes of either side
-
-
-class Pipe(Core, Windowed):
-    """Takes a byte each `step` cycles while it has one and room for it."""
-
-    def __init__(self, device: Device) -> None:
-        super().__init__(device, TABLE, "pipe", NUMBER, FIELDS)
-
-    next_address = None
-
-    def reset(self) -> None:
-        super().reset()
-        self.running = True
-        self.time = 0
-
-    def advance(self, limit: int) -> Stop | None:
-        state, time = self.state, self.time
-        if not state.taken:
-            self.wait("a byte")
-        elif len(state.given) >= DEEP:
-            self.wait("room for a byte")
-        else:
-            self.proceed()
-            state.given.append((time + 3, state.taken.pop(0) + 1 & 0xFF))
-            self.time = time + state.step
-            self.device.changed(self, time)
-        return None
-
-    def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        if window == "inbox":
-            return DEEP - len(self.state.taken), NEVER
-        given = self.state.given
-        again = given[wanted - 1][0] if len(given) >= wanted else NEVER
-        return sum(at <= time for at, _ in given), again
-
-    def push(self, window: str, data: bytes, time: int) -> None:
-        self.state.taken += data
-        if self.time == NEVER:
-            self.time = time + 1
-
-    def pull(self, window: str, length: int, time: int) -> bytes:
-        data = bytes(value for _, value in self.state.given[:length])
-        del self.state.given[:length]
-        if self.time == NEVER:
-            self.time = time + 1
-        return data
-
-
-def pipe(device: Device) -> list[Core]:
-    return [Pipe(device)]
-
-
-def piped(*script: tuple[Any, ...], **changes: Any) -> Device:
-    return make(toy(0, script), pipe, units=0, **changes)
-
-
-def copies(device: Device, *descriptions: bytes) -> None:
-    for place, data in enumerate(descriptions):
-        device.memory.poke(0x8000 + 32 * place, data)
 
 
 @pytest.mark.parametrize("width", [1, 3, 32])
@@ -118,8 +33,8 @@ def test_a_transfer_that_waits_lets_another_pass(width: int, divider: int) -> No
     """100 bytes through 4 places: neither copy could end without the other one."""
     data = bytes(range(100))
     script = (("copy", 0x8000), ("copy", 0x8020), ("await", 0), ("exit", 0))
-    device = piped(*script, dma__width=width, dma__divider=divider)
-    copies(
+    device = pipe_device(*script, dma__width=width, dma__divider=divider)
+    write_descriptions(
         device,
         describe(EXTERNAL + 4096, OUTBOX, 20, 5, 20, 0),
         describe(INBOX, EXTERNAL, 100),
@@ -133,8 +48,8 @@ def test_a_transfer_that_waits_lets_another_pass(width: int, divider: int) -> No
 
 def test_two_through_one_window_keep_their_order() -> None:
     script = (*(("copy", 0x8000 + 32 * place) for place in range(4)), ("await", 0), ("exit", 0))
-    device = piped(*script)
-    copies(
+    device = pipe_device(*script)
+    write_descriptions(
         device,
         describe(INBOX, EXTERNAL, 10),
         describe(INBOX, EXTERNAL + 10, 10),
@@ -153,8 +68,8 @@ def test_a_slow_reader_by_hand() -> None:
     at 42, is told of 44, reads there (ready 46), writes at 46, which is there at 46 + 21.
     """
     script = (("copy", 0x8000), ("work", 40), ("store", INBOX, 1, 7), ("await", 0), ("exit", 0))
-    device = piped(*script)
-    copies(device, describe(EXTERNAL, OUTBOX, 1))
+    device = pipe_device(*script)
+    write_descriptions(device, describe(EXTERNAL, OUTBOX, 1))
     assert device.run(1000).reason == "exit"
     log = [time for time, result in times(device) if result == "done"]
     (stored,) = [time for time, result in times(device) if isinstance(result, tuple)]
@@ -164,8 +79,10 @@ def test_a_slow_reader_by_hand() -> None:
 
 def test_runs_cut_anywhere_are_the_same() -> None:
     def made() -> Device:
-        device = piped(("copy", 0x8000), ("copy", 0x8020), ("await", 0), ("exit", 0))
-        copies(device, describe(EXTERNAL + 64, OUTBOX, 30), describe(INBOX, EXTERNAL, 30))
+        device = pipe_device(("copy", 0x8000), ("copy", 0x8020), ("await", 0), ("exit", 0))
+        write_descriptions(
+            device, describe(EXTERNAL + 64, OUTBOX, 30), describe(INBOX, EXTERNAL, 30)
+        )
         device.memory.poke(EXTERNAL, bytes(range(30)))
         return device
 
@@ -180,14 +97,14 @@ def test_runs_cut_anywhere_are_the_same() -> None:
 
 
 def test_deadlocks_say_who_waits_for_what() -> None:
-    device = piped(("copy", 0x8000), ("await", 0), ("exit", 0))
-    copies(device, describe(EXTERNAL, OUTBOX, 1))
+    device = pipe_device(("copy", 0x8000), ("await", 0), ("exit", 0))
+    write_descriptions(device, describe(EXTERNAL, OUTBOX, 1))
     stop = device.run()
     assert stop.reason == "deadlock"
     assert "dma waits for bytes of outbox of pipe since cycle 4 (pipe waits too)" in stop.message
     assert "pipe waits for a byte since cycle" in stop.message
-    device = piped(("copy", 0x8000), ("await", 0), ("exit", 0))
-    copies(device, describe(INBOX, EXTERNAL, 20))
+    device = pipe_device(("copy", 0x8000), ("await", 0), ("exit", 0))
+    write_descriptions(device, describe(INBOX, EXTERNAL, 20))
     assert "dma waits for room in inbox of pipe" in device.run().message
 
 
@@ -311,13 +228,13 @@ def test_any_copies_through_windows(data: st.DataObject) -> None:
         ("await", 0),
         ("exit", 0),
     )
-    device = piped(
+    device = pipe_device(
         *script,
         dma__width=data.draw(st.sampled_from([1, 5, 32])),
         dma__buffer=data.draw(st.integers(1, 4)),
         dma__divider=data.draw(st.sampled_from([1, 2])),
     )
-    copies(device, *descriptions)
+    write_descriptions(device, *descriptions)
     sent = bytes(range(count))
     device.memory.poke(EXTERNAL, sent + bytes([9] * 40))
     stop = device.run(100_000)

@@ -31,7 +31,7 @@ from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
 from tests.debugger.lines import OPERANDS
-from tests.debugger.test_back_mixed import program
+from tests.debugger.transcripts import program_and_inputs
 from tests.fuzz import mutate
 from tests.fuzz.target import Example, Target, require, sentence
 
@@ -197,7 +197,7 @@ class Kept:
 @cache
 def begin(name: str) -> tuple[Program, Mapping[str, Any], dict[str, Any]]:
     """A program, its device and its inputs, each read once."""
-    loads, inputs = program(name)
+    loads, inputs = program_and_inputs(name)
     config = configuration_of(loads)
     Session(loads, config, inputs)  # what is imported on the way stays
     gc.collect()

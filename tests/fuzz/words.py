@@ -21,10 +21,11 @@ from macaw.emu.faults import Fault, Stop
 from macaw.isa import common
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.pe import END_OF_LIST
-from tests.emu import cp_machine, test_dma_engines, test_pe_programs, test_translation
+from tests.emu import cp_machine, dma_devices, scalar_devices
 from tests.emu.fim import random_programs as fim_programs
-from tests.emu.fim import test_engines as fim_engines
+from tests.emu.fim.engine_pairs import DEVICES, machines_of_engines
 from tests.emu.nnp import random_programs as nnp_programs
+from tests.emu.pe_random_lists import random_packet_list
 from tests.emu.random_loops import random_loops
 from tests.fuzz.target import Example, Target, require, sentence
 
@@ -52,14 +53,14 @@ def _scalar(core: str, seed: int) -> Bench:
     width = {"mem__external_width": chance.choice((32, 4))}
     data = [(base, program.data)]
     devices = [
-        test_translation.device_of(core, engine, text, program.text, data, **width)
+        scalar_devices.device_with_code(core, engine, text, program.text, data, **width)
         for engine in ENGINES
     ]
     return Bench(devices, [(text, len(program.text)), (text, len(program.text)), (base, 2048)])
 
 
 def _array(seed: int) -> Bench:
-    unit = test_pe_programs.program(seed).unit
+    unit = random_packet_list(seed).unit
     machines = [unit.machine(engine=engine) for engine in ENGINES]
     half, packets = machines[0].half, len(unit.packets) + len(bytes([END_OF_LIST]))
     configs = (half + unit.data_at, len(unit.data))
@@ -79,8 +80,8 @@ def _matrix_vector(seed: int) -> Bench:
 
 def _islands(seed: int) -> Bench:
     chance = Random(seed)
-    lines, device = fim_programs.program(chance), chance.choice(fim_engines.DEVICES)
-    machines = fim_engines.machines(lines, device)
+    lines, device = fim_programs.program(chance), chance.choice(DEVICES)
+    machines = machines_of_engines(lines, device)
     data = np.random.default_rng(seed).normal(size=(4, 3, 512)).astype(np.float16)
     for machine in machines:
         for bank in range(4):
@@ -93,8 +94,8 @@ def _islands(seed: int) -> Bench:
 
 
 def _transfers(seed: int) -> Bench:
-    regions = [(place, 24) for place in test_dma_engines.DESCRIPTIONS]
-    return Bench(test_dma_engines.devices(seed), regions)
+    regions = [(place, 24) for place in dma_devices.DESCRIPTIONS]
+    return Bench(dma_devices.random_devices(seed), regions)
 
 
 BENCHES: dict[str, Callable[[int], Bench]] = {

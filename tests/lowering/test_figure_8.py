@@ -17,7 +17,7 @@ from macaw.lowering import reference
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS
-from tests.lowering.test_partition import CLUSTERS, slices
+from tests.lowering.figure_9 import CLUSTERS, operand_ranges
 
 PAGE = (Path(__file__).parents[2] / "docs" / "lowering.md").read_text("utf-8")
 TINY = config.load("tiny")
@@ -56,7 +56,7 @@ def test_slices_and_results(mapping: str, split: str, seen: Seen) -> None:
     line = f"| {mapping} | {split} | {run.cycles} | {found.cost.cycles} | {external} |"
     assert line in PAGE.splitlines(), "python docs/lowering.py"
     for place, (p, q) in enumerate(CLUSTERS):
-        part = slices(split, place)
+        part = operand_ranges(split, place)
         m, n, k = (slice(part[dim].start, part[dim].stop) for dim in "MNK")
         assert seen[p, q, "I"] == set(X[m, k].reshape(-1).tolist())
         assert seen[p, q, "W"] == set(W[n, k].reshape(-1).tolist())

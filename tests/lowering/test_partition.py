@@ -7,27 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macaw.lowering.partition import SPLITS, partition, start_of
-
-# Seed 000 ¶151-170, its slips mended (spec pe.md): m, k and n from-to of cluster (p, q).
-# Clusters in the seed's order (0, 0), (1, 0), (0, 1), (1, 1).
-CLUSTERS = ((0, 0), (1, 0), (0, 1), (1, 1))
-FIG_9 = {
-    "a": ["0:1 0:8 0:8", "1:2 0:8 0:8", "2:3 0:8 0:8", "3:4 0:8 0:8"],
-    "b": ["0:2 0:8 0:4", "2:4 0:8 0:4", "0:2 0:8 4:8", "2:4 0:8 4:8"],
-    "c": ["0:2 0:4 0:8", "2:4 0:4 0:8", "0:2 4:8 0:8", "2:4 4:8 0:8"],
-    "d": ["0:2 0:8 0:4", "0:2 0:8 4:8", "2:4 0:8 0:4", "2:4 0:8 4:8"],
-    "e": ["0:4 0:8 0:2", "0:4 0:8 2:4", "0:4 0:8 4:6", "0:4 0:8 6:8"],
-    "f": ["0:4 0:4 0:4", "0:4 0:4 4:8", "0:4 4:8 0:4", "0:4 4:8 4:8"],
-    "g": ["0:2 0:4 0:8", "0:2 4:8 0:8", "2:4 0:4 0:8", "2:4 4:8 0:8"],
-    "h": ["0:4 0:4 0:4", "0:4 4:8 0:4", "0:4 0:4 4:8", "0:4 4:8 4:8"],
-    "i": ["0:4 0:2 0:8", "0:4 2:4 0:8", "0:4 4:6 0:8", "0:4 6:8 0:8"],
-}
-
-
-def slices(split: str, place: int) -> dict[str, range]:
-    """The ranges of M, K and N that a cluster of Fig. 9 has."""
-    pairs = [range(*map(int, text.split(":"))) for text in FIG_9[split][place].split()]
-    return dict(zip("MKN", pairs, strict=True))
+from tests.lowering.figure_9 import CLUSTERS, operand_ranges
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -36,7 +16,7 @@ def test_slices_of_figure_9(split: str) -> None:
     part = partition(split, 2, 2, (4, 8, 8))
     assert (part.rows, part.clusters) == (2, 2)
     for place, (p, q) in enumerate(CLUSTERS):
-        for dim, wanted in slices(split, place).items():
+        for dim, wanted in operand_ranges(split, place).items():
             start = part.start(dim, p, q)
             assert range(start, start + part.length(dim)) == wanted, (dim, p, q)
 

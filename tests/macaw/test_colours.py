@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.macaw.conftest import LAYER, Macaw
-from tests.macaw.test_terminal import Terminal
+from tests.macaw.terminal import Terminal
 
 Source = Callable[[str], Path]
 MARKS = re.compile(r"\x1b\[[0-9;]*m")

@@ -13,10 +13,10 @@ import numpy as np
 import pexpect
 import pytest
 
+from tests.debugger.sources import VERY_LONG_LOOP
 from tests.macaw.conftest import ROOT
 
 HELLO = str(ROOT / "programs/hello/hello.s")
-LOOP = ".core cp\n_start: li s0, 2000000000\nloop: addi s0, s0, -1\nbnez s0, loop\nebreak\n"
 
 
 def macaw(*arguments, **more):
@@ -88,7 +88,7 @@ def test_inputs_and_items(tmp_path):
 
 def test_ctrl_c_stops_a_long_run(tmp_path):
     source = tmp_path / "loop.s"
-    source.write_text(LOOP)
+    source.write_text(VERY_LONG_LOOP)
     child = subprocess.Popen(
         [sys.executable, "-u", "-m", "macaw", "debug", str(source), "--json"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,

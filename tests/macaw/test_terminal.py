@@ -1,15 +1,9 @@
 """What a person at a terminal sees: bars after a second, colour, Ctrl-C."""
 
-import fcntl
-import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,50 +12,11 @@ import pytest
 
 from macaw.terminal.progress_bar import DELAY
 from tests.macaw.conftest import ROOT
+from tests.macaw.terminal import Terminal
 
 Source = Callable[[str], Path]
 
 LOOP = "        .core cp\nloop:   j loop\n"
-
-
-def _heed_interrupts() -> None:
-    """Undo what a shell does to its background jobs, of which a test run may be one."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-class Terminal:
-    """A command on a terminal of its own; `text` is what it has shown so far."""
-
-    def __init__(self, *arguments: object, columns: int = 80, **environment: str) -> None:
-        self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "CI")}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "macaw", *map(str, arguments)],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            cwd=ROOT,
-            env={**clean, "TERM": "xterm-256color", **environment},
-            preexec_fn=_heed_interrupts,
-        )
-        os.close(theirs)
-        self.text = ""
-
-    def read(self, wanted: str = "", seconds: float = 60) -> str:
-        """Read until `wanted` is shown, or (without it) to the end."""
-        end = time.monotonic() + seconds
-        while not wanted or wanted not in self.text:
-            ready, _, _ = select.select([self._ours], [], [], end - time.monotonic())
-            assert ready, f"not shown in time: {wanted!r} in {self.text[-500:]!r}"
-            try:
-                piece = os.read(self._ours, 4096)
-            except OSError:  # how Linux says that the other end is closed
-                piece = b""
-            if not piece:
-                break
-            self.text += piece.decode()
-        return self.text
 
 
 @pytest.fixture

@@ -11,13 +11,8 @@ from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.isa import config
 from programs.fim_files import SHAPES, matrices
-from tests.emu.fim.machine import Machine
+from tests.programs.fim_programs import outputs_of, run_chain
 from tests.programs.scripts import PROGRAMS
-
-
-def outputs(folder, engine="fast"):
-    program = macaw.assemble(PROGRAMS / folder / f"{folder[4:]}.s")
-    return macaw.run(program, engine=engine).outputs
 
 
 def exact(folder):
@@ -44,7 +39,7 @@ def expected(folder):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_products(folder, engine):
     """The rule of seed 004 ¶56-59, ¶64."""
-    found = outputs(folder, engine)
+    found = outputs_of(folder, engine)
     for name, matrix in expected(folder).items():
         data = found[name].astype(np.float16)
         if data.shape != matrix.shape or folder == "fim_elementwise":
@@ -89,54 +84,13 @@ def test_files_are_those_of_the_script():
 def test_a_layer_behind_its_activation():
     """The rule of seed 004 ¶52."""
     m = matrices("fim_activation")
-    found = outputs("fim_activation")["y"]
+    found = outputs_of("fim_activation")["y"]
     wide = np.tanh(m["x"].astype(np.float64)) @ m["w"].astype(np.float64)
     # 64 products of at most 3 and their sums, each rounded to 11 digits.
     np.testing.assert_allclose(found, wide, atol=64 * 3 * 2.0**-11)
 
 
 # --- producer and consumer ---
-
-
-def chain(rows, apart=False):
-    """(A B) C of rows x 16 by 16 x 16: a block a product; `apart`: the second one after the first."""
-    # A buffer for each 32 rows, in bank 3 and 1 in turn: where one pushes and where one pulls are
-    # rows of two banks.
-    produce, consume = ["mmr op, mul", "mmr arrange, dot"], ["mmr op, mul", "mmr arrange, dot"]
-    for number in range(-(-rows // 32)):
-        low = 0x40000000 + (3, 1)[number % 2] * 0x10000 + 0x400 * number
-        produce += [f"mmr b{number}_low, {low:#x}", f"mmr b{number}_high, {low + 1024:#x}"]
-    consume.append("pull gio, 0")
-    for r in range(rows):
-        if r % 16 == 0:
-            produce.append(f"act {r // 16}")
-            consume.append(f"act {r // 16}")
-        produce += [f"rop <- iosa[{r % 16}]", "rz <- rop * iosa[16:32]", f"push rz, {r // 32}"]
-        following = [f"pull gio, {(r + 1) // 32}"] if r + 1 < rows else []
-        consume += ["rop <- gio", *following, "rz <- rop * iosa[16:32]", f"iosa[{r % 16}] <- rz"]
-    if apart:  # the lock is given back when all is pushed
-        produce = ["lock 7", *produce, "unlock 7"]
-        consume = ["act 0", "act 1", "lock 7", *consume]
-    return [".block banks=0", *produce, "end", ".block banks=2", *consume, "end"]
-
-
-def run_chain(rows, apart):
-    random = np.random.default_rng(rows)
-    a, b, c = (random.integers(-3, 4, (n, 16)).astype(np.float16) for n in (rows, 16, 16))
-    machine = Machine(chain(rows, apart))
-    for n in range(rows // 16):
-        machine.put(0, n, 0, np.concatenate([a[16 * n : 16 * n + 16], b.T]))
-        machine.put(2, n, 16, np.ascontiguousarray(c.T))
-    seen = []
-    machine.device.listen(lambda event: seen.append((event.time, event.values["address"])))
-    stop = machine.start().run()
-    assert stop.reason == "exit"
-    found = np.array([machine.get(2, n, 0, 256) for n in range(rows // 16)]).reshape(rows, 16)
-    np.testing.assert_array_equal(found, (a.astype(int) @ b.astype(int) @ c.astype(int)))
-    counts = machine.island.counters()
-    assert counts["host_columns"] == 0
-    assert counts["pushed"] == counts["pulled"] == rows
-    return seen, machine
 
 
 @pytest.mark.parametrize("rows", [16, 64])

@@ -11,8 +11,8 @@ import pytest
 
 from macaw.emu.engines import ENGINES
 from programs.fim_files import FRACTIONS, matrices
+from tests.programs.fim_programs import outputs_of
 from tests.programs.scripts import PROGRAMS
-from tests.programs.test_fim import outputs
 
 
 def tree(products):
@@ -62,7 +62,7 @@ def gru(m):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_gru(engine):
     """The rule of seed 004 ¶53, ¶63."""
-    found = outputs("fim_gru", engine)["h"]
+    found = outputs_of("fim_gru", engine)["h"]
     m = matrices("fim_gru")
     same_bits(found, gru(m))
     wide = gru({name: matrix.astype(np.float64) for name, matrix in m.items()})
@@ -82,7 +82,7 @@ def mlp(m):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_mlp(engine):
     """The rule of seed 004 ¶63."""
-    found = outputs("fim_mlp", engine)["y"]
+    found = outputs_of("fim_mlp", engine)["y"]
     m = matrices("fim_mlp")
     same_bits(found, mlp(m))
     # Sums of 17 and 33 numbers below 1 and 17.
@@ -105,7 +105,7 @@ def conv(m):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_conv(engine):
     """The rule of seed 004 ¶59, ¶63."""
-    found = outputs("fim_conv", engine)["y"]
+    found = outputs_of("fim_conv", engine)["y"]
     m = matrices("fim_conv")
     same_bits(found, conv(m))
     windows = np.lib.stride_tricks.sliding_window_view(m["x"].astype(np.float64), (3, 3))
@@ -125,7 +125,7 @@ def scattered(m):
 def test_gather_and_scatter(engine):
     """The rule of seed 004 ¶63."""
     m = matrices("fim_gather")
-    same_bits(outputs("fim_gather", engine)["y"], scattered(m))
+    same_bits(outputs_of("fim_gather", engine)["y"], scattered(m))
     # The pairs are worth a test: rows named twice, on both sides, in both rows of the bank.
     assert np.bincount(m["source"]).max() > 1
     assert np.bincount(m["target"]).max() > 2

@@ -9,14 +9,18 @@ import pytest
 
 import macaw
 from macaw.emu.engines import ENGINES
-from tests.programs.scripts import PROGRAMS, script
+from tests.programs.profiled import (
+    CORES,
+    LAYER,
+    SIX_CORES,
+    make_layer,
+    make_six_cores,
+    run_six_cores,
+)
 
 pytestmark = pytest.mark.once
 
-LAYER, SIX = PROGRAMS / "profiled", PROGRAMS / "six_cores"
 STEPS = ("bad", "units", "banks", "writes", "overlap", "good")
-CORES = ("CP", "DMA", "PE", "VC", "NNP", "FIM")
-make_layer, make_six = script("profiled/make.py"), script("six_cores/make.py")
 
 
 @cache
@@ -27,9 +31,11 @@ def layer(name: str) -> macaw.Run:
 def test_the_files_are_those_that_are_made() -> None:
     np.testing.assert_array_equal(np.load(LAYER / "w.npy"), make_layer.weights())
     np.testing.assert_array_equal(np.load(LAYER / "x.npy"), make_layer.images())
-    for name, array in make_six.tensors().items():
-        found = np.load(SIX / f"{name}.npy")
-        np.testing.assert_array_equal(found, make_six.tiles(array, 4) if name == "wd" else array)
+    for name, array in make_six_cores.tensors().items():
+        found = np.load(SIX_CORES / f"{name}.npy")
+        np.testing.assert_array_equal(
+            found, make_six_cores.tiles(array, 4) if name == "wd" else array
+        )
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -63,24 +69,16 @@ def test_what_was_bad_and_what_is_mended() -> None:
     assert len({found["pe[0]"]["macs"] for found in counters.values()}) == 1
 
 
-@cache
-def six(without: str, engine: str = ENGINES[0]) -> macaw.Run:
-    defines = {f"WITHOUT_{without}": 1} if without else {}
-    program = macaw.assemble(SIX / "six_cores.s", defines=defines)
-    inputs = {name: make_six.tensors()[name] for name in ("x", "d", "e")}
-    return macaw.run(program, inputs, engine=engine)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_towers_are_what_numpy_computes(engine: str) -> None:
-    wanted = make_six.reference(make_six.tensors())
-    run = six("", engine)
+    wanted = make_six_cores.reference(make_six_cores.tensors())
+    run = run_six_cores("", engine)
     for name, array in wanted.items():
         assert np.count_nonzero(array) > array.size / 4, name
         assert run.outputs[name].tobytes() == array.tobytes(), name
 
 
 def test_the_array_is_what_the_others_wait_for() -> None:
-    saved = {core: six("").cycles - six(core).cycles for core in CORES}
+    saved = {core: run_six_cores("").cycles - run_six_cores(core).cycles for core in CORES}
     assert max(saved, key=lambda core: saved[core]) == "PE"
     assert saved["PE"] > 2 * sorted(saved.values())[-2]

@@ -56,3 +56,13 @@ class Machine:
         stop = self.start().run()
         assert stop.reason == "exit", stop.message
         return stop.cycle
+
+
+def fetch_times(machine):
+    """The cycle in which each word was asked for, by its place in the program."""
+    seen = {}
+    base = machine.program.section(f".fim.{machine.island.island}").address
+    machine.device.listen(
+        lambda event: seen.setdefault((event.values["address"] - base) // 4, event.time)
+    )
+    return seen

@@ -16,8 +16,7 @@ from macaw.asm.assembler import Source, assemble
 from macaw.emu.engines import ENGINES
 from macaw.errors import RunError
 from macaw.isa.fim import CORE
-from tests.emu.fim.machine import Machine
-from tests.emu.fim.test_island import times
+from tests.emu.fim.machine import Machine, fetch_times
 
 FAULTS = Path(__file__).parents[2] / "faults"
 BUFFER = ["mmr b0_low, 0x40030000", "mmr b0_high, 0x40030200"]
@@ -39,7 +38,7 @@ def test_the_end_moves_when_each_column_is_stored(engine):
     The push comes at 2: its row is open from 2 on, the columns are written at 12 and 16.
     """
     machine = Machine([".block banks=0-1", *BUFFER, "push gio", "end"], engine=engine)
-    seen = times(machine)
+    seen = fetch_times(machine)
     machine.start().run(20)
     assert [pointer(machine, "end", at) & 0xFF for at in (3, 21, 22, 25, 26)] == [0, 0, 32, 32, 64]
     assert machine.run().reason == "exit"
@@ -56,7 +55,7 @@ def test_a_consumer_starves_until_the_column_is_stored(engine):
     lines = [".block banks=0", *BUFFER, "push gio", "end", ".block banks=1", "pull rop", "end"]
     machine = Machine(lines, engine=engine)
     machine.put(3, 0, 0, np.full(16, 9, np.float16))
-    seen = times(machine)
+    seen = fetch_times(machine)
     end = machine.done()
     counts = machine.island.counters()
     # `end` of the consumer is asked for when what it pulled is there: 22 + 20 + 2.
@@ -88,7 +87,7 @@ def test_columns_that_a_block_writes_itself_are_stored_before_mmr_says_so(engine
     lines = [".block banks=3", *BUFFER, "act 0", "iosa[0] <- gio", "mmr b0_end, 0x40030020", "end",
              ".block banks=1", "pull rop", "end"]  # fmt: skip
     machine = Machine(lines, engine=engine)
-    seen = times(machine)
+    seen = fetch_times(machine)
     machine.done()
     assert seen[5] == 22
     assert machine.island.counters()["cycles_pull"] == 23  # it looks again a cycle later
@@ -97,7 +96,7 @@ def test_columns_that_a_block_writes_itself_are_stored_before_mmr_says_so(engine
 def test_a_buffer_begins_anew_when_what_was_pushed_is_stored(engine):
     lines = [".block banks=0", *BUFFER, "push gio", "mmr b0_low, 0x40030400", "end"]
     machine = Machine(lines, engine=engine)
-    seen = times(machine)
+    seen = fetch_times(machine)
     machine.done()
     assert seen[4] == 22
     assert machine.island.buffers[0].arrivals == []
@@ -234,7 +233,7 @@ def test_a_producer_does_not_wait_for_its_consumer(engine):
     seen = []
     for lines in (produce, [*produce, *slow]):
         machine = Machine(lines, engine=engine)
-        words = times(machine)
+        words = fetch_times(machine)
         machine.done()
         seen.append([words[place] for place in range(1, len(produce))])
     assert seen[0] == seen[1]
@@ -251,7 +250,7 @@ def test_a_consumer_takes_what_is_there_one_after_the_other(engine):
     )  # fmt: skip
     for column in range(2):
         machine.put(0, 0, column, np.full(16, column + 5, np.float16))
-    seen = times(machine)
+    seen = fetch_times(machine)
     machine.done()
     assert machine.get(1, 0, 0, 32).tolist() == [5.0] * 16 + [6.0] * 16
     # seed 004 ¶10, ¶23: the first value is used before the second one is pushed.

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from macaw.asm.diagnostics import AssemblyError
 from macaw.emu.origins import Place, Source
+from tests.emu.fim.engine_pairs import DEVICES, random_sources
 from tests.emu.fim.machine import Machine
-from tests.emu.fim.test_engines import DEVICES, programs
 from tests.emu.heard import Heard
 
 pytestmark = pytest.mark.once
@@ -131,7 +131,7 @@ def computing(draw):
 
 
 @settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
-@given(st.one_of(programs(), computing()), st.sampled_from(DEVICES), st.integers(0, 1 << 30))
+@given(st.one_of(random_sources(), computing()), st.sampled_from(DEVICES), st.integers(0, 1 << 30))
 def test_random_programs(lines, device, seed):
     machine = assembled(lines, device)
     data = np.random.default_rng(seed).normal(size=(4, 3, 512)).astype(np.float16)

@@ -13,22 +13,19 @@ from macaw.emu.engines import ENGINES
 from macaw.isa import config
 from macaw.isa.codec import decode
 from macaw.isa.fim import CORE
+from tests.emu.fim.engine_pairs import (
+    AUTO_TRACES,
+    DEVICES,
+    PHASES_WITHOUT_SHRINKING,
+    machines_of_engines,
+    random_sources,
+    stop_summary,
+)
 from tests.emu.fim.machine import Machine
-from tests.emu.fim.test_engines import DEVICES, PHASES, machines, programs, said
 from tests.emu.trace_witness import COUNTED, TIMED, configure, spilled
 
 pytestmark = pytest.mark.once
 
-AUTO = st.fixed_dictionaries(
-    {
-        "mode": st.just(1),
-        "begin": st.integers(0, 6),
-        "num": st.integers(1, 5),
-        "step": st.integers(0, 4),
-        "overhead": st.integers(0, 9),
-        "loops": st.integers(0, 3),
-    }
-)
 READING, WRITING, COMPUTING = {0, 2, 6, 8}, {1, 4}, {6, 7, 8}
 PRODUCTS = {"elementwise": (16, 8), "dot": (16, 8), "outer": (256, 64), "tensor": (64, 64)}
 ARRANGED, ACCUMULATES, FORMAT = 1, 3, 4  # numbers of memory-mapped registers
@@ -165,13 +162,13 @@ def own_counts(machine, acts):
     return found
 
 
-@settings(max_examples=80, deadline=None, phases=PHASES)
-@given(programs(), st.sampled_from(DEVICES), st.integers(0, 1 << 30), AUTO)
+@settings(max_examples=80, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
+@given(random_sources(), st.sampled_from(DEVICES), st.integers(0, 1 << 30), AUTO_TRACES)
 def test_records_are_those_of_the_log_and_of_an_own_count(lines, device, seed, parameters):
-    fast, reference = machines(lines, device)
+    fast, reference = machines_of_engines(lines, device)
     log = Log(reference)
     stops = [started(fast, parameters, seed).run(), started(reference, {}, seed).run()]
-    assert said(stops[0]) == said(stops[1])
+    assert stop_summary(stops[0]) == stop_summary(stops[1])
     acts = log.acts()
     fast.device.sync()
     if stops[0].reason == "deadlock":  # what is spilled ends with the records that are whole
@@ -201,24 +198,24 @@ ENDED = [
 ]  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None, phases=PHASES)
+@settings(max_examples=80, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
 @given(
-    programs(),
+    random_sources(),
     st.sampled_from(DEVICES),
-    st.one_of(AUTO, st.just({"mode": 0})),
+    st.one_of(AUTO_TRACES, st.just({"mode": 0})),
     st.lists(st.integers(1, 90), max_size=5),
     st.integers(0, 3),
 )
 @example(ENDED, DEVICES[0], {"mode": 1, "num": 4, "loops": 1}, [63, 28], 0)
 def test_engines_agree_wherever_they_are_stopped(lines, device, parameters, pauses, restored):
-    pair = machines(lines, device)
+    pair = machines_of_engines(lines, device)
     plain = Machine(pair_lines(pair), device)
     for machine in pair:
         started(machine, parameters)
     started(plain, {})
     for place, pause in enumerate([*pauses, 100_000]):
         stops = [machine.run(pause) for machine in pair]
-        assert said(stops[0]) == said(stops[1])
+        assert stop_summary(stops[0]) == stop_summary(stops[1])
         fast, reference = (machine.device for machine in pair)
         different = fast.diff(reference.snapshot())
         if stops[0].reason == "exit":  # the cycle in which the clock found nobody to run

@@ -12,17 +12,7 @@ from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.isa import config
 from macaw.isa.fim import CORE
-from tests.emu.fim.machine import Machine
-
-
-def times(machine):
-    """The cycle in which each word was asked for, by its place in the program."""
-    seen = {}
-    base = machine.program.section(f".fim.{machine.island.island}").address
-    machine.device.listen(
-        lambda event: seen.setdefault((event.values["address"] - base) // 4, event.time)
-    )
-    return seen
+from tests.emu.fim.machine import Machine, fetch_times
 
 
 def test_a_block_by_hand():
@@ -34,7 +24,7 @@ def test_a_block_by_hand():
     lines = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:20]", "iosa[31] <- rz", "end"]  # fmt: skip
     machine = Machine(lines)
-    seen = times(machine)
+    seen = fetch_times(machine)
     machine.done()
     assert [seen[n] for n in range(1, 8)] == [0, 1, 2, 3, 17, 33, 49]
     assert machine.island.blocks[0].running is False
@@ -54,7 +44,7 @@ def test_lanes_and_divider_by_hand():
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:18]", "mmr rz_slot, 0", "gio <- rz", "end"]  # fmt: skip
     machine = Machine(lines, island=1)
-    seen = times(machine)
+    seen = fetch_times(machine)
     machine.done()
     # act at 4; column 0 at 18; the dots at 22 and 26; gio, asked for at 30, at 26 + 16.
     assert [seen[n] for n in range(1, 9)] == [0, 2, 4, 6, 20, 28, 30, 44]
@@ -65,7 +55,7 @@ def test_two_blocks_do_not_disturb_each_other():
     body = ["mmr op, mul", "act 0", "rz <- rop * iosa[0:32]", "end"]
     alone = Machine([".block banks=0", *body])
     both = Machine([".block banks=0", *body, ".block banks=1", *body])
-    seen = times(alone), times(both)
+    seen = fetch_times(alone), fetch_times(both)
     alone.done(), both.done()
     assert max(seen[0].values()) == max(seen[1].values())
 
@@ -356,7 +346,7 @@ def test_the_adder_tree_of_tensor_products_is_smaller():
         lines = [".block banks=0", "mmr op, mul", f"mmr arrange, {name}", "act 0",
                  "rz <- rop * gio", "gio <- rz", "end"]  # fmt: skip
         machine = Machine(lines, config.load("tiny").changed(changes))
-        seen = times(machine)
+        seen = fetch_times(machine)
         machine.done()
         found[name] = seen[6] - seen[4] - 1  # `end` follows `gio <- rz`, which waits for Rz
     assert found == {"dot": 3 + 4, "outer": 3, "tensor": 3 + 2}

@@ -19,8 +19,8 @@ from macaw.isa.cp import CORE as CP
 from macaw.isa.fim import CIRCUITS
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, FUNCTION_NAMES, OPERATIONS
 from macaw.isa.fim_moves import MOVES
+from tests.emu.fim.engine_pairs import AUTO_TRACES
 from tests.emu.fim.machine import Machine
-from tests.emu.fim.test_fim_trace import AUTO
 from tests.emu.trace_witness import configure, spilled
 
 END = """
@@ -290,7 +290,7 @@ def source(items):
     st.lists(words, max_size=14),
     st.lists(st.integers(1, 120), max_size=4),
     st.integers(0, 99),
-    st.one_of(st.none(), AUTO),
+    st.one_of(st.none(), AUTO_TRACES),
 )
 def test_engines_agree(items, pauses, seed, traced):
     """Same state at any cycle, records included, with a block on bank 1 that cp starts now and then."""

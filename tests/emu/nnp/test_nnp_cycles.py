@@ -3,44 +3,31 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import pytest
 
-import macaw.emu.dma
-import macaw.emu.nnp
-from macaw.asm.assembler import assemble
-from macaw.asm.source import Source
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.nnp.chain import Chain
-from macaw.emu.nnp.core import NnpCore
 from macaw.emu.nnp.timing import Timing
 from macaw.isa import config, nnp
 from macaw.isa.codec import decode
 from macaw.isa.memory_map import EXTERNAL
-from tests.emu.toys import toy
-
-ENTRY = 0x3030_0000
-READ, PRODUCT, CROSSBAR, ADD, MULTIPLY, ACTIVATE, SOFTMAX, WRITE = 8, 32, 4, 4, 4, 8, 32, 8
-DEPTHS = {"read": READ, "multiplier": PRODUCT, "crossbar": CROSSBAR, "add": ADD,
-          "multiply": MULTIPLY, "activation": ACTIVATE, "softmax": SOFTMAX, "write": WRITE}  # fmt: skip
-PLAIN = CROSSBAR + CROSSBAR  # both MFUs, no block
-LATENCY = 20  # of external memory
-
-
-def made(source: str, engine: str = ENGINES[0], script: Any = (), **changes: Any) -> Device:
-    """nnp started at 0 by a toy, which then waits for it."""
-    fields = {f"nnp.{name}_depth": cycles for name, cycles in DEPTHS.items()}
-    fields |= {name.replace("__", "."): value for name, value in changes.items()}
-    configuration = config.load("tiny").changed(fields)
-    whole = [("start", 3, ENTRY), *script, ("join", 8), ("exit", 0)]
-    device = Device(
-        configuration, [toy(0, whole), macaw.emu.dma.build, macaw.emu.nnp.build], engine
-    )
-    program = assemble([Source(f"\t.device tiny\n\t.core nnp\n{source}", "t.s")])
-    device.memory.poke(ENTRY, program.section(".nnp").data)
-    return device
+from tests.emu.nnp.machine import (
+    ACTIVATE,
+    ADD,
+    CROSSBAR,
+    ENTRY,
+    EXTERNAL_LATENCY,
+    MFU_CROSSBARS,
+    MULTIPLY,
+    PRODUCT,
+    READ,
+    SOFTMAX,
+    WRITE,
+    nnp_device,
+    processor_of,
+)
 
 
 @pytest.fixture(params=ENGINES)
@@ -48,22 +35,16 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def core(device: Device) -> NnpCore:
-    found = device.cores["nnp"]
-    assert isinstance(found, NnpCore)
-    return found
-
-
 def ready(device: Device, file: str, entry: int) -> int:
     """The cycle from which an entry can be read."""
-    return int(getattr(core(device).state, f"ready_{file}")[entry])
+    return int(getattr(processor_of(device).state, f"ready_{file}")[entry])
 
 
 def test_a_copy(engine: str) -> None:
     # v_rd issues at 0, v_wr at 1, which begins the chain: read at 1, then every 2.
-    device = made("SetCols(3)\nv_rd AddSubVrf0, 0\nv_wr MulVrf, 4\nend_chain\n", engine)
+    device = nnp_device("SetCols(3)\nv_rd AddSubVrf0, 0\nv_wr MulVrf, 4\nend_chain\n", engine)
     stop = device.run(1000)
-    first = 2 + READ + PLAIN + WRITE + 2  # s_wr 0, v_rd 1, v_wr 2
+    first = 2 + READ + MFU_CROSSBARS + WRITE + 2  # s_wr 0, v_rd 1, v_wr 2
     assert [ready(device, "mul_vrf", k) for k in (4, 5, 6)] == [first, first + 2, first + 4]
     # end_chain at 3: the core ends with the last write; the toy goes on in the cycle after.
     assert stop.reason == "exit"
@@ -73,25 +54,25 @@ def test_a_copy(engine: str) -> None:
 def test_a_product(engine: str) -> None:
     # 2 x 3 tiles, 1 engine: 6 passes of 2. Rows leave with passes 2 and 5.
     source = "SetRowsCols(2, 3)\nv_rd InitialVrf, 0\nmv_mul 0\nv_wr MulVrf, 0\nend_chain\n"
-    device = made(source, engine)
+    device = nnp_device(source, engine)
     device.run(1000)
     read = 4  # two s_wr at 0 and 1, v_rd 2, mv_mul 3, v_wr 4
     begin = read + READ  # vectors 1 and 2 come 2 and 4 later, for passes 1 and 2
-    behind = PRODUCT + PLAIN + WRITE + 2
+    behind = PRODUCT + MFU_CROSSBARS + WRITE + 2
     assert ready(device, "mul_vrf", 0) == begin + 2 * 2 + behind
     assert ready(device, "mul_vrf", 1) == begin + 5 * 2 + behind
     # The page's rule: the sum of the depths and the slowest unit, the multiplier's 12.
-    assert ready(device, "mul_vrf", 1) == read + READ + PRODUCT + PLAIN + WRITE + 6 * 2
+    assert ready(device, "mul_vrf", 1) == read + READ + PRODUCT + MFU_CROSSBARS + WRITE + 6 * 2
 
 
 def test_engines_share_the_tiles(engine: str) -> None:
     """The rule of seed 003 ¶46."""
     # 4 engines: 2 passes; pass 0 has columns 0 to 2, so it waits for the last vector.
     source = "SetRowsCols(2, 3)\nv_rd InitialVrf, 0\nmv_mul 0\nv_wr MulVrf, 0\nend_chain\n"
-    device = made(source, engine, nnp__engines=4)
+    device = nnp_device(source, engine, nnp__engines=4)
     device.run(1000)
     begin = 4 + READ + 2 * 2
-    behind = PRODUCT + PLAIN + WRITE + 2
+    behind = PRODUCT + MFU_CROSSBARS + WRITE + 2
     assert ready(device, "mul_vrf", 0) == begin + behind  # tiles 0 to 2: pass 0
     assert ready(device, "mul_vrf", 1) == begin + 2 + behind
 
@@ -114,9 +95,9 @@ def test_the_input_half_hides_behind_the_tail(engine: str) -> None:
         v_wr MulVrf, 1
         end_chain
     """
-    device = made(source, engine)
+    device = nnp_device(source, engine)
     device.run(1000)
-    whole = READ + PRODUCT + PLAIN + WRITE + 2
+    whole = READ + PRODUCT + MFU_CROSSBARS + WRITE + 2
     assert ready(device, "initial", 1) == 2 + whole
     assert ready(device, "mul_vrf", 0) == 5 + whole  # three instructions later
     assert ready(device, "mul_vrf", 1) == 2 + whole + whole  # read when it is there
@@ -133,7 +114,7 @@ def test_blocks_add_their_depths(engine: str) -> None:
         v_wr MulVrf, 9
         end_chain
     """
-    device = made(source, engine)
+    device = nnp_device(source, engine)
     device.run(1000)
     mfu0 = CROSSBAR + ACTIVATE + MULTIPLY + ADD
     mfu1 = CROSSBAR + ADD + ACTIVATE
@@ -150,16 +131,16 @@ def test_an_operand_is_waited_for(engine: str) -> None:
         v_wr MulVrf, 1
         end_chain
     """
-    device = made(source, engine)
+    device = nnp_device(source, engine)
     device.run(1000)
-    operand = 2 + READ + PRODUCT + PLAIN + WRITE + 2
+    operand = 2 + READ + PRODUCT + MFU_CROSSBARS + WRITE + 2
     assert ready(device, "add_sub_vrf1", 0) == operand
     assert ready(device, "mul_vrf", 1) == operand + CROSSBAR + ADD + WRITE + 2
 
 
 def test_softmax_waits_for_all_vectors(engine: str) -> None:
     source = "SetCols(3)\nSetValid(9)\nv_rd MulVrf, 0\nv_softmax\nv_wr MulVrf, 9\nend_chain\n"
-    device = made(source, engine)
+    device = nnp_device(source, engine)
     device.run(1000)
     last = 4 + 2 * 2 + READ  # the third vector comes to MFU0
     done = last + CROSSBAR + SOFTMAX + CROSSBAR + WRITE + 2
@@ -177,10 +158,10 @@ def test_iterations_follow_one_another(engine: str) -> None:
         v_wr_inc MulVrf, 0, 2
         end_chain
     """
-    device = made(source, engine)
+    device = nnp_device(source, engine)
     stop = device.run(1000)
     begin = 5 + READ
-    behind = PRODUCT + PLAIN + WRITE + 2
+    behind = PRODUCT + MFU_CROSSBARS + WRITE + 2
     ends = [ready(device, "mul_vrf", 2 * k + 1) for k in range(3)]
     assert ends == [begin + 3 * 2 + behind + 8 * k for k in range(3)]
     assert stop.cycle == ends[-1] + 3
@@ -192,29 +173,33 @@ def test_a_slow_reader_and_a_slow_writer(engine: str) -> None:
     # fp32 vectors of 16 bytes over a width of 4: 4 beats, 1 channel: 4 cycles a vector.
     source = "SetCols(2)\nv_rd Dram, 0\nv_wr MulVrf, 0\nv_rd MulVrf, 0\nv_wr Dram, 8\nend_chain\n"
     changes = {"mem__external_width": 4, "nnp__host_format": "fp32"}
-    device = made(source, engine, **changes)
+    device = nnp_device(source, engine, **changes)
     device.run(1000)
     # Reading is slower by 2 than MFU0: its vector begins there 2 later.
-    first = 2 + READ + LATENCY + (4 - 2) + PLAIN + WRITE + 2
+    first = 2 + READ + EXTERNAL_LATENCY + (4 - 2) + MFU_CROSSBARS + WRITE + 2
     assert [ready(device, "mul_vrf", k) for k in (0, 1)] == [first, first + 4]
     # The second chain reads at `first` and `first` + 4; it writes for 4 cycles each.
-    last = first + 4 + READ + PLAIN + WRITE + 4
-    assert core(device).state.stored == last + LATENCY
+    last = first + 4 + READ + MFU_CROSSBARS + WRITE + 4
+    assert processor_of(device).state.stored == last + EXTERNAL_LATENCY
     counters = device.counters()["nnp"]
     assert (counters["external_reads"], counters["external_writes"]) == (8, 8)
     # Two channels take two beats a cycle.
-    device = made(source, engine, nnp__vector_channels=2, **changes)
+    device = nnp_device(source, engine, nnp__vector_channels=2, **changes)
     device.run(1000)
-    assert ready(device, "mul_vrf", 1) == 2 + READ + LATENCY + PLAIN + WRITE + 2 + 2
+    assert (
+        ready(device, "mul_vrf", 1) == 2 + READ + EXTERNAL_LATENCY + MFU_CROSSBARS + WRITE + 2 + 2
+    )
 
 
 def test_dram_is_read_when_earlier_chains_have_written(engine: str) -> None:
     source = "v_rd MulVrf, 0\nv_wr Dram, 8\nv_rd Dram, 0\nv_wr MulVrf, 1\nend_chain\n"
-    device = made(source, engine)
+    device = nnp_device(source, engine)
     device.run(1000)
-    stored = 1 + READ + PLAIN + WRITE + 2 + LATENCY
-    assert core(device).state.stored == stored
-    assert ready(device, "mul_vrf", 1) == stored + READ + LATENCY + PLAIN + WRITE + 2
+    stored = 1 + READ + MFU_CROSSBARS + WRITE + 2 + EXTERNAL_LATENCY
+    assert processor_of(device).state.stored == stored
+    assert (
+        ready(device, "mul_vrf", 1) == stored + READ + EXTERNAL_LATENCY + MFU_CROSSBARS + WRITE + 2
+    )
 
 
 def test_tiles(engine: str) -> None:
@@ -231,20 +216,20 @@ def test_tiles(engine: str) -> None:
         m_wr MatrixRf, 1
         end_chain
     """
-    device = made(source, engine)
+    device = nnp_device(source, engine)
     device.run(1000)
-    first = 2 + READ + LATENCY + WRITE + 2  # s_wr 0, m_rd 1, m_wr 2
+    first = 2 + READ + EXTERNAL_LATENCY + WRITE + 2  # s_wr 0, m_rd 1, m_wr 2
     # pass 0 at `first`, pass 1 with tile 1 at `first` + 2, which is there by then
-    assert ready(device, "mul_vrf", 0) == first + 2 + PRODUCT + PLAIN + WRITE + 2
-    assert int(core(device).state.used_matrix[1]) == first + 4
+    assert ready(device, "mul_vrf", 0) == first + 2 + PRODUCT + MFU_CROSSBARS + WRITE + 2
+    assert int(processor_of(device).state.used_matrix[1]) == first + 4
     # Tiles 1 and 2 are written again when the product is through with tile 1.
-    assert ready(device, "matrix", 1) == first + 4 - READ + READ + LATENCY + WRITE + 2
+    assert ready(device, "matrix", 1) == first + 4 - READ + READ + EXTERNAL_LATENCY + WRITE + 2
 
 
 def test_a_divider(engine: str) -> None:
-    device = made("v_rd MulVrf, 0\nv_wr MulVrf, 1\nend_chain\n", engine, nnp__divider=3)
+    device = nnp_device("v_rd MulVrf, 0\nv_wr MulVrf, 1\nend_chain\n", engine, nnp__divider=3)
     device.run(1000)
-    assert ready(device, "mul_vrf", 1) == 3 * (1 + READ + PLAIN + WRITE + 2)
+    assert ready(device, "mul_vrf", 1) == 3 * (1 + READ + MFU_CROSSBARS + WRITE + 2)
 
 
 PUSH = tuple(("store", 0x3038_0000 + 4 * k, 4, 0x3C00_3C00) for k in range(2))
@@ -254,13 +239,13 @@ def test_queues(engine: str) -> None:
     # The toy starts nnp at 0, works from 1 to 50 and stores two words at 51 and 52.
     source = "v_rd NetInQ\nv_wr NetOutQ\nend_chain\n"
     script = (("work", 50), *PUSH, ("load", 0x303C_0000, 4), ("load", 0x303C_0004, 4))
-    device = made(source, engine, script)
+    device = nnp_device(source, engine, script)
     log = device.cores["toy0"].state.log
     stop = device.run(1000)
     assert stop.reason == "exit", stop
     stores = [time for time, result in log if isinstance(result, tuple) and result[0] == "stored"]
     assert stores == [51, 52]
-    there = 53 + READ + PLAIN + WRITE + 2  # popped in the cycle after the push
+    there = 53 + READ + MFU_CROSSBARS + WRITE + 2  # popped in the cycle after the push
     assert device.counters()["nnp"]["cycles_waiting"] == 53 - 1
     loads = [result for _, result in log if isinstance(result, tuple) and result[0] != "stored"]
     assert loads[0] == (0x3C00_3C00, there + 2)  # mem.onchip_latency
@@ -269,15 +254,15 @@ def test_queues(engine: str) -> None:
 def test_a_full_queue_holds_up_an_iteration(engine: str) -> None:
     source = "SetIterations(3)\nv_rd MulVrf, 0\nv_wr NetOutQ\nend_chain\n"
     script = (("work", 200), ("load", 0x303C_0000, 4), ("load", 0x303C_0004, 4))
-    device = made(source, engine, script, nnp__net_out=2)
+    device = nnp_device(source, engine, script, nnp__net_out=2)
     device.run(202)
-    state = core(device).state
-    core(device).sync()
+    state = processor_of(device).state
+    processor_of(device).sync()
     assert (state.iteration, len(state.net_out)) == (2, 2)
     assert state.waiting[0] == "room in NetOutQ"
     device.run(1000)
     # Loads at 201 and at 203, which frees a vector; the third begins at 204.
-    assert state.net_out[-1][0] == 204 + READ + PLAIN + WRITE + 2
+    assert state.net_out[-1][0] == 204 + READ + MFU_CROSSBARS + WRITE + 2
     assert device.counters()["nnp"]["cycles_waiting"] == 204 - (2 + 4)
 
 
@@ -294,8 +279,8 @@ end_chain
 def test_an_iteration_larger_than_the_queue(engine: str) -> None:
     """Four vectors through a queue of two: a full one is waited for (seed 003 ¶43)."""
     loads = tuple(("load", 0x303C_0000 + 4 * (k % 2), 4) for k in range(8))
-    device = made(BIG, engine, (("work", 200), *loads), nnp__net_out=2)
-    state = core(device).state
+    device = nnp_device(BIG, engine, (("work", 200), *loads), nnp__net_out=2)
+    state = processor_of(device).state
 
     def vectors(until: int) -> tuple[list[int], list[int]]:
         """From when those in the queue are there, and those for which there is no room."""
@@ -303,34 +288,36 @@ def test_an_iteration_larger_than_the_queue(engine: str) -> None:
         return [time for time, _ in state.net_out], [time for time, _ in state.unsent]
 
     # Read at 2, 4, 6, 8, and there as in a queue that has room for them.
-    first = 2 + READ + PLAIN + WRITE + 2
+    first = 2 + READ + MFU_CROSSBARS + WRITE + 2
     assert vectors(200) == ([first, first + 2], [first + 4, first + 6])
     assert state.launched
-    core(device).sync()
+    processor_of(device).sync()
     assert state.waiting[0] == "room in NetOutQ for 2 of the iteration's 4 vectors"
     # Loads at 201 and 203 take the first vector; nnp sees the room at 204, and writes for 2 cycles.
     assert vectors(206) == ([first + 2, 206], [first + 6])
     # The same of those at 205 and 207: the last one is there at 210, and the core goes on at 209.
     assert vectors(209) == ([206, 210], [])
     assert device.run(1000).reason == "exit"
-    assert ready(device, "mul_vrf", 9) == 211 + READ + PLAIN + WRITE + 2  # s_wr 209, v_rd, v_wr
+    assert (
+        ready(device, "mul_vrf", 9) == 211 + READ + MFU_CROSSBARS + WRITE + 2
+    )  # s_wr 209, v_rd, v_wr
     assert device.counters()["nnp"]["cycles_waiting"] == 208 - 2
 
 
 def test_an_iteration_larger_than_the_queue_that_nobody_empties(engine: str) -> None:
     """A device hangs, and the report says where and for what (seed 003 ¶43)."""
-    message = made(BIG, engine, nnp__net_out=3).run(1000).message
+    message = nnp_device(BIG, engine, nnp__net_out=3).run(1000).message
     assert message.startswith("deadlock: ")
     place = "nnp at 0x30300008 waits for room in NetOutQ for 1 of the iteration's 4 vectors"
     assert place in message
 
 
 def test_deadlocks(engine: str) -> None:
-    device = made("v_rd NetInQ\nv_wr MulVrf, 0\nend_chain\n", engine)
+    device = nnp_device("v_rd NetInQ\nv_wr MulVrf, 0\nend_chain\n", engine)
     message = device.run(1000).message
     assert message.startswith("deadlock: toy0")
     assert "nnp at 0x30300004 waits for a vector in NetInQ since cycle 1" in message
-    device = made(
+    device = nnp_device(
         "SetIterations(2)\nv_rd MulVrf, 0\nv_wr NetOutQ\nend_chain\n", engine, nnp__net_out=1
     )
     assert "nnp at 0x30300008 waits for room in NetOutQ since cycle 4" in device.run(1000).message
@@ -363,9 +350,9 @@ END = 0xFF00_0000
     ],
 )
 def test_faults(engine: str, words: tuple[int, ...], kind: str, message: str, at: int) -> None:
-    device = made("end_chain\n", engine, mem__external_bytes=1 << 20)
+    device = nnp_device("end_chain\n", engine, mem__external_bytes=1 << 20)
     device.memory.poke(ENTRY, struct.pack(f"<{len(words)}I", *words))
-    core(device).state.base = EXTERNAL + (1 << 20) - 8 * 1024
+    processor_of(device).state.base = EXTERNAL + (1 << 20) - 8 * 1024
     stop = device.run(1000)
     assert stop.fault is not None, stop
     assert stop.fault.kind == kind
@@ -375,19 +362,19 @@ def test_faults(engine: str, words: tuple[int, ...], kind: str, message: str, at
 
 
 def test_a_start_outside_of_the_instruction_memory() -> None:
-    device = made("end_chain\n", script=[("join", 8), ("start", 3, EXTERNAL)])
+    device = nnp_device("end_chain\n", script=[("join", 8), ("start", 3, EXTERNAL)])
     assert "instructions of nnp begin at 0x30300000" in device.run(1000).message
 
 
 def test_base_is_a_register_of_the_memory_map(engine: str) -> None:
     script = (("store", 0x2000_3100, 4, EXTERNAL + 64),)
-    device = made("v_rd Dram, 0\nv_wr MulVrf, 0\nend_chain\n", engine, script)
+    device = nnp_device("v_rd Dram, 0\nv_wr MulVrf, 0\nend_chain\n", engine, script)
     device.memory.poke(EXTERNAL + 64, bytes(range(8)))
     assert device.run(1000).reason == "exit"
     # The chain begins at 1, and so does the store, whose core comes first.
-    assert core(device).state.mul_vrf[0].tobytes() == bytes(range(8))
+    assert processor_of(device).state.mul_vrf[0].tobytes() == bytes(range(8))
     script = (("store", 0x2000_3100, 4, EXTERNAL + 62),)
-    stop = made("end_chain\n", engine, script).run(1000)
+    stop = nnp_device("end_chain\n", engine, script).run(1000)
     assert "the base of nnp is a multiple of 4, not 0x8000003e" in stop.message
 
 

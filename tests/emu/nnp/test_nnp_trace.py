@@ -16,8 +16,17 @@ from macaw.isa.codec import unpack
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import GROUP, RECORD
 from tests.emu.nnp.counted import used
+from tests.emu.nnp.machine import (
+    ADD,
+    EXTERNAL_LATENCY,
+    MFU_CROSSBARS,
+    PRODUCT,
+    READ,
+    WRITE,
+    nnp_device,
+    processor_of,
+)
 from tests.emu.nnp.random_programs import Case, program
-from tests.emu.nnp.test_nnp_cycles import ADD, LATENCY, PLAIN, PRODUCT, READ, WRITE, core, made
 
 pytestmark = pytest.mark.once
 
@@ -156,7 +165,9 @@ def test_engines_agree_wherever_they_are_stopped(seed, late, parameters, data) -
 
 def marked(source: str, engine: str, **changes: Any) -> Device:
     """A program of which group 1 records all: the marker takes cycle 0."""
-    return traced(made(f"trace_begin 1\n{source}trace_end 1\nend_chain\n", engine, **changes), {})
+    return traced(
+        nnp_device(f"trace_begin 1\n{source}trace_end 1\nend_chain\n", engine, **changes), {}
+    )
 
 
 def recorded(device: Device) -> dict[str, int]:
@@ -179,7 +190,7 @@ def test_a_product_by_hand(engine: str) -> None:
     device.run(1000)
     product = 5 + READ
     assert recorded(device) == {
-        "instructions": 1, "t_begin": 5, "t_end": product + 5 * 2 + PRODUCT + PLAIN + WRITE + 2,
+        "instructions": 1, "t_begin": 5, "t_end": product + 5 * 2 + PRODUCT + MFU_CROSSBARS + WRITE + 2,
         "t_cu_begin": product, "t_cu_end": product + 12, "e_cu": 6 * 4, "e_array": 12,
         "e_rd": 3 + 6, "e_wr": 2,
     }  # fmt: skip
@@ -190,14 +201,14 @@ def test_external_memory_by_hand(engine: str) -> None:
     # Two vectors of 8 bytes from byte 0, to byte 16: 2 beats of 4 bytes each.
     device = marked("SetCols(2)\nv_rd Dram, 0\nv_wr Dram, 2\n", engine, mem__external_width=4)
     device.run(1000)
-    timing = core(device).timing
+    timing = processor_of(device).timing
     assert (timing.rate, timing.channels) == (2, 1)
     read = 3  # s_wr 1, v_rd 2, v_wr 3; the second vector 2 cycles later
-    write = read + 2 + READ + LATENCY + PLAIN
+    write = read + 2 + READ + EXTERNAL_LATENCY + MFU_CROSSBARS
     assert recorded(device) == {
-        "instructions": 1, "t_begin": read, "t_end": write + WRITE + 2 + LATENCY,
-        "t_rd_begin": read, "t_rd_end": read + 2 + 2 + LATENCY, "e_bus": 4,
-        "t_wr_begin": write - 2, "t_wr_end": write + WRITE + 2 + LATENCY, "e_xwr": 4,
+        "instructions": 1, "t_begin": read, "t_end": write + WRITE + 2 + EXTERNAL_LATENCY,
+        "t_rd_begin": read, "t_rd_end": read + 2 + 2 + EXTERNAL_LATENCY, "e_bus": 4,
+        "t_wr_begin": write - 2, "t_wr_end": write + WRITE + 2 + EXTERNAL_LATENCY, "e_xwr": 4,
     }  # fmt: skip
 
 
@@ -214,12 +225,12 @@ def test_chains_overlap_and_wait_for_entries(engine: str) -> None:
     source = "v_rd MulVrf, 0\nv_wr AddSubVrf0, 0\nv_rd AddSubVrf0, 0\nv_wr MulVrf, 1\n"
     source += "v_rd MulVrf, 3\nvv_add AddSubVrf0, 0\nv_wr MulVrf, 2\n"
     device = traced(
-        made(f"trace_begin 1\n{source}end_chain\n", engine),
+        nnp_device(f"trace_begin 1\n{source}end_chain\n", engine),
         {"mode": 1, "num": 1, "step": 1, "overhead": 4},
     )
     device.run(1000)
     first, second, third = records(device)
-    behind = READ + PLAIN + WRITE + 2
+    behind = READ + MFU_CROSSBARS + WRITE + 2
     assert (first["t_begin"], first["t_end"], first["e_rd_blocked"]) == (2, 2 + behind, 0)
     begin = 2 + behind
     assert (second["t_begin"], second["t_end"]) == (begin, begin + behind)
@@ -237,7 +248,7 @@ def test_an_operand_that_is_not_written_yet(engine: str) -> None:
     )
     device = marked(source, engine)
     device.run(1000)
-    assert recorded(device)["e_rd_blocked"] == 2 + READ + PLAIN + WRITE + 2 - (5 + READ)
+    assert recorded(device)["e_rd_blocked"] == 2 + READ + MFU_CROSSBARS + WRITE + 2 - (5 + READ)
 
 
 def test_a_product_that_waits_for_its_tile(engine: str) -> None:
@@ -245,7 +256,7 @@ def test_a_product_that_waits_for_its_tile(engine: str) -> None:
     device = marked(source, engine)
     device.run(1000)
     found = recorded(device)
-    tile = int(core(device).state.ready_matrix[0])
+    tile = int(processor_of(device).state.ready_matrix[0])
     assert found["t_cu_begin"] == tile
     assert found["e_rd_blocked"] == tile - (5 + READ)  # v_rd 3, mv_mul 4, v_wr 5
     assert (found["e_rd"], found["e_wr"], found["instructions"]) == (2, 2, 2)
@@ -258,9 +269,9 @@ def test_tiles_that_a_product_still_needs(engine: str) -> None:
     device.run(1000)
     found = recorded(device)
     begin = 5 + READ + 9 * 2 - READ
-    rate = 8 // core(device).timing.matrix_channels  # 32 bytes of a tile, 4 at a time
+    rate = 8 // processor_of(device).timing.matrix_channels  # 32 bytes of a tile, 4 at a time
     assert found["e_wr_blocked"] == begin - 7
-    assert (found["t_rd_begin"], found["t_rd_end"]) == (begin, begin + 9 * rate + LATENCY)
+    assert (found["t_rd_begin"], found["t_rd_end"]) == (begin, begin + 9 * rate + EXTERNAL_LATENCY)
     assert (found["e_bus"], found["e_wr"]) == (9 * 8, 3 + 9)
 
 
@@ -269,35 +280,35 @@ def test_vectors_that_come_late(engine: str) -> None:
     device = marked("SetCols(2)\nv_rd NetInQ\nv_wr MulVrf, 0\n", engine)
     for time in (50, 70):
         device.run(until=time)
-        core(device).push("netin", bytes(8), time)
+        processor_of(device).push("netin", bytes(8), time)
     device.run(1000)
     found = recorded(device)
     assert (found["t_begin"], found["e_rd"]) == (51, 2)
     assert found["e_rd_blocked"] == 51 - 3 + 71 - 53
-    assert found["t_end"] == 71 + READ + PLAIN + WRITE + 2
+    assert found["t_end"] == 71 + READ + MFU_CROSSBARS + WRITE + 2
 
 
 def test_no_room_for_what_leaves(engine: str) -> None:
     # Iterations of one vector, and room for one: the second waits from 5 on.
     device = marked("SetIterations(2)\nv_rd MulVrf, 0\nv_wr NetOutQ\n", engine, nnp__net_out=1)
     device.run(until=60)
-    assert core(device).pull("netout", 8, 60) == bytes(8)
+    assert processor_of(device).pull("netout", 8, 60) == bytes(8)
     device.run(1000)
     found = recorded(device)
     assert (found["t_begin"], found["e_wr"], found["e_wr_blocked"]) == (3, 2, 61 - 5)
     assert "e_rd_blocked" not in found
-    assert found["t_end"] == 61 + READ + PLAIN + WRITE + 2
+    assert found["t_end"] == 61 + READ + MFU_CROSSBARS + WRITE + 2
 
 
 def test_markers_in_auto_mode_are_nothing(engine: str) -> None:
     source = "v_rd MulVrf, 0\nv_wr AddSubVrf0, 0\ntrace_end 0\nv_rd MulVrf, 0\nv_wr AddSubVrf0, 0\nend_chain\n"
-    device = traced(made(source, engine), {"mode": 1, "num": 5, "step": 9})
+    device = traced(nnp_device(source, engine), {"mode": 1, "num": 5, "step": 9})
     device.run(1000)
     (record,) = records(device)
     assert (record["first"], record["instructions"], record["t_begin"]) == (0, 2, 1)
 
 
 def test_a_group_that_is_not_there(engine: str) -> None:
-    stop = made("trace_begin 4\nend_chain\n", engine).run(1000)
+    stop = nnp_device("trace_begin 4\nend_chain\n", engine).run(1000)
     assert stop.fault is not None
     assert (stop.fault.kind, stop.fault.address) == ("bad mask", 0x3030_0000)

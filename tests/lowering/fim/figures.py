@@ -19,7 +19,8 @@ from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option
 from tests.lowering.fim.running import BASE, alone, run
-from tests.programs import test_fim, test_fim_chain
+from tests.programs.fim_chain import cycles_of_chain
+from tests.programs.fim_programs import run_chain
 from tests.programs.scripts import PROGRAMS, script
 
 Numbers = NDArray[np.float16]
@@ -80,12 +81,12 @@ def main() -> None:
     print("rows of A of a chain: speed-up")
     for rows in (16, 64, 256):
         apart, together = (
-            max(time for time, _ in test_fim.run_chain(rows, one)[0]) for one in (True, False)
+            max(time for time, _ in run_chain(rows, one)[0]) for one in (True, False)
         )
         print(f"{rows}: {apart / together:.2f}")
     print("side of a chain: one after the other, together, speed-up")
     for side in (16, 32, 64, 96):
-        apart, together = (test_fim_chain.run(side, apart=one) for one in (True, False))
+        apart, together = (cycles_of_chain(side, apart=one) for one in (True, False))
         print(f"{side}: {apart} {together} {apart / together:.3f}", flush=True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -12,51 +11,14 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import GATHER, POINTWISE, PRODUCT, SCATTER
 from macaw.lowering.fim.onnx_file import parsed
 from macaw.lowering.fim.onnx_graph import read
-
-RANDOM = np.random.default_rng(5)
-
-
-def model(nodes, inputs, outputs=("y",), **constants):
-    """A model of nodes; inputs by their shapes."""
-    graph = helper.make_graph(
-        list(nodes),
-        "test",
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs.items()],
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in outputs],
-        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
-
-
-def same(made, form=1, **dims):
-    """Check a model's outputs; give the graph of tasks."""
-    found = read(made, form, dims)
-    given = {
-        row.name: RANDOM.standard_normal(shape).astype(np.float32)
-        for row, shape in zip(made.graph.input, found.inputs.values(), strict=True)
-    }
-    session = onnxruntime.InferenceSession(
-        made.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    wanted = session.run(None, given)
-    matrices = {
-        name: array.reshape(found.graph.tensors[name].rows, -1)
-        for name, array in zip(found.inputs, given.values(), strict=True)
-    }
-    tensors = found.graph.evaluate(matrices)
-    assert [tensor.name for tensor in found.graph.results] == list(found.outputs)
-    for (name, shape), array in zip(found.outputs.items(), wanted, strict=True):
-        assert shape == array.shape
-        np.testing.assert_allclose(tensors[name].reshape(shape), array, rtol=1e-4, atol=1e-5)
-    return found.graph
-
-
-def numbers(*shape):
-    return RANDOM.standard_normal(shape).astype(np.float32)
-
-
-def kinds(graph):
-    return [task.kind for task in graph.tasks]
+from tests.lowering.fim.onnx_models import (
+    RANDOM,
+    check_outputs,
+    model,
+    model_of_node,
+    random_numbers,
+    task_kinds,
+)
 
 
 @pytest.mark.parametrize("turns", range(4))
@@ -67,8 +29,8 @@ def test_gemm(turns, constant):
     node = helper.make_node(
         "Gemm", ["a", "b", "c"], ["y"], transA=turns & 1, transB=turns >> 1, alpha=0.5, beta=2.0
     )
-    constants = {constant: numbers(*shapes.pop(constant))} if constant else {}
-    same(model([node], shapes, c=numbers(5), **constants))
+    constants = {constant: random_numbers(*shapes.pop(constant))} if constant else {}
+    check_outputs(model([node], shapes, c=random_numbers(5), **constants))
 
 
 @pytest.mark.parametrize(
@@ -76,28 +38,32 @@ def test_gemm(turns, constant):
     [((3, 4), (4, 5)), ((4,), (4, 5)), ((3, 4), (4,)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (1, 4, 5))],
 )
 def test_matmul(a, b):
-    graph = same(model([helper.make_node("MatMul", ["a", "b"], ["y"])], {"a": a}, b=numbers(*b)))
-    assert kinds(graph) == [PRODUCT]
+    graph = check_outputs(
+        model([helper.make_node("MatMul", ["a", "b"], ["y"])], {"a": a}, b=random_numbers(*b))
+    )
+    assert task_kinds(graph) == [PRODUCT]
 
 
 @pytest.mark.parametrize("kind", ["Add", "Sub", "Mul", "Div"])
 @pytest.mark.parametrize(("a", "b"), [((3, 4), (4,)), ((3, 4), (3, 1)), ((2, 1, 4), (3, 1))])
 def test_functions_of_two_with_repeated_sides(kind, a, b):
-    same(model([helper.make_node(kind, ["a", "b"], ["y"])], {"a": a}, b=numbers(*b) + 3))
-    graph = same(model([helper.make_node(kind, ["b", "a"], ["y"])], {"a": a, "b": b}))
-    assert kinds(graph).count(POINTWISE) == 1
+    check_outputs(
+        model([helper.make_node(kind, ["a", "b"], ["y"])], {"a": a}, b=random_numbers(*b) + 3)
+    )
+    graph = check_outputs(model([helper.make_node(kind, ["b", "a"], ["y"])], {"a": a, "b": b}))
+    assert task_kinds(graph).count(POINTWISE) == 1
 
 
 @pytest.mark.parametrize("kind", ["Relu", "Sigmoid", "Tanh"])
 def test_functions_of_one(kind):
-    assert kinds(same(model([helper.make_node(kind, ["x"], ["y"])], {"x": (2, 3, 4)}))) == [
-        POINTWISE
-    ]
+    assert task_kinds(
+        check_outputs(model([helper.make_node(kind, ["x"], ["y"])], {"x": (2, 3, 4)}))
+    ) == [POINTWISE]
 
 
 def test_sqrt():
     nodes = [helper.make_node("Mul", ["x", "x"], ["s"]), helper.make_node("Sqrt", ["s"], ["y"])]
-    same(model(nodes, {"x": (3, 3)}))
+    check_outputs(model(nodes, {"x": (3, 3)}))
 
 
 CONVOLUTIONS = [
@@ -113,8 +79,10 @@ CONVOLUTIONS = [
 @pytest.mark.parametrize(("attributes", "image", "weights"), CONVOLUTIONS)
 def test_convolutions(attributes, image, weights):
     node = helper.make_node("Conv", ["x", "w", "b"], ["y"], **attributes)
-    graph = same(model([node], {"x": image}, w=numbers(*weights), b=numbers(weights[0])))
-    assert kinds(graph).count(PRODUCT) == 1
+    graph = check_outputs(
+        model([node], {"x": image}, w=random_numbers(*weights), b=random_numbers(weights[0]))
+    )
+    assert task_kinds(graph).count(PRODUCT) == 1
 
 
 @pytest.mark.parametrize("late", [0, 1])
@@ -126,9 +94,9 @@ def test_gru(late, steps, outputs):
     given = {"x": (steps, 2, 4), "h": (1, 2, 5)}
     made = model(
         [node], given, [name for name in outputs if name],
-        w=numbers(1, 15, 4), r=numbers(1, 15, 5), b=numbers(1, 30),
+        w=random_numbers(1, 15, 4), r=random_numbers(1, 15, 5), b=random_numbers(1, 30),
     )  # fmt: skip
-    same(made)
+    check_outputs(made)
 
 
 MOVES = [
@@ -158,8 +126,8 @@ def test_what_only_moves_is_a_view_or_segments(kind, attributes, inputs, wanted)
         helper.make_node("Relu", ["m"], ["y"]),
     ]
     constants = dict(zip(names, inputs, strict=True))
-    graph = same(model(nodes, {"x": (3, 2, 4)}, w=numbers(4, 6), **constants))
-    assert kinds(graph) == [*wanted, POINTWISE]
+    graph = check_outputs(model(nodes, {"x": (3, 2, 4)}, w=random_numbers(4, 6), **constants))
+    assert task_kinds(graph) == [*wanted, POINTWISE]
 
 
 def test_split_and_concat():
@@ -167,19 +135,19 @@ def test_split_and_concat():
         helper.make_node("Split", ["x"], ["a", "b"], axis=1, num_outputs=2),
         helper.make_node("Concat", ["b", "c", "a"], ["y"], axis=1),
     ]
-    same(model(nodes, {"x": (3, 4)}, c=numbers(3, 2)))
+    check_outputs(model(nodes, {"x": (3, 4)}, c=random_numbers(3, 2)))
 
 
 @pytest.mark.parametrize("constant", ["", "data", "updates"])
 def test_scatters(constant):
     shapes = {"data": (5, 4), "updates": (2, 4)}
-    constants = {constant: numbers(*shapes.pop(constant))} if constant else {}
+    constants = {constant: random_numbers(*shapes.pop(constant))} if constant else {}
     node = helper.make_node("ScatterND", ["data", "i", "updates"], ["y"])
-    graph = same(model([node], shapes, i=np.array([[3], [0]]), **constants))
+    graph = check_outputs(model([node], shapes, i=np.array([[3], [0]]), **constants))
     assert [task.width for task in graph.tasks] == [4]
     node = helper.make_node("ScatterElements", ["data", "i", "updates"], ["y"], axis=1)
     places = np.array([[1, 0, 3, 2], [0, 1, 2, 3]])
-    same(model([node], shapes, i=places, **constants))
+    check_outputs(model([node], shapes, i=places, **constants))
 
 
 def test_constants_are_computed_before_and_casts_are_none():
@@ -192,7 +160,7 @@ def test_constants_are_computed_before_and_casts_are_none():
         helper.make_node("Add", ["half", "zeros"], ["sum"]),
         helper.make_node("Mul", ["sum", "e"], ["y"]),
     ]
-    assert kinds(same(model(nodes, {"x": (2, 3)}))) == [POINTWISE, POINTWISE]
+    assert task_kinds(check_outputs(model(nodes, {"x": (2, 3)}))) == [POINTWISE, POINTWISE]
 
 
 def test_outputs_have_tensors_of_their_own():
@@ -203,19 +171,13 @@ def test_outputs_have_tensors_of_their_own():
         helper.make_node("Reshape", ["y", "shape"], ["flat"]),
     ]
     made = model(nodes, {"x": (2, 3)}, ["same", "y", "flat"], shape=np.array([6]))
-    assert kinds(same(made)) == [POINTWISE, GATHER, GATHER]
+    assert task_kinds(check_outputs(made)) == [POINTWISE, GATHER, GATHER]
 
 
 def test_names_of_dimensions_and_tensors():
     made = model([helper.make_node("Relu", ["in/x.1"], ["out y"])], {"in/x.1": ("N", 3)}, ["out y"])
-    graph = same(made, N=4)
+    graph = check_outputs(made, N=4)
     assert [tensor.name for tensor in (*graph.inputs, *graph.results)] == ["in_x_1", "out_y"]
-
-
-def one(kind, inputs=("x",), shape=(4, 4), constants=None, **attributes):
-    node = helper.make_node(kind, list(inputs), ["y"], name="it", **attributes)
-    given = {"x": shape, "z": shape} if "z" in inputs else {"x": shape}
-    return model([node], given, **(constants or {}))
 
 
 def whole(made):
@@ -225,28 +187,28 @@ def whole(made):
 
 INDEX = np.array([[1], [1]])
 REFUSED = [
-    (one("Softmax"), r"node it \(Softmax\): no task of the islands does it"),
-    (one("Relu", shape=("N", 4)), "the input x: a dimension has no size, 'N'"),
-    (whole(one("Relu")), "the input x: it is of int32, no floating-point type"),
-    (one("Relu", shape=(0, 4)), r"the input x: sizes of \(0, 4\), which are 1 at least"),
-    (one("Cast", to=TensorProto.INT32), "a cast to another type"),
-    (one("MatMul", ("x", "z"), (2, 4, 4)), r"a right side of the shape \(2, 4, 4\)"),
-    (one("MatMul", ("x", "c"), constants={"c": numbers(3, 3)}), "ONNX's rules refuse it: Incompatible dimensions for matrix"),
-    (one("Mul", ("x", "c"), constants={"c": np.float32(1e6)}), "the constant 1e.06 is too large for fp16"),
-    (one("Gather", ("x", "i"), constants={"i": np.array([7])}), "reference cannot compute it: index 7 is out of bounds"),
-    (one("Pad", ("x", "p", "v"), constants={"p": np.array([1] * 4), "v": np.float32(1)}), "a frame of other numbers"),
-    (one("Pad", ("x", "p"), constants={"p": np.array([-1] * 4)}), "a negative frame"),
-    (one("ScatterND", ("x", "i", "u"), constants={"i": INDEX, "u": numbers(2, 4)}), "two rows go to one place"),
-    (one("ScatterND", ("x", "i", "u"), constants={"i": INDEX, "u": numbers(2, 4)}, reduction="add"), "the reduction add"),
-    (one("Conv", ("x", "z"), (1, 1, 4, 4)), "its weights depend on an input"),
-    (one("Conv", ("x", "w"), (1, 1, 2, 2), {"w": numbers(1, 1, 3, 3)}), r"a kernel \(3, 3\) over an image"),
-    (one("Conv", ("x", "w"), (1, 3, 4, 4), {"w": numbers(1, 1, 3, 3)}), "in 1 groups for the image"),
-    (one("Conv", ("x", "w"), (1, 1, 2, 2, 2), {"w": numbers(1, 1, 1, 1, 1)}), "an image of the shape"),
-    (one("GRU", ("x", "z", "z"), (1, 3, 3), hidden_size=1), "its weights depend on an input"),
-    (one("GRU", ("x", "w", "r"), (1, 1, 2), {"w": numbers(2, 3, 2), "r": numbers(2, 3, 1)}, hidden_size=1, direction="bidirectional"), "the direction bidirectional"),
-    (one("GRU", ("x", "w", "r"), (1, 1, 2), {"w": numbers(1, 3, 2), "r": numbers(1, 3, 1)}, hidden_size=1, clip=1.0), "clip and sequence_lens"),
-    (one("GRU", ("x", "w", "r"), (1, 1, 2), {"w": numbers(1, 3, 2), "r": numbers(1, 3, 1)}, hidden_size=1, activations=["Relu", "Tanh"]), "the functions Relu Tanh"),
-    (model([helper.make_node("Exp", ["c"], ["y"])], {"x": (1,)}, c=numbers(1)), "y does not depend on any input"),
+    (model_of_node("Softmax"), r"node it \(Softmax\): no task of the islands does it"),
+    (model_of_node("Relu", shape=("N", 4)), "the input x: a dimension has no size, 'N'"),
+    (whole(model_of_node("Relu")), "the input x: it is of int32, no floating-point type"),
+    (model_of_node("Relu", shape=(0, 4)), r"the input x: sizes of \(0, 4\), which are 1 at least"),
+    (model_of_node("Cast", to=TensorProto.INT32), "a cast to another type"),
+    (model_of_node("MatMul", ("x", "z"), (2, 4, 4)), r"a right side of the shape \(2, 4, 4\)"),
+    (model_of_node("MatMul", ("x", "c"), constants={"c": random_numbers(3, 3)}), "ONNX's rules refuse it: Incompatible dimensions for matrix"),
+    (model_of_node("Mul", ("x", "c"), constants={"c": np.float32(1e6)}), "the constant 1e.06 is too large for fp16"),
+    (model_of_node("Gather", ("x", "i"), constants={"i": np.array([7])}), "reference cannot compute it: index 7 is out of bounds"),
+    (model_of_node("Pad", ("x", "p", "v"), constants={"p": np.array([1] * 4), "v": np.float32(1)}), "a frame of other numbers"),
+    (model_of_node("Pad", ("x", "p"), constants={"p": np.array([-1] * 4)}), "a negative frame"),
+    (model_of_node("ScatterND", ("x", "i", "u"), constants={"i": INDEX, "u": random_numbers(2, 4)}), "two rows go to one place"),
+    (model_of_node("ScatterND", ("x", "i", "u"), constants={"i": INDEX, "u": random_numbers(2, 4)}, reduction="add"), "the reduction add"),
+    (model_of_node("Conv", ("x", "z"), (1, 1, 4, 4)), "its weights depend on an input"),
+    (model_of_node("Conv", ("x", "w"), (1, 1, 2, 2), {"w": random_numbers(1, 1, 3, 3)}), r"a kernel \(3, 3\) over an image"),
+    (model_of_node("Conv", ("x", "w"), (1, 3, 4, 4), {"w": random_numbers(1, 1, 3, 3)}), "in 1 groups for the image"),
+    (model_of_node("Conv", ("x", "w"), (1, 1, 2, 2, 2), {"w": random_numbers(1, 1, 1, 1, 1)}), "an image of the shape"),
+    (model_of_node("GRU", ("x", "z", "z"), (1, 3, 3), hidden_size=1), "its weights depend on an input"),
+    (model_of_node("GRU", ("x", "w", "r"), (1, 1, 2), {"w": random_numbers(2, 3, 2), "r": random_numbers(2, 3, 1)}, hidden_size=1, direction="bidirectional"), "the direction bidirectional"),
+    (model_of_node("GRU", ("x", "w", "r"), (1, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 3, 1)}, hidden_size=1, clip=1.0), "clip and sequence_lens"),
+    (model_of_node("GRU", ("x", "w", "r"), (1, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 3, 1)}, hidden_size=1, activations=["Relu", "Tanh"]), "the functions Relu Tanh"),
+    (model([helper.make_node("Exp", ["c"], ["y"])], {"x": (1,)}, c=random_numbers(1)), "y does not depend on any input"),
 ]  # fmt: skip
 
 
@@ -258,11 +220,11 @@ def test_what_is_refused(made, message):
 
 def test_a_file_that_is_no_model(tmp_path):
     path = tmp_path / "x.onnx"
-    for data in (b"", b"hello there", one("Relu").SerializeToString()[:-9]):
+    for data in (b"", b"hello there", model_of_node("Relu").SerializeToString()[:-9]):
         path.write_bytes(data)
         with pytest.raises(LowerError, match="is no ONNX model"):
             parsed(path.read_bytes(), path)
-    made = one("Relu")
+    made = model_of_node("Relu")
     made.graph.output[0].type.tensor_type.shape.dim.add().dim_value = 4
     made.graph.output[0].type.tensor_type.shape.dim.add().dim_value = 4
     onnx.save(made, path)

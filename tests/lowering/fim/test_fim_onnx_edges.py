@@ -15,7 +15,13 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER
 from macaw.lowering.fim.onnx_file import parsed
 from macaw.lowering.fim.onnx_graph import read
-from tests.lowering.fim.test_fim_onnx import kinds, model, numbers, one, same
+from tests.lowering.fim.onnx_models import (
+    check_outputs,
+    model,
+    model_of_node,
+    random_numbers,
+    task_kinds,
+)
 
 NODE = helper.make_node
 
@@ -36,7 +42,7 @@ def test_dropout_outside_training_is_its_input(ratio, training):
         NODE("Mul", ["d", "m"], ["y"]),
     ]
     constants = {"r": np.float32(ratio), "t": np.bool_(training), "one": np.float32(1)}
-    assert kinds(same(model(nodes, {"x": (4, 4)}, **constants))) == [POINTWISE]
+    assert task_kinds(check_outputs(model(nodes, {"x": (4, 4)}, **constants))) == [POINTWISE]
 
 
 @pytest.mark.parametrize("ratio", ["r", ""])
@@ -64,13 +70,15 @@ def test_a_part_without_numbers_beside_others():
         NODE("Concat", ["still", "x"], ["both"], axis=0),
         NODE("Relu", ["both"], ["y"]),
     ]
-    assert kinds(same(model(nodes, {"x": (4, 4)}, s=np.array([5]), e=np.array([9])))) == [POINTWISE]
+    assert task_kinds(
+        check_outputs(model(nodes, {"x": (4, 4)}, s=np.array([5]), e=np.array([9])))
+    ) == [POINTWISE]
 
 
 @pytest.mark.parametrize("version", [9, 10])
 def test_pad_before_operator_set_11(version):
     node = NODE("Pad", ["x"], ["y"], pads=[0, 1, 0, 1], name="it")
-    assert kinds(same(older(model([node], {"x": (2, 3)}), version))) == [SCATTER]
+    assert task_kinds(check_outputs(older(model([node], {"x": (2, 3)}), version))) == [SCATTER]
     node = NODE("Pad", ["x"], ["y"], pads=[0, 1, 0, 1], value=2.0, name="it")
     with pytest.raises(LowerError, match=r"node it \(Pad\): a frame of other numbers than zeros"):
         read(older(model([node], {"x": (2, 3)}), version))
@@ -79,8 +87,10 @@ def test_pad_before_operator_set_11(version):
 def test_scatter_until_operator_set_10():
     """F19: it is ScatterElements by its old name."""
     node = NODE("Scatter", ["x", "i", "u"], ["y"], axis=1)
-    constants = {"i": np.array([[1], [3]]), "u": numbers(2, 1)}
-    assert kinds(same(older(model([node], {"x": (4, 4)}, **constants), 10))) == [SCATTER]
+    constants = {"i": np.array([[1], [3]]), "u": random_numbers(2, 1)}
+    assert task_kinds(check_outputs(older(model([node], {"x": (4, 4)}, **constants), 10))) == [
+        SCATTER
+    ]
     node = NODE("Scatter", ["x", "i", "u"], ["y"], name="it")
     with pytest.raises(LowerError, match=r"node it \(Scatter\): operator set 13 has no such"):
         read(older(model([node], {"x": (4, 4)}, **constants), 13))
@@ -94,12 +104,12 @@ def test_an_index_outside_its_axis(index):
     message = r"node it \(GatherElements\): an index is outside of -3 to 2, axis 1's"
     with pytest.raises(LowerError, match=message):
         read(made)
-    same(model([node], {"x": (2, 3)}, i=np.array([[2], [-3]])))
+    check_outputs(model([node], {"x": (2, 3)}, i=np.array([[2], [-3]])))
 
 
 def test_a_scalar_is_a_tensor_of_one_number():
     made = model([NODE("MatMul", ["a", "b"], ["y"])], {"a": (16,), "b": (16,)})
-    same(made)
+    check_outputs(made)
     x = np.arange(16) / 8
     measured = macaw.lower_graph(made).measure({"a": x, "b": x})
     assert measured.outputs["y"].shape == (1,)
@@ -108,7 +118,9 @@ def test_a_scalar_is_a_tensor_of_one_number():
 
 def initial(kind, **more):
     """A product whose weights are of another type, and what else is wrong with them."""
-    made = model([NODE("MatMul", ["x", "w"], ["y"], name="it")], {"x": (2, 16)}, w=numbers(16, 8))
+    made = model(
+        [NODE("MatMul", ["x", "w"], ["y"], name="it")], {"x": (2, 16)}, w=random_numbers(16, 8)
+    )
     made.graph.initializer[0].data_type = kind
     for name, value in more.items():
         setattr(made.graph.initializer[0], name, value)
@@ -132,7 +144,7 @@ MALFORMED = [
     (initial(99), "the initializer w is of type 99, which is not read"),
     (initial(TensorProto.STRING), "the initializer w: "),
     (initial(TensorProto.INT32), r"node it \(MatMul\): ONNX's rules refuse it: B has inconsistent type tensor\(int32\)"),
-    (model([NODE("Gemm", ["x", "x", "c"], ["y"], transB=1, name="it")], {"x": (2, 16)}, c=numbers(8)), r"node it \(Gemm\): "),
+    (model([NODE("Gemm", ["x", "x", "c"], ["y"], transB=1, name="it")], {"x": (2, 16)}, c=random_numbers(8)), r"node it \(Gemm\): "),
     (sized(2**63 - 1), "the input x: 9,223,372,036,854,775,807 numbers take"),
     (sized(2**31, 2**31, 2**31), "the input x: .* external memory has"),
     (model([NODE("ConstantOfShape", ["x"], ["y"], name="it")], {"x": (16,)}), r"node it \(ConstantOfShape\): ONNX's rules refuse it: input typestr"),
@@ -140,14 +152,14 @@ MALFORMED = [
     (declared(sized(16, 8), "n"), r"the output y is of \(16, 8\), the model says \(\?\)"),
     (older(sized(4), 6), f"the model is of operator set 6; sets 7 to {NEW} are read"),
     (older(sized(4), NEW + 1), f"the model is of operator set {NEW + 1}; sets 7 to {NEW} are read"),
-    (one("Relu", ("nowhere",)), r"node it \(Relu\): nothing makes its input nowhere"),
-    (one("Conv", ("x", "w"), (1, 1, 4, 4), {"w": numbers(1, 1, 3, 3)}, pads=[10**6] * 4, strides=[10**6] * 2), r"node it \(Conv\): .* external memory has"),
-    (one("Conv", ("x", "w"), (1, 1, 4, 4), {"w": numbers(1, 1, 3, 3)}, kernel_shape=[2, 2]), r"node it \(Conv\): a kernel_shape of \[2, 2\]"),
-    (one("GRU", ("x", "w", "r"), (2, 1, 2), {"w": numbers(1, 3, 2), "r": numbers(1, 6, 2)}, hidden_size=2), r"node it \(GRU\): an input of the shape \(1, 3, 2\), not \(1, 6, 2\)"),
-    (one("Expand", ("x", "s"), constants={"s": np.array([10**6, 10**6, 4, 4])}), r"node it \(Expand\): 16,000,000,000,000 numbers take"),
-    (one("Tile", ("x", "s"), constants={"s": np.array([10**5, 10**5])}), r"node it \(Tile\): "),
+    (model_of_node("Relu", ("nowhere",)), r"node it \(Relu\): nothing makes its input nowhere"),
+    (model_of_node("Conv", ("x", "w"), (1, 1, 4, 4), {"w": random_numbers(1, 1, 3, 3)}, pads=[10**6] * 4, strides=[10**6] * 2), r"node it \(Conv\): .* external memory has"),
+    (model_of_node("Conv", ("x", "w"), (1, 1, 4, 4), {"w": random_numbers(1, 1, 3, 3)}, kernel_shape=[2, 2]), r"node it \(Conv\): a kernel_shape of \[2, 2\]"),
+    (model_of_node("GRU", ("x", "w", "r"), (2, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 6, 2)}, hidden_size=2), r"node it \(GRU\): an input of the shape \(1, 3, 2\), not \(1, 6, 2\)"),
+    (model_of_node("Expand", ("x", "s"), constants={"s": np.array([10**6, 10**6, 4, 4])}), r"node it \(Expand\): 16,000,000,000,000 numbers take"),
+    (model_of_node("Tile", ("x", "s"), constants={"s": np.array([10**5, 10**5])}), r"node it \(Tile\): "),
     (model([NODE("ConstantOfShape", ["s"], ["c"], name="it"), NODE("Add", ["x", "c"], ["y"])], {"x": (1,)}, s=np.array([10**6] * 2)), r"node it \(ConstantOfShape\): "),
-    (model([NODE("RandomNormalLike", ["c"], ["r"], name="it"), NODE("Add", ["x", "r"], ["y"])], {"x": (4,)}, c=numbers(4)), r"node it \(RandomNormalLike\): no task of the islands does it"),
+    (model([NODE("RandomNormalLike", ["c"], ["r"], name="it"), NODE("Add", ["x", "r"], ["y"])], {"x": (4,)}, c=random_numbers(4)), r"node it \(RandomNormalLike\): no task of the islands does it"),
     (model([NODE("Identity", ["c"], ["r"]), NODE("Add", ["x", "r"], ["y"], name="it")], {"x": (4,)}, c=np.array(["a"] * 4, object)), r"node it \(Add\): "),
 ]  # fmt: skip
 
@@ -159,7 +171,7 @@ def test_malformed_models_are_refused_in_a_sentence(made, message):
 
 
 def test_names_are_printed_safely():
-    made = one("Softmax")
+    made = model_of_node("Softmax")
     made.graph.node[0].name = "a\x1b[31m\n" + "b" * 100
     with pytest.raises(LowerError) as caught:
         read(made)
@@ -171,7 +183,7 @@ def test_a_tensor_may_be_called_as_the_program_calls_its_labels():
     """`b0` is the table of the first step's copies."""
     made = model([NODE("Relu", ["b0"], ["f0"])], {"b0": (3, 4)}, ["f0"])
     found = macaw.lower_graph(made)
-    x = numbers(3, 4).astype(np.float16)
+    x = random_numbers(3, 4).astype(np.float16)
     run = macaw.run(found.assemble(), vb0=x)
     np.testing.assert_array_equal(run.outputs["vf0"], np.maximum(x, 0))
 
@@ -186,7 +198,7 @@ def test_transposing_16_million_numbers_is_lean():
     assert most < 256 << 20
     (step,) = found.plan.steps
     assert step.option.island is None
-    assert kinds(found.graph) == [GATHER]
+    assert task_kinds(found.graph) == [GATHER]
 
 
 def test_copies_without_end_are_refused():
@@ -211,7 +223,7 @@ def test_a_size_is_known_though_its_tensor_is_not():
         NODE("Cast", ["n"], ["f"], to=TensorProto.FLOAT),
         NODE("Div", ["x", "f"], ["y"]),
     ]
-    assert kinds(same(model(nodes, {"x": (3, 5)}))) == [POINTWISE]
+    assert task_kinds(check_outputs(model(nodes, {"x": (3, 5)}))) == [POINTWISE]
 
 
 def test_old_slices_squeezes_and_splits_have_attributes():
@@ -222,15 +234,15 @@ def test_old_slices_squeezes_and_splits_have_attributes():
         NODE("Split", ["c"], ["d", "e"], axis=1, split=[1, 3]),
         NODE("Concat", ["e", "d"], ["y"], axis=1),
     ]
-    same(older(model(nodes, {"x": (4, 4)}), 9))
+    check_outputs(older(model(nodes, {"x": (4, 4)}), 9))
 
 
 def test_array_of_a_model_made_by_hand_is_checked():
-    made = one("Relu")
+    made = model_of_node("Relu")
     made.graph.node[0].op_type = ""
     with pytest.raises(macaw.InputError, match="the model is no ONNX model"):
         macaw.lower_graph(made)
-    assert numpy_helper.to_array(numpy_helper.from_array(numbers(2))).shape == (2,)
+    assert numpy_helper.to_array(numpy_helper.from_array(random_numbers(2))).shape == (2,)
 
 
 def test_indices_of_another_rank():

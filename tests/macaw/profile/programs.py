@@ -9,14 +9,14 @@ from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.profiling.model import Profile
 from macaw.profiling.profiler import profile
-from tests.programs.test_profiled import SIX, make_six
+from tests.programs.profiled import SIX_CORES, make_six_cores
 
 
 @cache
 def six_profile() -> Profile:
     """The profile of the sample on which all six kinds of cores work."""
-    inputs = {name: make_six.tensors()[name] for name in ("x", "d", "e")}
-    return profile(SIX / "six_cores.s", inputs)
+    inputs = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
+    return profile(SIX_CORES / "six_cores.s", inputs)
 
 
 def copies(turns: int, size: int = 2048, work: int = 40) -> Program:

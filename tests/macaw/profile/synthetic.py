@@ -126,3 +126,12 @@ def by_chance(seed: int) -> Profile:
         tracks.append(track(row, row, everything))
         tracks += [member for member in members if member.core != row]
     return Profile(f"{ODD}.s", "base", cycles, tuple(tracks))
+
+
+def exe_slice(
+    first: int, busy: int, place: str = "a.s:9", row: str = "pe", core: str = "pe[0]"
+) -> Slice:
+    return Slice(core, row, 10 * first, 10 * first + busy, first, 1, "exe", place)
+
+
+PE_BOTTLENECK = Bottleneck("pe", exe_slice(0, 100), "why", {"pe": 90, "dma": 70}, {"dma": 49})

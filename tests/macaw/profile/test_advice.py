@@ -10,18 +10,13 @@ from macaw.errors import InputError
 from macaw.profiling import advice
 from macaw.profiling.advice import next_step
 from macaw.profiling.comparison import differences
-from macaw.profiling.model import Bottleneck, Finding, Goal, Group, Metric, Profile, Slice, Track
+from macaw.profiling.model import Finding, Goal, Group, Metric, Profile, Track
 from macaw.profiling.timeline import Start
+from tests.macaw.profile.synthetic import PE_BOTTLENECK, exe_slice
 
 
 def metric(key: str, value: float, threshold: float, ok: bool, text: str = "why") -> Metric:
     return Metric(key, value, threshold, ok, text)
-
-
-def slice_(
-    first: int, busy: int, place: str = "a.s:9", row: str = "pe", core: str = "pe[0]"
-) -> Slice:
-    return Slice(core, row, 10 * first, 10 * first + busy, first, 1, "exe", place)
 
 
 GOOD = metric("utilisation", 0.9, 0.5, True)
@@ -36,10 +31,10 @@ def findings(groups: list[Group]) -> tuple[Finding, ...]:
 def test_findings_are_one_a_place_what_takes_most_first() -> None:
     """What the records do not price has no cost; a place's worst value is its own (seed 001 ¶102)."""
     groups = [
-        Group(slice_(0, 100), (BAD, metric("blocked", 0.5, 0.1, False, "banks"))),
-        Group(slice_(1, 80, core="pe[1]"), (WORSE,)),
-        Group(slice_(2, 500, "a.s:20"), (GOOD,)),
-        Group(slice_(3, 300, "a.s:30"), (BAD,)),
+        Group(exe_slice(0, 100), (BAD, metric("blocked", 0.5, 0.1, False, "banks"))),
+        Group(exe_slice(1, 80, core="pe[1]"), (WORSE,)),
+        Group(exe_slice(2, 500, "a.s:20"), (GOOD,)),
+        Group(exe_slice(3, 300, "a.s:30"), (BAD,)),
     ]
     found = findings(groups)
     assert [
@@ -55,16 +50,16 @@ def test_findings_are_one_a_place_what_takes_most_first() -> None:
 def test_places_of_which_the_same_is_said_are_one_finding() -> None:
     """87 rows of a matrix, each by an instruction of its own: one finding (F35)."""
     groups = [
-        Group(slice_(n, 10 + (n == 40), f"a.s:{n}", "fim", f"fim[{n % 2}]"), (BAD,))
+        Group(exe_slice(n, 10 + (n == 40), f"a.s:{n}", "fim", f"fim[{n % 2}]"), (BAD,))
         for n in range(87)
     ]
-    other = Group(slice_(90, 7, "a.s:90", "fim", "fim[0]"), (WORSE,))
+    other = Group(exe_slice(90, 7, "a.s:90", "fim", "fim[0]"), (WORSE,))
     one, two = findings([*groups, other])
     assert (one.core, one.where, one.cycles, one.slices) == ("fim", "a.s:40: exe", 871, 87)
     assert len(one.others) == 86
     assert one.others[:2] == ("a.s:0: exe", "a.s:1: exe")
     assert (two.where, two.others) == ("a.s:90: exe", ())
-    rows = findings([groups[0], Group(slice_(1, 10, "a.s:1"), (BAD,))])
+    rows = findings([groups[0], Group(exe_slice(1, 10, "a.s:1"), (BAD,))])
     assert len(rows) == 2  # of different rows nothing is the same
 
 
@@ -87,7 +82,7 @@ LATE_STARTS = [Start("vc", "vc", 130, 100), Start("vc", "vc", 300, 280), Start("
 
 
 def test_lateness_is_a_share_of_the_run() -> None:
-    tracks = [Track("vc", "vc", (slice_(13, 20, row="vc", core="vc"),))]
+    tracks = [Track("vc", "vc", (exe_slice(13, 20, row="vc", core="vc"),))]
     by_row, found = advice.lateness(LATE_STARTS, tracks, 500, 0.05, {"vc": 41, "dma": 9})
     assert (by_row["vc"].value, by_row["vc"].ok) == (0.1, False)
     assert (by_row["dma"].value, by_row["dma"].ok) == (0.004, True)
@@ -156,7 +151,6 @@ def test_an_unknown_goal() -> None:
 
 # Fig. 7 ----------------------------------------------------------------------------------------
 
-PE = Bottleneck("pe", slice_(0, 100), "why", {"pe": 90, "dma": 70}, {"dma": 49})
 MADE = Profile(
     "a.s",
     "tiny",
@@ -187,7 +181,7 @@ def test_702_nothing_was_recorded() -> None:
 
 def test_710_starts_come_before_the_bottleneck() -> None:
     """seed 001 ¶117-121: starts are looked at before the bottleneck is looked for."""
-    number, text = step(replace(MADE, bottleneck=PE), finding("a.s:9: exe", 300), LATE)
+    number, text = step(replace(MADE, bottleneck=PE_BOTTLENECK), finding("a.s:9: exe", 300), LATE)
     assert (number, text) == (710, "At a.s:3: vld: vc begins late. Then record again.")
 
 
@@ -200,7 +194,7 @@ def test_718_a_ratio_of_the_bottleneck_misses_its_threshold() -> None:
         replace(finding("a.s:50: exe", 75, "pe", WORSE), others=("a.s:52: exe",)),
         finding("a.s:9: exe", 70),
     )
-    number, text = step(replace(MADE, bottleneck=PE), *found)
+    number, text = step(replace(MADE, bottleneck=PE_BOTTLENECK), *found)
     assert number == 718
     assert (
         "pe is the bottleneck, and of its ratios utilisation misses its threshold at a.s:50: exe"
@@ -208,7 +202,10 @@ def test_718_a_ratio_of_the_bottleneck_misses_its_threshold() -> None:
     ) in text
     assert "--mode mark" in text
     assert "--goal cycles=N" in text
-    assert "--goal cycles=N" not in step(replace(MADE, bottleneck=PE, goals=(MISSED,)), *found)[1]
+    assert (
+        "--goal cycles=N"
+        not in step(replace(MADE, bottleneck=PE_BOTTLENECK, goals=(MISSED,)), *found)[1]
+    )
 
 
 def test_716_no_ratio_of_the_bottleneck_does() -> None:
@@ -217,7 +214,7 @@ def test_716_no_ratio_of_the_bottleneck_does() -> None:
     Why a core waits is not said (F26).
     """
     for found in ([], [finding("a.s:9: exe", 4)], [finding("b.s:1: vld", 900, "vc")]):
-        number, text = step(replace(MADE, bottleneck=PE), *found)
+        number, text = step(replace(MADE, bottleneck=PE_BOTTLENECK), *found)
         assert number == 716
         assert (
             "Longest in all takes a.s:9: exe; what it waits for inside its instructions is in no"
@@ -226,29 +223,31 @@ def test_716_no_ratio_of_the_bottleneck_does() -> None:
         assert "headroom" not in text
         assert "other cores" not in text
         assert "same time" not in text
-    assert step(replace(MADE, bottleneck=PE), finding("a.s:9: exe", 5))[0] == 718
+    assert step(replace(MADE, bottleneck=PE_BOTTLENECK), finding("a.s:9: exe", 5))[0] == 718
 
 
 def test_716_names_work_between_that_of_the_bottleneck() -> None:
     """From a twentieth of the run on; work before and after it cannot be hidden behind it."""
     both = {"pe": 90, "dma": 300, "cp": 60}
-    worst = replace(PE, saved=both, between={"dma": 49, "cp": 50})
+    worst = replace(PE_BOTTLENECK, saved=both, between={"dma": 49, "cp": 50})
     _, text = step(replace(MADE, bottleneck=worst))
     assert (
         "The work of cp between that of pe costs about 50 cycles: where neither needs what the"
         " other does then, let them work at the same time."
     ) in text
-    worst = replace(PE, saved=both, between={"dma": 49, "cp": 49})
+    worst = replace(PE_BOTTLENECK, saved=both, between={"dma": 49, "cp": 49})
     assert "same time" not in step(replace(MADE, bottleneck=worst))[1]
 
 
 def test_728_all_goals_are_met() -> None:
     """The end of seed 001 ¶124."""
-    assert step(replace(MADE, bottleneck=PE, goals=(MET,)), finding("a.s:9: exe", 300), LATE) == (
+    assert step(
+        replace(MADE, bottleneck=PE_BOTTLENECK, goals=(MET,)), finding("a.s:9: exe", 300), LATE
+    ) == (
         728,
         "All goals are met: 1,000 cycles of 1,000, met.",
     )
-    assert step(replace(MADE, bottleneck=PE, goals=(MET, MISSED)))[0] != 728
+    assert step(replace(MADE, bottleneck=PE_BOTTLENECK, goals=(MET, MISSED)))[0] != 728
 
 
 def test_722_to_724_after_an_edit() -> None:

@@ -14,7 +14,7 @@ from macaw.asm.source import Source
 from macaw.profiling.model import Finding, Profile
 from macaw.profiling.profiler import Options, profile
 from tests.macaw.profile.programs import six_profile
-from tests.programs.test_profiled import LAYER, make_layer
+from tests.programs.profiled import LAYER, make_layer
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
 ADVICE = (": ", "headroom", "choose", "let ", "move ", "pad ", "give each", "keep on chip")

@@ -9,7 +9,7 @@ import pytest
 
 from macaw.profiling.comparison import differences
 from macaw.profiling.model import Bottleneck, Difference, Metric, Profile, Subject, Track
-from tests.macaw.profile.test_advice import PE, slice_
+from tests.macaw.profile.synthetic import PE_BOTTLENECK, exe_slice
 
 BEFORE = Profile(
     "old.s",
@@ -37,12 +37,12 @@ def ratio(key: str, before: float, after: float, ok: bool | None = False) -> Dif
 
 def test_differences() -> None:
     """Cycles and ratios are better or worse; whether less work of a row is, they do not say."""
-    before = replace(BEFORE, bottleneck=PE, ratios={"pe": (metric("utilisation", 0.2),)})
+    before = replace(BEFORE, bottleneck=PE_BOTTLENECK, ratios={"pe": (metric("utilisation", 0.2),)})
     after = replace(
         BEFORE,
         cycles=800,
         tracks=(Track("pe", "pe", (), ((0, 150),)), Track("vc", "vc", (), ((0, 7),))),
-        bottleneck=Bottleneck("vc", slice_(0, 1), "why"),
+        bottleneck=Bottleneck("vc", exe_slice(0, 1), "why"),
         ratios={"pe": (metric("utilisation", 0.9, True), metric("blocked", 0.2))},
     )
     found = compared(before, after)

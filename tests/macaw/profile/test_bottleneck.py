@@ -9,7 +9,7 @@ from macaw.profiling.model import Slice, Track
 from macaw.profiling.record import Wait
 from macaw.profiling.timeline import Member, starts
 from tests.macaw.profile.programs import six_profile
-from tests.programs.test_profiled import CORES, six
+from tests.programs.profiled import CORES, run_six_cores
 
 COP = {
     name: Member(name, name, number, 1, 1, number == 0)
@@ -111,7 +111,7 @@ def test_the_sample_without_each_core() -> None:
     What is foretold of it is within a tenth of the run of what its removal saves.
     """
     found = six_profile()
-    saved = {name.lower(): six("").cycles - six(name).cycles for name in CORES}
+    saved = {name.lower(): run_six_cores("").cycles - run_six_cores(name).cycles for name in CORES}
     best = max(saved, key=lambda row: saved[row])
     assert found.bottleneck is not None
     assert found.bottleneck.core == best

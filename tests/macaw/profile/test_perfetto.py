@@ -3,83 +3,23 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
-from itertools import pairwise
 
 import pytest
-from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescriptor, TrackEvent
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor
 
 from macaw.errors import InputError
 from macaw.profiling import perfetto
 from macaw.profiling.model import Profile, Track
+from tests.macaw.profile.perfetto_reader import busy_by_core, disjoint, read_tracks
 from tests.macaw.profile.synthetic import ROWS, by_chance, by_hand
 
 Interval = tuple[int, int]
 
 
-@dataclass
-class Read:
-    """A track as the file has it."""
-
-    descriptor: TrackDescriptor
-    slices: list[tuple[int, int, TrackEvent]] = field(default_factory=list)
-    points: list[tuple[int, float]] = field(default_factory=list)
-    open: list[tuple[int, TrackEvent]] = field(default_factory=list)
-    time: int = 0
-
-
-def read(data: bytes) -> dict[int, Read]:
-    """The tracks of a trace by number; asserts what Perfetto's documentation asks of each."""
-    tracks: dict[int, Read] = {}
-    for packet in Trace.FromString(data).packet:
-        assert packet.trusted_packet_sequence_id
-        if packet.HasField("track_descriptor"):
-            descriptor = packet.track_descriptor
-            assert descriptor.uuid
-            assert descriptor.uuid not in tracks
-            if not descriptor.HasField("process"):  # a parent is described before its children
-                assert descriptor.parent_uuid in tracks
-            tracks[descriptor.uuid] = Read(descriptor)
-            continue
-        event = packet.track_event
-        track = tracks[event.track_uuid]  # described before its first event
-        assert packet.timestamp >= track.time
-        track.time = packet.timestamp
-        if event.type == TrackEvent.TYPE_SLICE_BEGIN:
-            assert event.name
-            track.open.append((packet.timestamp, event))
-        elif event.type == TrackEvent.TYPE_SLICE_END:
-            begin, first = track.open.pop()  # the innermost: slices nest
-            track.slices.append((begin, packet.timestamp, first))
-        else:
-            assert event.type == TrackEvent.TYPE_COUNTER
-            assert track.descriptor.HasField("counter")
-            track.points.append((packet.timestamp, event.double_counter_value))
-    assert not any(track.open for track in tracks.values())
-    return tracks
-
-
-def busy_by_core(tracks: dict[int, Read]) -> dict[str, int]:
-    """By the names of busy tracks the cycles in which they have a slice."""
-    return {
-        track.descriptor.name: sum(end - begin for begin, end, _ in track.slices)
-        for track in tracks.values()
-        if all(event.name == "busy" for _, _, event in track.slices)
-        and not track.descriptor.HasField("counter")
-        and not track.descriptor.HasField("process")
-    }
-
-
-def disjoint(slices: list[tuple[int, int, TrackEvent]]) -> bool:
-    """Whether none of a track's slices begins before the one before has ended."""
-    pairs = [(begin, end) for begin, end, _ in slices]
-    return all(one[1] <= other[0] for one, other in pairwise(pairs))
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_slices_nest_and_busy_times_are_the_profile_s(seed: int) -> None:
     profile = by_chance(seed)
-    tracks = read(perfetto.encode(profile))
+    tracks = read_tracks(perfetto.encode(profile))
     wanted = {track.core: track.busy_cycles for track in profile.tracks}
     assert busy_by_core(tracks) == wanted
     assert all(disjoint(track.slices) for track in tracks.values())
@@ -98,7 +38,7 @@ def leaves(profile: Profile) -> list[Track]:
 
 
 def test_the_six_rows_stand_in_their_order_below_one_process() -> None:
-    tracks = read(perfetto.encode(by_hand()))
+    tracks = read_tracks(perfetto.encode(by_hand()))
     (process,) = (uuid for uuid, track in tracks.items() if track.descriptor.HasField("process"))
     assert tracks[process].descriptor.child_ordering == TrackDescriptor.EXPLICIT
     below = [
@@ -111,7 +51,7 @@ def test_the_six_rows_stand_in_their_order_below_one_process() -> None:
 
 
 def test_overlapping_instructions_go_to_tracks_of_one_name() -> None:
-    tracks = read(perfetto.encode(by_hand()))
+    tracks = read_tracks(perfetto.encode(by_hand()))
     shown = [t for t in tracks.values() if t.descriptor.name == "pe[1]: instructions"]
     # 300 to 700 and 500 to 900 overlap; 700 to 800 goes on where the first one ended.
     assert [[s[:2] for s in track.slices] for track in shown] == [
@@ -123,7 +63,7 @@ def test_overlapping_instructions_go_to_tracks_of_one_name() -> None:
 
 
 def test_a_slice_says_where_it_is_from_and_what_was_counted() -> None:
-    tracks = read(perfetto.encode(by_hand()))
+    tracks = read_tracks(perfetto.encode(by_hand()))
     (track,) = (t for t in tracks.values() if t.descriptor.name == "pe[0]: instructions")
     ((begin, end, event),) = track.slices
     assert (begin, end, event.name) == (240, 640, "exe ib=0")
@@ -135,7 +75,7 @@ def test_a_slice_says_where_it_is_from_and_what_was_counted() -> None:
 
 
 def test_series_are_counter_tracks_of_their_rows() -> None:
-    tracks = read(perfetto.encode(by_hand()))
+    tracks = read_tracks(perfetto.encode(by_hand()))
     counters = {
         track.descriptor.name: track
         for track in tracks.values()

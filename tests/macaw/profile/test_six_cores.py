@@ -13,8 +13,8 @@ import pytest
 from macaw.profiling.model import Profile, from_json
 from tests.macaw.conftest import ROOT
 from tests.macaw.profile.browser import Browser, needs_browser
+from tests.macaw.profile.perfetto_reader import busy_by_core, disjoint, read_tracks
 from tests.macaw.profile.synthetic import ROWS
-from tests.macaw.profile.test_perfetto import busy_by_core, disjoint, read
 
 pytestmark = pytest.mark.once
 
@@ -58,7 +58,7 @@ def test_the_trace_has_the_busy_time_of_each_core_that_the_report_prints(made: M
             printed[match.group(1)] = int(match.group(2).replace(",", ""))
     assert set(printed) == {*ROWS, "pe[0]", "fim[0]"}
     assert all(printed.values())
-    tracks = read(made.trace)
+    tracks = read_tracks(made.trace)
     assert busy_by_core(tracks) == printed
     assert all(disjoint(track.slices) for track in tracks.values())
     assert sum(bool(track.points) for track in tracks.values()) == len(made.profile.series) > 0

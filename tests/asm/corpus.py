@@ -1,0 +1,20 @@
+"""The corpus: sources that assemble, and what tests of it share."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from macaw.asm.source import Source
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[1]
+VALID_SOURCES = sorted((FOLDER / "ok").glob("*.s"))
+
+
+def source_of(path: Path) -> Source:
+    """A source under a name that is the same wherever the tests run."""
+    return Source(path.read_text("utf-8"), str(path.relative_to(ROOT)), path.parent)
+
+
+EXPANDING_DIRECTIVE = re.compile(r"\.(macro|rept|irpc?|if\w*|include)\b")

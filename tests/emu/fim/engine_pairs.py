@@ -1,0 +1,68 @@
+"""An island in a device of each engine, with random programs."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import Phase
+from hypothesis import strategies as st
+
+from macaw.asm.diagnostics import AssemblyError
+from macaw.emu.engines import ENGINES
+from macaw.isa import config
+from tests.emu.fim import random_programs
+from tests.emu.fim.machine import Machine
+
+DEVICES = [
+    config.load("tiny"),
+    config.load("tiny").changed({"fim.island.0.divider": 3, "fim.island.0.lanes": 4}),
+    config.load("tiny").changed({"fim.island.0.rz_slices": 16, "fim.t_ccdl": 5, "fim.alu.add": 9}),
+    config.load("tiny").changed(
+        {
+            "fim.organisation": "dimm",
+            "fim.ranks": 2,
+            "fim.bank_groups": 1,
+            "fim.group_banks": 2,
+            "fim.chip_bits": 16,
+        }
+    ),
+]
+
+
+def random_sources():
+    """Random programs by their seed: nothing is gained by making them smaller."""
+    return st.integers(0, 1 << 32).map(lambda seed: random_programs.program(Random(seed)))
+
+
+def machines_of_engines(lines, device, jitter=None):
+    """Both engines with the lines that can be assembled."""
+    while True:
+        try:
+            return [Machine(lines, device, engine, jitter=jitter) for engine in ENGINES]
+        except AssemblyError as error:
+            wrong = {item.span.line - 4 for item in error.errors}
+            lines = [line for place, line in enumerate(lines) if place not in wrong]
+
+
+PHASES_WITHOUT_SHRINKING = [
+    Phase.explicit,
+    Phase.reuse,
+    Phase.generate,
+]  # to shrink such programs takes minutes
+
+
+def stop_summary(stop):
+    fault = stop.fault
+    return stop.reason, stop.message, None if fault is None else (fault.address, fault.cycle)
+
+
+AUTO_TRACES = st.fixed_dictionaries(
+    {
+        "mode": st.just(1),
+        "begin": st.integers(0, 6),
+        "num": st.integers(1, 5),
+        "step": st.integers(0, 4),
+        "overhead": st.integers(0, 9),
+        "loops": st.integers(0, 3),
+    }
+)
