@@ -24,12 +24,13 @@ Made by `make docs` from the first sentence of each module's docstring.
 `asm`, `emu` and `debugger` are the packages `macaw.isa`, `macaw.asm`, `macaw.emu` and
 `macaw.debugger`.
 """
+_END = "Words of the field and of Macaw: [glossary.md](glossary.md).\n"
 _WIDTH = 150  # of a cell
 
 
 def page() -> str:
     """The text of docs/modules.md."""
-    return "\n".join([_HEAD, *_rooms()])
+    return "\n".join([_HEAD, *_rooms(), _END])
 
 
 def _rooms() -> Iterator[str]:

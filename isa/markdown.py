@@ -18,6 +18,7 @@ MADE = "<!-- Made from the tables by `make docs`; what is changed here is lost. 
 _IN_TABLES = ("word", "register", "special register", "memory-mapped register", "memory", "window", "queue",
               "counter", "rule", "fault", "how a run ends", "setting")  # fmt: skip
 _SETTINGS = "Settings"
+_END = "Words of the field and of Macaw: [the glossary](../glossary.md)."
 _LINE, _CELL = 120, 150  # characters
 
 
@@ -76,7 +77,7 @@ class Sheet:
 
     def text(self) -> str:
         """The whole file."""
-        return "\n\n".join(map(wrap, self.blocks)) + "\n"
+        return "\n\n".join(map(wrap, [*self.blocks, _END])) + "\n"
 
 
 def core_file(core: Core) -> tuple[str, Mapping[str, str]]:

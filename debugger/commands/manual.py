@@ -18,7 +18,7 @@ def _lines() -> Iterator[str]:
     yield ""
     yield "Made from the table of commands by `make docs`. A name may be cut short as long as it is"
     yield "the only one; `[...]` may be left out. `help NAME` says the same in the debugger."
-    yield "How it is used: [debugger.md](debugger.md)."
+    yield "How it is used: [debugger.md](debugger.md). Words: [glossary.md](glossary.md)."
     for group, meaning in GROUPS.items():
         rows = [row for row in table.COMMANDS.values() if row.group == group]
         if rows:

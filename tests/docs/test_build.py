@@ -44,8 +44,10 @@ def anchors(text: str) -> set[str]:
 @pytest.mark.parametrize("name", REFERENCE)
 def test_links_lead_somewhere(name: str) -> None:
     links = re.findall(r"\]\(([^)]*)\)", FILES[name])
-    assert links or name.endswith("device.md")
+    assert len(links) > 1 or name.endswith("device.md")
     for link in links:
+        if link == "../glossary.md":  # written by hand
+            continue
         path, _, anchor = link.partition("#")
         target = (Path(name).parent / path).as_posix() if path else name
         assert target in FILES, link

@@ -47,6 +47,8 @@ def _index() -> str:
             "that no paragraph is missing, that each test exists and names its paragraph, and that "
             "each command prints what the table says."
         ),
+        "",
+        "Words of the field and of Macaw: [glossary.md](glossary.md).",
     ]
     return "\n".join(lines) + "\n"
 
@@ -69,6 +71,7 @@ def _seed_page(seed: str) -> str:
             lines += ["", f"## ¶{ranges(fact.paragraphs)}", ""]
         last = fact.paragraphs
         lines += entry(fact)
+    lines += ["", "Words of the field and of Macaw: [the glossary](../glossary.md)."]
     return "\n".join(lines) + "\n"
 
 
